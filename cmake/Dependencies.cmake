@@ -1,0 +1,13 @@
+# Everything comes from Debian packages; scripts/setup installs them. Nothing is downloaded here.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(fmt REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tsl-robin-map REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+if(STEPLENS_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

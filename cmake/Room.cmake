@@ -1,0 +1,39 @@
+# The compiler settings every room shares.
+add_library(steplens_options INTERFACE)
+target_compile_features(steplens_options INTERFACE cxx_std_20)
+target_compile_options(steplens_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+target_include_directories(steplens_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+if(STEPLENS_SANITIZE)
+  target_compile_options(steplens_options INTERFACE
+    -fsanitize=${STEPLENS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(steplens_options INTERFACE -fsanitize=${STEPLENS_SANITIZE})
+endif()
+
+# steplens_room(NAME LINK public... PRIVATE libraries...)
+#
+# Makes the library steplens_NAME of all *.cc below src/NAME, and, when tests are built, the program
+# NAME_test of all *_test.cc there. main.cc, *_test.cc, *_bench.cc and *_fuzz.cc are not part of the library.
+function(steplens_room NAME)
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|/main)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+
+  if(sources)
+    add_library(steplens_${NAME} STATIC ${sources})
+    target_link_libraries(steplens_${NAME} PUBLIC steplens_options ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
+  else()
+    add_library(steplens_${NAME} INTERFACE)
+    target_link_libraries(steplens_${NAME} INTERFACE steplens_options ${ARG_LINK})
+  endif()
+
+  if(STEPLENS_BUILD_TESTS AND tests)
+    add_executable(${NAME}_test ${tests})
+    target_link_libraries(${NAME}_test PRIVATE steplens_${NAME} ${ARG_PRIVATE} GTest::gtest_main GTest::gmock)
+    set_target_properties(${NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${NAME} COMMAND ${NAME}_test)
+    set_tests_properties(${NAME} PROPERTIES LABELS fast)
+  endif()
+endfunction()

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace steplens {
+
+// What identifies one version of a file: used for cache keys.
+struct FileStamp {
+  uint64_t size_bytes = 0;
+  int64_t mtime_ns = 0;
+};
+Result<FileStamp> StatFile(const std::string& path);
+
+// The whole file as bytes. For small files (metadata, csv below some hundred MB).
+Result<std::string> ReadFile(const std::string& path);
+
+// Up to `size` bytes at `offset`; shorter at the end of the file.
+Result<std::string> ReadFileRange(const std::string& path, uint64_t offset, size_t size);
+
+// A private read-only view of a whole file, for files of our own (the cache). User files are read, not
+// mapped: a file that shrinks while mapped kills the process.
+class MappedFile {
+ public:
+  static Result<MappedFile> Open(const std::string& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {}
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// A file that appears whole under its name, or not at all: written beside it and renamed by Commit.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> Create(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  Status Write(const void* data, size_t size);
+  Status Commit();
+
+ private:
+  AtomicFile(std::string path, std::string temporary, int fd)
+      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  std::string path_;
+  std::string temporary_;
+  int fd_ = -1;
+};
+
+// Text read front to back in pieces: a plain file, or a gzip stream (one member or several) unpacked on the fly.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Fills up to `size` bytes; 0 at the end. A damaged gzip stream gives what could be unpacked, then an error.
+  virtual Result<size_t> Read(char* buffer, size_t size) = 0;
+  // Bytes of the file consumed so far, for progress.
+  virtual uint64_t file_position() const = 0;
+};
+// Chooses by content (the gzip magic), not by name.
+Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path);
+std::unique_ptr<ByteSource> MakeMemorySource(std::string_view bytes);  // `bytes` must outlive it
+
+}  // namespace steplens

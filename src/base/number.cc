@@ -1,0 +1,173 @@
+#include "base/number.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace steplens {
+namespace {
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+constexpr double kExactPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// A decimal as sign, all digits as an integer, and the power of ten they are scaled by.
+struct Decimal {
+  bool negative = false;
+  bool overflow = false;  // more significant digits than 18: `digits` holds the leading ones
+  uint64_t digits = 0;
+  int exponent = 0;
+  bool round_up = false;  // the first dropped digit was 5 or more
+};
+
+std::optional<Decimal> ParseDecimal(std::string_view text) {
+  Decimal out;
+  size_t i = 0;
+  if (i < text.size() && (text[i] == '-' || text[i] == '+')) out.negative = text[i++] == '-';
+  bool any = false;
+  bool after_point = false;
+  int significant = 0;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.' && !after_point) {
+      after_point = true;
+      continue;
+    }
+    if (!IsDigit(c)) break;
+    any = true;
+    if (significant < 18) {
+      out.digits = out.digits * 10 + static_cast<uint64_t>(c - '0');
+      if (out.digits != 0) ++significant;
+      if (after_point) --out.exponent;
+    } else {
+      if (significant == 18) {
+        out.round_up = c >= '5';
+        ++significant;
+      }
+      out.overflow = true;
+      if (!after_point) ++out.exponent;
+    }
+  }
+  if (!any) return std::nullopt;
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    int exponent = 0;
+    const char* first = text.data() + i + 1;
+    const char* last = text.data() + text.size();
+    if (first < last && *first == '+') ++first;
+    const auto [end, error] = std::from_chars(first, last, exponent);
+    if (error != std::errc() || end != last || exponent > 1000 || exponent < -1000) {
+      return std::nullopt;
+    }
+    out.exponent += exponent;
+    i = text.size();
+  }
+  if (i != text.size()) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<int64_t> ParseScaled(std::string_view text, int digits) {
+  const auto decimal = ParseDecimal(Trim(text));
+  if (!decimal) return std::nullopt;
+  uint64_t value = decimal->digits;
+  int shift = decimal->exponent + digits;
+  if (value == 0) return 0;
+  bool round_up = decimal->round_up && shift == 0;
+  for (; shift > 0; --shift) {
+    if (value > std::numeric_limits<uint64_t>::max() / 10) return std::nullopt;
+    value *= 10;
+  }
+  for (; shift < 0 && (value != 0 || round_up); ++shift) {
+    round_up = value % 10 >= 5;
+    value /= 10;
+  }
+  if (shift < 0) round_up = false;
+  value += round_up ? 1 : 0;
+  if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+  const auto magnitude = static_cast<int64_t>(value);
+  return decimal->negative ? -magnitude : magnitude;
+}
+
+std::optional<int64_t> ParseUsToNs(std::string_view text) {
+  // The common form, digits[.digits], without the general machinery.
+  const char* p = text.data();
+  const char* end = p + text.size();
+  uint64_t value = 0;
+  const char* first = p;
+  while (p < end && IsDigit(*p)) value = value * 10 + static_cast<uint64_t>(*p++ - '0');
+  if (p > first && p - first <= 16) {
+    if (p == end) return static_cast<int64_t>(value * 1000);
+    if (*p == '.') {
+      ++p;
+      int decimals = 0;
+      while (p < end && decimals < 3 && IsDigit(*p)) {
+        value = value * 10 + static_cast<uint64_t>(*p++ - '0');
+        ++decimals;
+      }
+      for (; decimals < 3; ++decimals) value *= 10;
+      if (p == end) return static_cast<int64_t>(value);
+    }
+  }
+  return ParseScaled(text, 3);
+}
+
+std::optional<int64_t> ParseInt64(std::string_view text) {
+  text = Trim(text);
+  int64_t value = 0;
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> ParseDouble(std::string_view text) {
+  text = Trim(text);
+  const auto decimal = ParseDecimal(text);
+  if (!decimal) return std::nullopt;
+  // Both factors exact: one division or multiplication rounds correctly.
+  if (!decimal->overflow && decimal->digits <= (uint64_t{1} << 53) && decimal->exponent <= 22 &&
+      decimal->exponent >= -22) {
+    auto value = static_cast<double>(decimal->digits);
+    value = decimal->exponent < 0 ? value / kExactPowersOfTen[-decimal->exponent]
+                                  : value * kExactPowersOfTen[decimal->exponent];
+    return decimal->negative ? -value : value;
+  }
+  if (text.front() == '+') text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string FormatNsAsUs(int64_t ns) {
+  const bool negative = ns < 0;
+  const uint64_t magnitude = negative ? ~static_cast<uint64_t>(ns) + 1 : static_cast<uint64_t>(ns);
+  std::string out = negative ? "-" : "";
+  out += std::to_string(magnitude / 1000);
+  out += '.';
+  const uint64_t fraction = magnitude % 1000;
+  out += static_cast<char>('0' + fraction / 100);
+  out += static_cast<char>('0' + fraction / 10 % 10);
+  out += static_cast<char>('0' + fraction % 10);
+  return out;
+}
+
+std::string FormatDouble(double value) {
+  char buffer[32];
+  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, result.ptr);
+}
+
+}  // namespace steplens

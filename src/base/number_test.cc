@@ -1,0 +1,66 @@
+#include "base/number.h"
+
+#include <gtest/gtest.h>
+
+namespace steplens {
+namespace {
+
+TEST(ParseUsToNs, KeepsEveryNanosecondOfAnEpochTime) {
+  EXPECT_EQ(ParseUsToNs("1736412474714493.390"), 1736412474714493390);
+  EXPECT_EQ(ParseUsToNs("1736412474714493.39"), 1736412474714493390);
+  EXPECT_EQ(ParseUsToNs("1736412474714493"), 1736412474714493000);
+  EXPECT_EQ(ParseUsToNs("1736408883704643.212\t"), 1736408883704643212);
+}
+
+TEST(ParseUsToNs, RoundsTheFourthDecimal) {
+  EXPECT_EQ(ParseUsToNs("12.77012757357446"), 12770);
+  EXPECT_EQ(ParseUsToNs("12.7705"), 12771);
+  EXPECT_EQ(ParseUsToNs("0.0004"), 0);
+  EXPECT_EQ(ParseUsToNs("0.9999"), 1000);
+}
+
+TEST(ParseUsToNs, AcceptsSignsAndExponents) {
+  EXPECT_EQ(ParseUsToNs("-1.5"), -1500);
+  EXPECT_EQ(ParseUsToNs("1.5e3"), 1500000);
+  EXPECT_EQ(ParseUsToNs("15E-1"), 1500);
+  EXPECT_EQ(ParseUsToNs(" 7 "), 7000);
+}
+
+TEST(ParseUsToNs, RefusesWhatIsNotAFiniteNumber) {
+  for (const char* text : {"", " ", "NaN", "Infinity", "abc", "1.2.3", "1,5", "--1", ".", "1e",
+                           "1e9999", "99999999999999999999", "0x10", "1 2"}) {
+    EXPECT_EQ(ParseUsToNs(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseUsToNs, KeepsTheLargestTimeThatFits) {
+  EXPECT_EQ(ParseUsToNs("9223372036854775.807"), 9223372036854775807);
+  EXPECT_EQ(ParseUsToNs("9223372036854775.808"), std::nullopt);
+}
+
+TEST(ParseDouble, IsCorrectlyRounded) {
+  EXPECT_EQ(ParseDouble("0.1"), 0.1);
+  EXPECT_EQ(ParseDouble("8873.756000000001"), 8873.756000000001);
+  EXPECT_EQ(ParseDouble("105.99187771875"), 105.99187771875);
+  EXPECT_EQ(ParseDouble("-2e-05"), -2e-05);
+  EXPECT_EQ(ParseDouble("123456789012345678901234567890"), 123456789012345678901234567890.0);
+  EXPECT_EQ(ParseDouble("N/A"), std::nullopt);
+  EXPECT_EQ(ParseDouble("1e999"), std::nullopt);
+}
+
+TEST(ParseInt64, TakesTheWholeText) {
+  EXPECT_EQ(ParseInt64("4294967295"), 4294967295);
+  EXPECT_EQ(ParseInt64("-1\t"), -1);
+  EXPECT_EQ(ParseInt64("12a"), std::nullopt);
+  EXPECT_EQ(ParseInt64("55426082093320372223"), std::nullopt);
+}
+
+TEST(FormatNsAsUs, IsTheInverseOfParsing) {
+  for (const int64_t ns : {int64_t{0}, int64_t{7}, int64_t{-1500}, int64_t{1736408883704643212}}) {
+    EXPECT_EQ(ParseUsToNs(FormatNsAsUs(ns)), ns);
+  }
+  EXPECT_EQ(FormatNsAsUs(1500), "1.500");
+}
+
+}  // namespace
+}  // namespace steplens
