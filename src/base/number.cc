@@ -17,7 +17,7 @@ constexpr double kExactPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
 // A decimal as sign, all digits as an integer, and the power of ten they are scaled by.
 struct Decimal {
   bool negative = false;
-  bool overflow = false;  // more significant digits than 18: `digits` holds the leading ones
+  bool overflow = false;  // more significant digits than 19: `digits` holds the leading ones
   uint64_t digits = 0;
   int exponent = 0;
   bool round_up = false;  // the first dropped digit was 5 or more
@@ -38,12 +38,12 @@ std::optional<Decimal> ParseDecimal(std::string_view text) {
     }
     if (!IsDigit(c)) break;
     any = true;
-    if (significant < 18) {
+    if (significant < 19) {
       out.digits = out.digits * 10 + static_cast<uint64_t>(c - '0');
       if (out.digits != 0) ++significant;
       if (after_point) --out.exponent;
     } else {
-      if (significant == 18) {
+      if (significant == 19) {
         out.round_up = c >= '5';
         ++significant;
       }
