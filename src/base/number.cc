@@ -99,24 +99,23 @@ std::optional<int64_t> ParseScaled(std::string_view text, int digits) {
 }
 
 std::optional<int64_t> ParseUsToNs(std::string_view text) {
-  // The common form, digits[.digits], without the general machinery.
+  // The common form, digits[.digits], without the general machinery. Sixteen digits before the point and
+  // three after it fit into 64 bits without a sign.
   const char* p = text.data();
   const char* end = p + text.size();
-  uint64_t value = 0;
   const char* first = p;
+  uint64_t value = 0;
   while (p < end && IsDigit(*p)) value = value * 10 + static_cast<uint64_t>(*p++ - '0');
-  if (p > first && p - first <= 16) {
-    if (p == end) return static_cast<int64_t>(value * 1000);
-    if (*p == '.') {
-      ++p;
-      int decimals = 0;
-      while (p < end && decimals < 3 && IsDigit(*p)) {
-        value = value * 10 + static_cast<uint64_t>(*p++ - '0');
-        ++decimals;
-      }
-      for (; decimals < 3; ++decimals) value *= 10;
-      if (p == end) return static_cast<int64_t>(value);
+  if (p == first || p - first > 16) return ParseScaled(text, 3);
+  int decimals = 0;
+  if (p < end && *p == '.') {
+    for (++p; p < end && decimals < 3 && IsDigit(*p); ++decimals) {
+      value = value * 10 + static_cast<uint64_t>(*p++ - '0');
     }
+  }
+  for (; decimals < 3; ++decimals) value *= 10;
+  if (p == end && value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    return static_cast<int64_t>(value);
   }
   return ParseScaled(text, 3);
 }
