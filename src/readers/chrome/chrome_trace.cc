@@ -1,0 +1,234 @@
+#include "readers/chrome/chrome_trace.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "base/cancel.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/ordered_pipeline.h"
+#include "base/utf8.h"
+#include "readers/chrome/chunk_cutter.h"
+#include "readers/chrome/event_parser.h"
+#include "readers/chrome/event_splitter.h"
+#include "readers/chrome/trace_assembler.h"
+
+namespace steplens::readers {
+namespace {
+
+using store::IssueKind;
+
+// Parsers for the threads of a pipeline: taken for one piece, given back.
+class ParserShelf {
+ public:
+  std::unique_ptr<EventParser> Take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<EventParser>();
+    auto parser = std::move(free_.back());
+    free_.pop_back();
+    return parser;
+  }
+  void Give(std::unique_ptr<EventParser> parser) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(parser));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<EventParser>> free_;
+};
+
+// A piece on its way through the pipeline.
+struct Work {
+  TracePiece piece;
+  EventBatch batch;
+  bool parsed = false;
+  size_t events_end = 0;  // bytes of the piece that belong to the array; the rest is behind its ']'
+  uint64_t consumed_bytes = 0;
+};
+
+void ParsePiece(Work& work, EventParser& parser) {
+  work.events_end = work.piece.text().size();
+  std::optional<size_t> array_end;
+  if (work.piece.is_last()) {
+    array_end = FindArrayEnd(work.piece.text());
+    if (!array_end) {  // cut off: the careful way finds the whole events
+      work.parsed = false;
+      return;
+    }
+    work.events_end = *array_end;
+  }
+  // The bracket that AsArray writes stands where a comma or the array's own ']' was.
+  work.parsed = parser.Parse(work.piece.AsArray(work.events_end), work.piece.offset() - 1, work.batch);
+}
+
+// Takes the pieces in order: batches that parsed go to the assembler; from a piece that did not, events are picked one by one.
+class Collector {
+ public:
+  Collector(store::TraceStore& out, std::string name) : out_(out), name_(std::move(name)), assembler_(out) {}
+
+  void Take(const Work& work) {
+    const std::string_view text = work.piece.text();
+    if (array_ended_) {
+      tail_ += text;
+      return;
+    }
+    if (work.parsed && carry_.empty()) {
+      assembler_.Append(work.batch);
+      if (work.piece.is_last()) {
+        array_ended_ = true;
+        tail_ = text.substr(work.events_end + 1);
+      }
+      return;
+    }
+    if (carry_.empty()) carry_offset_ = work.piece.offset();
+    if (!carry_.empty()) carry_ += ',';  // where the pieces were cut
+    carry_ += text;
+    PickEvents(work.piece.is_last());
+  }
+
+  // Returns the JSON text behind the array, starting with the comma or brace that follows it.
+  const std::string& tail() const { return tail_; }
+  bool array_ended() const { return array_ended_; }
+  void Finish(int64_t shift_ns) { assembler_.Finish(shift_ns); }
+
+ private:
+  void PickEvents(bool at_end) {
+    SplitCallbacks callbacks;
+    callbacks.on_event = [&](std::string_view event, size_t position) { TakeEvent(event, position); };
+    callbacks.on_damage = [&](size_t position) {
+      out_.issues.Add(IssueKind::kEventDamaged,
+                      fmt::format("{}: byte {}: not an event: '{}'", name_, carry_offset_ + position,
+                                  carry_.substr(position, 60)));
+    };
+    const SplitResult result = SplitEvents(carry_, at_end, callbacks);
+    if (result.array_ended) {
+      array_ended_ = true;
+      tail_ = carry_.substr(result.consumed);
+      carry_.clear();
+      return;
+    }
+    carry_.erase(0, result.consumed);
+    carry_offset_ += result.consumed;
+  }
+
+  void TakeEvent(std::string_view event, size_t position) {
+    buffer_.assign("[");
+    buffer_ += event;
+    buffer_ += ']';
+    buffer_.append(kParserPadding, '\0');
+    const std::string_view text(buffer_.data(), event.size() + 2);
+    const uint64_t offset = carry_offset_ + position - 1;
+    bool parsed = parser_.Parse(text, offset, batch_);
+    if (!parsed && RepairUtf8()) {
+      out_.issues.Add(IssueKind::kInvalidUtf8, fmt::format("{}: byte {}", name_, offset + 1));
+      parsed = parser_.Parse(text, offset, batch_);
+    }
+    if (parsed) return assembler_.Append(batch_);
+    out_.issues.Add(IssueKind::kEventDamaged,
+                    fmt::format("{}: byte {}: not valid JSON: '{}'", name_, offset + 1, event.substr(0, 60)));
+  }
+
+  // Replaces bytes that are not UTF-8 by '?', which keeps every position. False if there were none.
+  bool RepairUtf8() {
+    bool changed = false;
+    std::string_view rest = buffer_;
+    while (!rest.empty()) {
+      const size_t length = Utf8Length(rest);
+      if (length == 0) {
+        buffer_[buffer_.size() - rest.size()] = '?';
+        changed = true;
+      }
+      rest.remove_prefix(std::max<size_t>(1, length));
+    }
+    return changed;
+  }
+
+  store::TraceStore& out_;
+  const std::string name_;
+  TraceAssembler assembler_;
+  bool array_ended_ = false;
+  std::string carry_;  // text not taken apart yet: it ends inside an event
+  uint64_t carry_offset_ = 0;
+  std::string tail_;
+  EventParser parser_;
+  EventBatch batch_;
+  std::string buffer_;
+};
+
+void AddMeta(store::TraceStore& out, std::string_view name, std::string_view value) {
+  out.meta.Append({out.strings.Intern(name), out.strings.Intern(value)});
+}
+
+// The members of the object form, before or behind the events, as meta rows. Returns baseTimeNanoseconds, or 0.
+int64_t ReadMembers(std::string_view object_text, store::TraceStore& out) {
+  const Result<JsonDocument> document = JsonDocument::Parse(object_text, "trace");
+  if (!document.ok()) return 0;
+  int64_t base_ns = 0;
+  document->root().ForEachMember([&](std::string_view key, JsonValue value) {
+    AddMeta(out, key, value.ToText());
+    if (key == "baseTimeNanoseconds") base_ns = value.AsInt().value_or(0);
+  });
+  return base_ns;
+}
+
+int64_t ReadObjectForm(const ChunkCutter& cutter, const std::string& tail, store::TraceStore& out) {
+  std::string_view head = Trim(cutter.head());
+  if (head.empty()) return 0;
+  if (head.ends_with(',')) head.remove_suffix(1);
+  int64_t base_ns = ReadMembers(std::string(head) + "}", out);
+  std::string_view rest = Trim(tail);
+  if (rest.starts_with(',')) base_ns += ReadMembers("{" + std::string(rest.substr(1)), out);
+  return base_ns;
+}
+
+Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& options, store::TraceStore& out) {
+  ChunkCutter cutter(source, name, options.chunk_bytes);
+  SL_RETURN_IF_ERROR(cutter.ReadHead());
+  ParserShelf shelf;
+  Collector collector(out, name);
+  uint64_t reported = 0;
+  RunOrdered<Work>(
+      *options.pool,
+      [&](Work& work) {
+        if (IsCancelled() || !cutter.Next(work.piece)) return false;
+        work.consumed_bytes = source.file_position();
+        return true;
+      },
+      [&](Work& work) {
+        auto parser = shelf.Take();
+        ParsePiece(work, *parser);
+        shelf.Give(std::move(parser));
+      },
+      [&](Work& work) {
+        collector.Take(work);
+        if (options.progress != nullptr) options.progress->Add(work.consumed_bytes - reported);
+        reported = work.consumed_bytes;
+      });
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
+  if (!cutter.source_status().ok()) {
+    out.issues.Add(IssueKind::kTraceTruncated, cutter.source_status().error().message);
+  } else if (!collector.array_ended()) {
+    out.issues.Add(IssueKind::kTraceTruncated, fmt::format("{}: the array of events is not closed", name));
+  }
+  collector.Finish(ReadObjectForm(cutter, collector.tail(), out));
+  return {};
+}
+
+}  // namespace
+
+Status ReadChromeTrace(const std::string& path, const ReadOptions& options, store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  return ReadFrom(*source, path, options, out);
+}
+
+Status ReadChromeText(std::string_view text, const std::string& name, const ReadOptions& options,
+                      store::TraceStore& out) {
+  const std::unique_ptr<ByteSource> source = MakeMemorySource(text);
+  return ReadFrom(*source, name, options, out);
+}
+
+}  // namespace steplens::readers

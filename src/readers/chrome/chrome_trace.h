@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "readers/read_options.h"
+#include "store/trace_store.h"
+
+namespace steplens::readers {
+
+// Reads one trace in JSON (plain or gzip, array or object form) and appends it to `out`. The members of an object form beside
+// 'traceEvents' become meta rows, as JSON text. A trace cut off or damaged in places gives what can be read and counted issues;
+// a file that is no trace at all is an error.
+Status ReadChromeTrace(const std::string& path, const ReadOptions& options, store::TraceStore& out);
+
+// The same for text in memory; `name` is used in messages.
+Status ReadChromeText(std::string_view text, const std::string& name, const ReadOptions& options,
+                      store::TraceStore& out);
+
+}  // namespace steplens::readers

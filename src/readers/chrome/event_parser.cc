@@ -1,0 +1,485 @@
+#include "readers/chrome/event_parser.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "base/number.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace steplens::readers {
+namespace {
+
+using simdjson::ondemand::array;
+using simdjson::ondemand::document;
+using simdjson::ondemand::object;
+using store::IssueKind;
+using store::kNone;
+
+// Compares a key, which ends with a quote in the text, with a literal of N - 1 characters.
+template <size_t N>
+bool KeyIs(const char* key, const char (&literal)[N]) {
+  return std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
+}
+
+// A scalar as it stands in the text: quotes removed, blanks around it too.
+inline std::string_view Bare(std::string_view token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    token = token.substr(1, token.size() - 2);
+  }
+  return token;
+}
+
+// The value of one member of `args`.
+struct Arg {
+  const char* key = nullptr;
+  std::string_view raw;  // scalars: quotes kept; objects and arrays: the whole text
+};
+
+// The args of one event. More than kMax are rare and of no use here.
+struct Args {
+  static constexpr size_t kMax = 40;
+  std::array<Arg, kMax> items;
+  size_t count = 0;
+
+  template <size_t N>
+  std::string_view Find(const char (&literal)[N]) const {
+    for (size_t i = 0; i < count; ++i) {
+      if (KeyIs(items[i].key, literal)) return Bare(items[i].raw);
+    }
+    return {};
+  }
+  template <size_t N>
+  int64_t Int(const char (&literal)[N]) const {
+    return ParseInt64(Find(literal)).value_or(kNone);
+  }
+};
+
+// The fields of one event, as tokens of the text.
+struct Event {
+  std::string_view ph, name, category, pid, tid, ts, dur, id;
+  std::string_view args_text;
+  Args args;
+  void Clear() {
+    ph = name = category = pid = tid = ts = dur = id = args_text = {};
+    args.count = 0;
+  }
+};
+
+bool IsKernelCategory(std::string_view category) { return category == "kernel" || category == "Kernel"; }
+
+bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
+  if (text.size() < prefix.size()) return false;
+  for (size_t i = 0; i < prefix.size(); ++i) {
+    if ((text[i] | 0x20) != prefix[i]) return false;
+  }
+  return true;
+}
+
+// Remembers the id of the text asked for last: neighbouring events share pid, tid and category.
+class Memo {
+ public:
+  uint32_t Intern(LocalStrings& strings, std::string_view text) {
+    if (text != last_ || !valid_) {
+      last_ = text;
+      id_ = strings.Intern(text);
+      valid_ = true;
+    }
+    return id_;
+  }
+  void Clear() { valid_ = false; }
+
+ private:
+  std::string_view last_;
+  uint32_t id_ = 0;
+  bool valid_ = false;
+};
+
+}  // namespace
+
+struct EventParser::Impl {
+  simdjson::ondemand::parser parser;
+  Event event;
+  EventBatch* batch = nullptr;
+  const char* text_begin = nullptr;
+  uint64_t text_offset = 0;
+  Memo pid_memo, tid_memo, category_memo;
+  uint64_t last_track_key = ~uint64_t{0};
+  uint32_t last_track = 0;
+  std::vector<std::pair<uint64_t, uint32_t>> track_slots;  // open addressing: (pid, tid) -> track + 1
+
+  bool ParseAll(std::string_view text);
+  bool ParseArgs(object args, const char* begin);
+  void SetField(const char* key, std::string_view token);
+  bool ParseEvent(object source);
+  void Dispatch();
+  void AddSlice();
+  void AddDetails(uint32_t slice);
+  void AddFlow(bool is_start);
+  void AddCounter();
+  void AddMeta();
+  void AddInstant();
+  void AddEdge(bool is_begin);
+  void AddMemory(int64_t ts_ns);
+
+  uint32_t Text(std::string_view text) { return batch->strings.Intern(text); }
+  uint32_t OptionalText(std::string_view text) {
+    return text.empty() ? EventBatch::kNoText : Text(text);
+  }
+  uint32_t CurrentTrack();
+  std::optional<int64_t> CurrentTs();
+  void Issue(IssueKind kind, std::string_view what);
+};
+
+EventParser::EventParser() : impl_(std::make_unique<Impl>()) {}
+EventParser::~EventParser() = default;
+EventParser::EventParser(EventParser&&) noexcept = default;
+
+void EventParser::Impl::Issue(IssueKind kind, std::string_view what) {
+  if (!batch->issues.IsFirst(kind)) return batch->issues.Add(kind, {});
+  const std::string_view at = event.name.empty() ? event.ph : event.name;
+  const uint64_t byte =
+      at.empty() ? text_offset : text_offset + static_cast<uint64_t>(at.data() - text_begin);
+  batch->issues.Add(kind, fmt::format("byte {}: event '{}' {}", byte, event.name.substr(0, 80), what));
+}
+
+uint32_t EventParser::Impl::CurrentTrack() {
+  const uint32_t pid = pid_memo.Intern(batch->strings, event.pid);
+  const uint32_t tid = tid_memo.Intern(batch->strings, event.tid);
+  const uint64_t key = (uint64_t{pid} << 32) | tid;
+  if (key == last_track_key) return last_track;
+  last_track_key = key;
+  const size_t mask = track_slots.size() - 1;
+  size_t i = (key * 0x9E3779B97F4A7C15ULL) >> 32 & mask;
+  while (track_slots[i].second != 0) {
+    if (track_slots[i].first == key) return last_track = track_slots[i].second - 1;
+    i = (i + 1) & mask;
+  }
+  last_track = static_cast<uint32_t>(batch->tracks.size());
+  batch->tracks.push_back({pid, tid});
+  track_slots[i] = {key, last_track + 1};
+  if (batch->tracks.size() * 2 > track_slots.size()) {
+    track_slots.assign(track_slots.size() * 2, {0, 0});
+    for (uint32_t track = 0; track < batch->tracks.size(); ++track) {
+      const uint64_t k = (uint64_t{batch->tracks[track].pid} << 32) | batch->tracks[track].tid;
+      size_t j = (k * 0x9E3779B97F4A7C15ULL) >> 32 & (track_slots.size() - 1);
+      while (track_slots[j].second != 0) j = (j + 1) & (track_slots.size() - 1);
+      track_slots[j] = {k, track + 1};
+    }
+  }
+  return last_track;
+}
+
+std::optional<int64_t> EventParser::Impl::CurrentTs() {
+  const auto ts = ParseUsToNs(event.ts);
+  if (!ts) {
+    Issue(IssueKind::kEventWithoutTs, event.ts.empty() ? "has no 'ts'" : "has a 'ts' that is not a number");
+  }
+  return ts;
+}
+
+void EventParser::Impl::AddDetails(uint32_t slice) {
+  const Args& args = event.args;
+  if (event.category == "cpu_op" || event.category == "Operator" || event.category == "user_annotation") {
+    if (event.category != "user_annotation" || event.name.starts_with("ProfilerStep#")) {
+      batch->host_ops.push_back({slice, OptionalText(args.Find("Input Dims")),
+                                 OptionalText(args.Find("Input type")),
+                                 OptionalText(args.Find("Call stack")),
+                                 ParseInt64(args.Find("Sequence number")).value_or(-1),
+                                 ParseInt64(args.Find("Fwd thread id")).value_or(0)});
+    } else if (event.name.starts_with("gloo:")) {
+      EventBatch::Comm comm{.slice = slice};
+      comm.data_type = OptionalText(args.Find("Input type"));
+      batch->comms.push_back(comm);
+    }
+    return;
+  }
+  if (IsKernelCategory(event.category)) {
+    batch->kernels.push_back({slice, args.Int("device"), args.Int("stream")});
+    if (!StartsWithIgnoreCase(event.name, "nccl")) return;
+    EventBatch::Comm comm{.slice = slice};
+    comm.op_type = OptionalText(args.Find("Collective name"));
+    comm.data_type = OptionalText(args.Find("dtype"));
+    comm.group_name = OptionalText(args.Find("Process Group Name"));
+    comm.count = args.Int("In msg nelems");
+    comm.stream = args.Int("stream");
+    batch->comms.push_back(comm);
+    return;
+  }
+  if (!event.category.empty()) return;
+  if (const auto transport = args.Find("transport type"); !transport.empty()) {
+    EventBatch::Comm comm{.slice = slice};
+    comm.transport = Text(transport);
+    comm.link = OptionalText(args.Find("link type"));
+    comm.data_type = OptionalText(args.Find("data type"));
+    comm.rdma_type = OptionalText(args.Find("rdma type"));
+    comm.size_bytes = args.Int("size(Byte)");
+    comm.src_rank = args.Int("src rank");
+    comm.dst_rank = args.Int("dst rank");
+    comm.notify_id = args.Int("notify_id");
+    comm.stream = args.Int("stream id");
+    comm.task_id = args.Int("task id");
+    batch->comms.push_back(comm);
+  } else if (const auto algorithm = args.Find("alg_type"); !algorithm.empty()) {
+    EventBatch::Comm comm{.slice = slice};
+    comm.alg_type = Text(algorithm);
+    comm.data_type = OptionalText(args.Find("data_type"));
+    comm.count = args.Int("count");
+    batch->comms.push_back(comm);
+  }
+}
+
+void EventParser::Impl::AddSlice() {
+  const auto begin = CurrentTs();
+  if (!begin) return;
+  EventBatch::Slice slice{};
+  slice.begin_ns = *begin;
+  const auto dur = ParseUsToNs(event.dur);
+  if (!dur) {
+    Issue(IssueKind::kEventWithoutDur, event.dur.empty() ? "has no 'dur'" : "has a 'dur' that is not a number");
+  } else if (*dur < 0) {
+    Issue(IssueKind::kNegativeDuration, "has a negative 'dur'");
+  } else if (*begin > std::numeric_limits<int64_t>::max() - *dur) {
+    Issue(IssueKind::kEventWithoutDur, "ends beyond the range of time");
+  } else {
+    slice.dur_ns = *dur;
+  }
+  slice.track = CurrentTrack();
+  slice.name = Text(event.name);
+  slice.category = category_memo.Intern(batch->strings, event.category);
+  slice.correlation = kNone;
+  for (size_t i = 0; i < event.args.count; ++i) {
+    const char* key = event.args.items[i].key;
+    if (key[0] == 'c' && (KeyIs(key, "connection_id") || KeyIs(key, "correlation") || KeyIs(key, "correlation_id"))) {
+      slice.correlation = ParseInt64(Bare(event.args.items[i].raw)).value_or(kNone);
+    }
+  }
+  slice.args_offset = kNone;
+  if (!event.args_text.empty()) {
+    slice.args_offset =
+        static_cast<int64_t>(text_offset + static_cast<uint64_t>(event.args_text.data() - text_begin));
+    slice.args_size = static_cast<uint32_t>(event.args_text.size());
+  }
+  const auto index = static_cast<uint32_t>(batch->slices.size());
+  batch->slices.push_back(slice);
+  if (event.args.count > 0 || event.category == "cpu_op") AddDetails(index);
+}
+
+void EventParser::Impl::AddFlow(bool is_start) {
+  const auto ts = CurrentTs();
+  if (!ts) return;
+  const std::string_view kind = event.category.empty() ? event.name : event.category;
+  XXH128_hash_t key = XXH3_128bits(event.id.data(), event.id.size());
+  const uint64_t kind_hash = XXH3_64bits(kind.data(), kind.size());
+  batch->flows.push_back({key.high64 ^ kind_hash, key.low64 + kind_hash, *ts, CurrentTrack(),
+                          category_memo.Intern(batch->strings, kind), is_start});
+}
+
+void EventParser::Impl::AddCounter() {
+  const auto ts = CurrentTs();
+  if (!ts) return;
+  const uint32_t pid = pid_memo.Intern(batch->strings, event.pid);
+  const uint32_t name = Text(event.name);
+  // The accelerator's number is part of the series, not a value of its own.
+  const std::string_view accelerator = event.args.Find("acc_id");
+  for (size_t i = 0; i < event.args.count; ++i) {
+    const Arg& arg = event.args.items[i];
+    if (KeyIs(arg.key, "acc_id")) continue;
+    const auto value = ParseDouble(Bare(arg.raw));
+    if (!value) continue;
+    const char* key_end = arg.key;
+    while (*key_end != '"') ++key_end;
+    const std::string_view key(arg.key, static_cast<size_t>(key_end - arg.key));
+    batch->counters.push_back({*ts, *value, pid, name, Text(accelerator.empty() ? key : accelerator)});
+  }
+}
+
+void EventParser::Impl::AddMeta() {
+  using Kind = EventBatch::MetaKind;
+  EventBatch::Meta meta{};
+  meta.pid = Text(event.pid);
+  meta.tid = Text(event.tid);
+  const bool is_process = event.name.starts_with("process_");
+  if (event.name == "process_name" || event.name == "thread_name") {
+    meta.kind = is_process ? Kind::kProcessName : Kind::kThreadName;
+    meta.text = Text(event.args.Find("name"));
+  } else if (event.name == "process_labels") {
+    meta.kind = Kind::kProcessLabels;
+    meta.text = Text(event.args.Find("labels"));
+  } else if (event.name == "process_sort_index" || event.name == "thread_sort_index") {
+    meta.kind = is_process ? Kind::kProcessSort : Kind::kThreadSort;
+    meta.sort_index = event.args.Int("sort_index");
+  } else {
+    return;
+  }
+  batch->metas.push_back(meta);
+}
+
+void EventParser::Impl::AddMemory(int64_t ts_ns) {
+  const Args& args = event.args;
+  const int64_t bytes = args.Int("Bytes");
+  if (bytes == kNone) return Issue(IssueKind::kEventDamaged, "has no 'Bytes'");
+  batch->memories.push_back({ts_ns, bytes, args.Int("Addr"), args.Int("Device Type"), args.Int("Device Id"),
+                             args.Int("Total Allocated"), args.Int("Total Reserved")});
+}
+
+void EventParser::Impl::AddInstant() {
+  const auto ts = CurrentTs();
+  if (!ts) return;
+  if (event.name == "[memory]") return AddMemory(*ts);
+  batch->instants.push_back({*ts, CurrentTrack(), Text(event.name), Text(event.category)});
+}
+
+void EventParser::Impl::AddEdge(bool is_begin) {
+  const auto ts = CurrentTs();
+  if (!ts) return;
+  batch->edges.push_back({*ts, CurrentTrack(), Text(event.name), Text(event.category), is_begin});
+}
+
+void EventParser::Impl::Dispatch() {
+  switch (event.ph.size() == 1 ? event.ph[0] : '\0') {
+    case 'X': return AddSlice();
+    case 's': return AddFlow(true);
+    case 't':
+    case 'f': return AddFlow(false);
+    case 'C': return AddCounter();
+    case 'M': return AddMeta();
+    case 'i':
+    case 'I':
+    case 'R': return AddInstant();
+    case 'B': return AddEdge(true);
+    case 'E': return AddEdge(false);
+    default: Issue(IssueKind::kEventKindIgnored, fmt::format("has 'ph' = '{}'", event.ph.substr(0, 8)));
+  }
+}
+
+// The text of a value: a scalar with its quotes, or a whole object or array.
+template <typename Value>
+bool TakeText(Value&& value, std::string_view& out) {
+  if (value.raw_json_token().get(out)) return false;
+  if (out[0] == '{') {
+    object inner;
+    return !value.get_object().get(inner) && !inner.raw_json().get(out);
+  }
+  if (out[0] == '[') {
+    array inner;
+    return !value.get_array().get(inner) && !inner.raw_json().get(out);
+  }
+  return true;
+}
+
+// `begin` is the opening brace. Sets the args and their text.
+bool EventParser::Impl::ParseArgs(object args, const char* begin) {
+  Args& out = event.args;
+  out.count = 0;
+  const char* end = begin + 1;
+  for (auto field : args) {
+    simdjson::ondemand::raw_json_string key;
+    std::string_view raw;
+    if (field.key().get(key) || !TakeText(field.value(), raw)) return false;
+    end = raw.data() + raw.size();
+    if (out.count < Args::kMax) out.items[out.count++] = {key.raw(), raw};
+  }
+  while (*end != '}') ++end;  // blanks only: the loop above ended at this brace
+  event.args_text = {begin, static_cast<size_t>(end + 1 - begin)};
+  return true;
+}
+
+void EventParser::Impl::SetField(const char* key, std::string_view token) {
+  switch (key[0]) {
+    case 'p':
+      if (KeyIs(key, "ph")) event.ph = Bare(token);
+      if (KeyIs(key, "pid")) event.pid = Bare(token);
+      return;
+    case 't':
+      if (KeyIs(key, "ts")) event.ts = Bare(token);
+      if (KeyIs(key, "tid")) event.tid = Bare(token);
+      return;
+    case 'n':
+      if (KeyIs(key, "name")) event.name = Bare(token);
+      return;
+    case 'd':
+      if (KeyIs(key, "dur")) event.dur = Bare(token);
+      return;
+    case 'c':
+      if (KeyIs(key, "cat")) event.category = Bare(token);
+      return;
+    case 'i':
+      if (KeyIs(key, "id")) event.id = Bare(token);
+      return;
+    default: return;
+  }
+}
+
+bool EventParser::Impl::ParseEvent(object source) {
+  event.Clear();
+  for (auto field : source) {
+    simdjson::ondemand::raw_json_string key;
+    std::string_view token;
+    if (field.key().get(key) || field.value().raw_json_token().get(token)) return false;
+    if (token[0] != '{' || !KeyIs(key.raw(), "args")) {
+      SetField(key.raw(), token);
+      continue;
+    }
+    object args;
+    if (field.value().get_object().get(args) || !ParseArgs(args, token.data())) return false;
+  }
+  Dispatch();
+  return true;
+}
+
+bool EventParser::Impl::ParseAll(std::string_view text) {
+  document doc;
+  if (parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING).get(doc)) return false;
+  array events;
+  if (doc.get_array().get(events)) return false;
+  for (auto element : events) {
+    std::string_view token;
+    if (element.raw_json_token().get(token)) return false;
+    if (token[0] != '{') {
+      event.Clear();
+      Issue(IssueKind::kEventDamaged, "is not an object");
+      continue;
+    }
+    object source;
+    if (element.get_object().get(source) || !ParseEvent(source)) return false;
+  }
+  const char* rest = nullptr;
+  return doc.current_location().get(rest) != simdjson::SUCCESS;  // text behind the array: not this array's end
+}
+
+bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batch) {
+  batch.Clear();
+  impl_->batch = &batch;
+  impl_->text_begin = text.data();
+  impl_->text_offset = offset;
+  impl_->pid_memo.Clear();
+  impl_->tid_memo.Clear();
+  impl_->category_memo.Clear();
+  impl_->last_track_key = ~uint64_t{0};
+  impl_->track_slots.assign(256, {0, 0});
+  return impl_->ParseAll(text);
+}
+
+std::string UnescapeJson(std::string_view raw) {
+  if (raw.find('\\') == std::string_view::npos) return std::string(raw);
+  std::string padded = fmt::format("\"{}\"", raw);
+  const size_t size = padded.size();
+  padded.resize(size + simdjson::SIMDJSON_PADDING);
+  simdjson::ondemand::parser parser;
+  document doc;
+  std::string_view text;
+  if (parser.iterate(padded.data(), size, padded.size()).get(doc) || doc.get_string().get(text)) {
+    return std::string(raw);
+  }
+  return std::string(text);
+}
+
+}  // namespace steplens::readers

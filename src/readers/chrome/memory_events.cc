@@ -1,0 +1,60 @@
+#include "readers/chrome/memory_events.h"
+
+#include <fmt/format.h>
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+
+namespace steplens::readers {
+namespace {
+
+using store::kNone;
+
+// torch's DeviceType numbers: 0 is the host, 1 CUDA (ROCm too), 20 the private-use back end of NPUs.
+std::string DeviceText(const EventBatch::Memory& event) {
+  if (event.device_id < 0 || event.device_type == 0) return "CPU";
+  return fmt::format("{}:{}", event.device_type == 20 ? "NPU" : "GPU", event.device_id);
+}
+
+}  // namespace
+
+void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
+  tsl::robin_map<uint64_t, uint32_t> open;  // address and device -> row of allocations
+  for (const EventBatch::Memory& event : events) {
+    const StringId device = out.strings.Intern(DeviceText(event));
+    store::MemorySampleTable::Row sample;
+    sample.ts_ns = event.ts_ns;
+    sample.allocated_bytes = event.total_allocated;
+    sample.reserved_bytes = event.total_reserved;
+    sample.device = device;
+    out.memory_samples.Append(sample);
+
+    const uint64_t key = static_cast<uint64_t>(event.address) * 31 + static_cast<uint64_t>(device);
+    if (event.bytes > 0) {
+      if (event.address != kNone) open[key] = static_cast<uint32_t>(out.allocations.size());
+      store::AllocationTable::Row row;
+      row.size_bytes = event.bytes;
+      row.alloc_ns = event.ts_ns;
+      row.alloc_total_allocated_bytes = event.total_allocated;
+      row.alloc_total_reserved_bytes = event.total_reserved;
+      row.device = device;
+      row.address = event.address;
+      out.allocations.Append(row);
+      continue;
+    }
+    const auto found = event.address == kNone ? open.end() : open.find(key);
+    if (found == open.end()) continue;
+    const uint32_t row = found->second;
+    if (out.allocations.size_bytes[row] == -event.bytes) {
+      out.allocations.release_ns.Set(row, event.ts_ns);
+      out.allocations.dur_ns.Set(row, event.ts_ns - out.allocations.alloc_ns[row]);
+      out.allocations.release_total_allocated_bytes.Set(row, event.total_allocated);
+      out.allocations.release_total_reserved_bytes.Set(row, event.total_reserved);
+    }
+    open.erase(key);
+  }
+}
+
+}  // namespace steplens::readers

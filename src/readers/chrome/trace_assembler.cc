@@ -1,0 +1,334 @@
+#include "readers/chrome/trace_assembler.h"
+
+#include <fmt/format.h>
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/number.h"
+#include "readers/chrome/comm_events.h"
+#include "readers/chrome/event_parser.h"
+#include "readers/chrome/flow_pairing.h"
+#include "readers/chrome/memory_events.h"
+
+namespace steplens::readers {
+namespace {
+
+using store::IssueKind;
+using store::kNone;
+using store::kNoTrack;
+using store::TraceStore;
+using store::TrackId;
+
+constexpr StringId kUnset{store::kNoId};
+
+// Shapes, types and stacks separate their parts by ';' and, for the eye, a line break. The break is dropped.
+std::string WithoutLineBreaks(std::string text) {
+  std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
+  return text;
+}
+
+}  // namespace
+
+struct TraceAssembler::Impl {
+  explicit Impl(TraceStore& store) : out(store) {}
+
+  TraceStore& out;
+  tsl::robin_map<uint64_t, uint32_t> threads;    // (pid text, tid text) -> track
+  tsl::robin_map<uint32_t, uint32_t> processes;  // pid text -> track
+  struct SeriesHash {
+    size_t operator()(const std::pair<uint64_t, uint32_t>& key) const {
+      return (key.first ^ (uint64_t{key.second} << 17)) * 0x9E3779B97F4A7C15ULL >> 20;
+    }
+  };
+  tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash> series;  // (process, name), series -> track
+  std::vector<FlowEnd> flow_starts;
+  std::vector<FlowEnd> flow_ends;
+  std::vector<CommDetail> comms;
+  struct Kernel {
+    uint32_t slice;
+    int64_t device;
+    int64_t stream;
+  };
+  std::vector<Kernel> kernels;
+  std::vector<EventBatch::Memory> memories;
+  struct OpenEdge {
+    int64_t ts_ns;
+    StringId name;
+    StringId category;
+  };
+  tsl::robin_map<uint32_t, std::vector<OpenEdge>> open_edges;  // per track
+
+  // Of the batch being appended.
+  const EventBatch* batch = nullptr;
+  std::vector<StringId> texts;
+  std::vector<StringId> flat_texts;
+  std::vector<TrackId> tracks;
+
+  StringId Text(uint32_t local);
+  StringId FlatText(uint32_t local);
+  TrackId AddTrack(TrackId parent, std::string_view kind, StringId pid, StringId tid, StringId name);
+  TrackId Process(StringId pid);
+  TrackId Thread(StringId pid, StringId tid);
+  TrackId Series(StringId pid, StringId name, StringId label);
+
+  void AppendSlices();
+  void AppendHostOps(uint32_t first_slice);
+  void AppendComms(uint32_t first_slice);
+  void AppendFlows();
+  void AppendCounters();
+  void AppendEdges();
+  void AppendMetas();
+  void FinishEdges();
+  void FinishKernels();
+  void FinishSteps();
+  void Shift(int64_t shift_ns);
+};
+
+StringId TraceAssembler::Impl::Text(uint32_t local) {
+  if (local == EventBatch::kNoText) return StringId::kEmpty;
+  StringId& id = texts[local];
+  if (id == kUnset) {
+    const std::string_view raw = batch->strings.Get(local);
+    const bool escaped = raw.find('\\') != std::string_view::npos;
+    id = escaped ? out.strings.Intern(UnescapeJson(raw)) : out.strings.Intern(raw);
+  }
+  return id;
+}
+
+StringId TraceAssembler::Impl::FlatText(uint32_t local) {
+  if (local == EventBatch::kNoText) return StringId::kEmpty;
+  StringId& id = flat_texts[local];
+  if (id == kUnset) id = out.strings.Intern(WithoutLineBreaks(UnescapeJson(batch->strings.Get(local))));
+  return id;
+}
+
+TrackId TraceAssembler::Impl::AddTrack(TrackId parent, std::string_view kind, StringId pid, StringId tid,
+                                       StringId name) {
+  store::TrackTable::Row row;
+  row.parent = parent;
+  row.kind = out.strings.Intern(kind);
+  row.pid = pid;
+  row.tid = tid;
+  row.name = name;
+  row.sort_index = kNone;
+  out.tracks.Append(row);
+  return TrackId{static_cast<uint32_t>(out.tracks.size() - 1)};
+}
+
+TrackId TraceAssembler::Impl::Process(StringId pid) {
+  const auto [found, is_new] = processes.insert({static_cast<uint32_t>(pid), 0});
+  if (is_new) {
+    found.value() = static_cast<uint32_t>(AddTrack(kNoTrack, "process", pid, StringId::kEmpty, StringId::kEmpty));
+  }
+  return TrackId{found->second};
+}
+
+TrackId TraceAssembler::Impl::Thread(StringId pid, StringId tid) {
+  const uint64_t key = (uint64_t{static_cast<uint32_t>(pid)} << 32) | static_cast<uint32_t>(tid);
+  const auto found = threads.find(key);
+  if (found != threads.end()) return TrackId{found->second};
+  const TrackId track = AddTrack(Process(pid), "thread", pid, tid, StringId::kEmpty);
+  threads.insert({key, static_cast<uint32_t>(track)});
+  return track;
+}
+
+TrackId TraceAssembler::Impl::Series(StringId pid, StringId name, StringId label) {
+  const TrackId process = Process(pid);
+  const uint64_t owner = (uint64_t{static_cast<uint32_t>(process)} << 32) | static_cast<uint32_t>(name);
+  const auto [found, is_new] = series.insert({{owner, static_cast<uint32_t>(label)}, 0});
+  if (is_new) {
+    const TrackId track = AddTrack(process, "counter", pid, StringId::kEmpty, name);
+    out.tracks.label.Set(static_cast<size_t>(track), label);
+    found.value() = static_cast<uint32_t>(track);
+  }
+  return TrackId{found->second};
+}
+
+void TraceAssembler::Impl::AppendSlices() {
+  store::SliceTable& slices = out.slices;
+  for (const EventBatch::Slice& slice : batch->slices) {
+    slices.track.Append(tracks[slice.track]);
+    slices.begin_ns.Append(slice.begin_ns);
+    slices.dur_ns.Append(slice.dur_ns);
+    slices.name.Append(Text(slice.name));
+    slices.category.Append(Text(slice.category));
+    slices.correlation.Append(slice.correlation);
+    slices.args_offset.Append(slice.args_offset);
+    slices.args_size.Append(slice.args_size);
+  }
+}
+
+void TraceAssembler::Impl::AppendHostOps(uint32_t first_slice) {
+  for (const EventBatch::HostOp& op : batch->host_ops) {
+    out.host_ops.Append({store::SliceId{first_slice + op.slice}, op.sequence_number, op.fwd_thread,
+                         FlatText(op.input_shapes), FlatText(op.input_types), FlatText(op.call_stack)});
+  }
+}
+
+void TraceAssembler::Impl::AppendComms(uint32_t first_slice) {
+  for (const EventBatch::Comm& comm : batch->comms) {
+    CommDetail detail;
+    detail.slice = first_slice + comm.slice;
+    detail.data_type = Text(comm.data_type);
+    detail.alg_type = Text(comm.alg_type);
+    detail.op_type = Text(comm.op_type);
+    detail.group_name = Text(comm.group_name);
+    detail.transport = Text(comm.transport);
+    detail.link = Text(comm.link);
+    detail.rdma_type = Text(comm.rdma_type);
+    detail.fields = comm;
+    comms.push_back(detail);
+  }
+  for (const EventBatch::Kernel& kernel : batch->kernels) {
+    kernels.push_back({first_slice + kernel.slice, kernel.device, kernel.stream});
+  }
+}
+
+void TraceAssembler::Impl::AppendFlows() {
+  for (const EventBatch::Flow& flow : batch->flows) {
+    (flow.is_start ? flow_starts : flow_ends)
+        .push_back({flow.key_high, flow.key_low, flow.ts_ns, tracks[flow.track], Text(flow.kind)});
+  }
+}
+
+void TraceAssembler::Impl::AppendCounters() {
+  for (const EventBatch::Counter& counter : batch->counters) {
+    out.counters.track.Append(Series(Text(counter.pid), Text(counter.name), Text(counter.series)));
+    out.counters.ts_ns.Append(counter.ts_ns);
+    out.counters.value.Append(counter.value);
+  }
+}
+
+void TraceAssembler::Impl::AppendEdges() {
+  for (const EventBatch::Edge& edge : batch->edges) {
+    const TrackId track = tracks[edge.track];
+    std::vector<OpenEdge>& open = open_edges[static_cast<uint32_t>(track)];
+    if (edge.is_begin) {
+      open.push_back({edge.ts_ns, Text(edge.name), Text(edge.category)});
+      continue;
+    }
+    if (open.empty()) {
+      out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
+      continue;
+    }
+    store::SliceTable::Row row;
+    row.track = track;
+    row.begin_ns = open.back().ts_ns;
+    row.dur_ns = std::max<int64_t>(0, edge.ts_ns - row.begin_ns);
+    row.name = open.back().name;
+    row.category = open.back().category;
+    out.slices.Append(row);
+    open.pop_back();
+  }
+}
+
+void TraceAssembler::Impl::AppendMetas() {
+  using Kind = EventBatch::MetaKind;
+  for (const EventBatch::Meta& meta : batch->metas) {
+    const StringId pid = Text(meta.pid);
+    const bool is_thread = meta.kind == Kind::kThreadName || meta.kind == Kind::kThreadSort;
+    const auto row = static_cast<size_t>(is_thread ? Thread(pid, Text(meta.tid)) : Process(pid));
+    switch (meta.kind) {
+      case Kind::kProcessName:
+      case Kind::kThreadName: out.tracks.name.Set(row, Text(meta.text)); break;
+      case Kind::kProcessLabels: out.tracks.label.Set(row, Text(meta.text)); break;
+      case Kind::kProcessSort:
+      case Kind::kThreadSort: out.tracks.sort_index.Set(row, meta.sort_index); break;
+    }
+  }
+}
+
+TraceAssembler::TraceAssembler(TraceStore& out) : impl_(std::make_unique<Impl>(out)) {}
+TraceAssembler::~TraceAssembler() = default;
+
+void TraceAssembler::Append(const EventBatch& batch) {
+  Impl& self = *impl_;
+  self.batch = &batch;
+  self.texts.assign(batch.strings.size(), kUnset);
+  self.flat_texts.assign(batch.strings.size(), kUnset);
+  self.tracks.clear();
+  for (const EventBatch::Track& track : batch.tracks) {
+    self.tracks.push_back(self.Thread(self.Text(track.pid), self.Text(track.tid)));
+  }
+  const auto first_slice = static_cast<uint32_t>(self.out.slices.size());
+  self.AppendSlices();
+  self.AppendHostOps(first_slice);
+  self.AppendComms(first_slice);
+  self.AppendFlows();
+  self.AppendCounters();
+  self.AppendEdges();
+  self.AppendMetas();
+  for (const EventBatch::Instant& instant : batch.instants) {
+    self.out.instants.Append(
+        {self.tracks[instant.track], instant.ts_ns, self.Text(instant.name), self.Text(instant.category)});
+  }
+  self.memories.insert(self.memories.end(), batch.memories.begin(), batch.memories.end());
+  self.out.issues.Merge(batch.issues);
+}
+
+void TraceAssembler::Impl::FinishEdges() {
+  uint64_t left = 0;
+  for (const auto& [track, open] : open_edges) left += open.size();
+  if (left > 0) out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("{} 'B' events have no 'E'", left), left);
+}
+
+void TraceAssembler::Impl::FinishKernels() {
+  for (const Kernel& kernel : kernels) {
+    store::KernelTable::Row row;
+    row.device = kernel.device;
+    row.stream = kernel.stream;
+    row.name = out.slices.name[kernel.slice];
+    row.core = out.slices.category[kernel.slice];
+    row.begin_ns = out.slices.begin_ns[kernel.slice];
+    row.dur_ns = out.slices.dur_ns[kernel.slice];
+    row.correlation = out.slices.correlation[kernel.slice];
+    out.kernels.Append(row);
+  }
+}
+
+void TraceAssembler::Impl::FinishSteps() {
+  constexpr std::string_view kPrefix = "ProfilerStep#";
+  std::vector<int64_t> step_of(out.strings.size(), kNone);  // by name
+  bool any = false;
+  for (uint32_t id = 0; id < out.strings.size(); ++id) {
+    const std::string_view name = out.strings.Get(StringId{id});
+    if (!name.starts_with(kPrefix)) continue;
+    step_of[id] = ParseInt64(name.substr(kPrefix.size())).value_or(kNone);
+    any = any || step_of[id] != kNone;
+  }
+  if (!any) return;
+  const auto device_copy = out.strings.Find("gpu_user_annotation");
+  const auto names = out.slices.name.span();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int64_t step = step_of[static_cast<size_t>(names[i])];
+    if (step == kNone || out.slices.category[i] == device_copy) continue;
+    out.steps.Append({step, out.slices.begin_ns[i], out.slices.begin_ns[i] + out.slices.dur_ns[i]});
+  }
+}
+
+void TraceAssembler::Impl::Shift(int64_t shift_ns) {
+  const auto shift = [shift_ns](store::Column<int64_t>& column) {
+    for (size_t i = 0; i < column.size(); ++i) column.Set(i, column[i] + shift_ns);
+  };
+  shift(out.slices.begin_ns);
+  shift(out.counters.ts_ns);
+  shift(out.instants.ts_ns);
+  for (FlowEnd& end : flow_starts) end.ts_ns += shift_ns;
+  for (FlowEnd& end : flow_ends) end.ts_ns += shift_ns;
+  for (EventBatch::Memory& memory : memories) memory.ts_ns += shift_ns;
+}
+
+void TraceAssembler::Finish(int64_t shift_ns) {
+  Impl& self = *impl_;
+  if (shift_ns != 0) self.Shift(shift_ns);
+  self.FinishEdges();
+  PairFlows(std::move(self.flow_starts), self.flow_ends, self.out);
+  self.FinishKernels();
+  FillCommunication(self.comms, self.out);
+  self.FinishSteps();
+  FillMemory(std::move(self.memories), self.out);
+}
+
+}  // namespace steplens::readers

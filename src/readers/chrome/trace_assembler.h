@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "readers/chrome/event_batch.h"
+#include "store/trace_store.h"
+
+namespace steplens::readers {
+
+// Appends the batches of one trace, in file order, to a store.
+class TraceAssembler {
+ public:
+  explicit TraceAssembler(store::TraceStore& out);
+  ~TraceAssembler();
+
+  void Append(const EventBatch& batch);
+
+  // After the last batch: pairs flows and begin/end events, and fills kernels, comm_ops, comm_tasks, steps,
+  // allocations and memory_samples from what was seen. `shift_ns` is added to every time.
+  void Finish(int64_t shift_ns);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace steplens::readers
