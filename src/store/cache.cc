@@ -1,0 +1,343 @@
+#include "store/cache.h"
+
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+// The cache file, little endian as the machine is:
+//
+//   0   8  magic "SLENS\0c1"
+//   8  16  key (CacheKey)
+//  24   8  hash of the schema: table and column names and types
+//  32   8  size of the file
+//  40   8  XXH3 of everything from byte 48 on
+//  48      fields: each a u64 count of elements, then the elements, padded to 8 bytes:
+//          rank info, issues, string offsets, string bytes, every column of every table, metric columns, sheets
+//
+// Elements are stored as they are in memory, so a column of a mapped file is used in place.
+
+namespace steplens::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '1'};
+constexpr uint64_t kFormatVersion = 1;
+constexpr size_t kHeaderBytes = 48;
+
+struct Header {
+  char magic[8];
+  CacheKey key;
+  uint64_t schema;
+  uint64_t file_bytes;
+  uint64_t checksum;
+};
+static_assert(sizeof(Header) == kHeaderBytes);
+
+template <typename T>
+constexpr char TypeCode() {
+  if constexpr (std::is_same_v<T, int64_t>) return 'l';
+  if constexpr (std::is_same_v<T, uint32_t>) return 'u';
+  if constexpr (std::is_same_v<T, double>) return 'd';
+  if constexpr (std::is_same_v<T, StringId>) return 's';
+  if constexpr (std::is_same_v<T, TrackId>) return 't';
+  if constexpr (std::is_same_v<T, SliceId>) return 'c';
+}
+
+uint64_t SchemaHash() {
+  std::string text = std::to_string(kFormatVersion) + ' ' + std::to_string(static_cast<int>(IssueKind::kCount));
+  TraceStore empty;
+  empty.ForEachTable([&](auto& table) {
+    text += table.kName;
+    table.ForEachColumn([&](std::string_view name, std::string_view, auto& column) {
+      using T = typename std::remove_reference_t<decltype(column)>::Value;
+      text += ' ';
+      text += TypeCode<T>();
+      text += name;
+    });
+  });
+  return XXH3_64bits(text.data(), text.size());
+}
+
+// Collects fields as (pointer, bytes) so that large columns are written without a copy.
+class FieldWriter {
+ public:
+  template <typename T>
+  void Put(std::span<const T> values) {
+    PutCount(values.size());
+    pieces_.push_back({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+    static constexpr char kZeros[8] = {};
+    const size_t padding = (8 - values.size_bytes() % 8) % 8;
+    if (padding > 0) pieces_.push_back({kZeros, padding});
+  }
+  void PutText(std::string_view text) { Put(std::span<const char>(text.data(), text.size())); }
+  void PutCount(uint64_t value) {
+    counts_.push_back(std::make_unique<uint64_t>(value));
+    pieces_.push_back({reinterpret_cast<const char*>(counts_.back().get()), sizeof(uint64_t)});
+  }
+
+  Status WriteTo(AtomicFile& file, const CacheKey& key) {
+    Header header{};
+    std::memcpy(header.magic, kMagic, sizeof(kMagic));
+    header.key = key;
+    header.schema = SchemaHash();
+    header.file_bytes = kHeaderBytes;
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    for (const auto& [data, size] : pieces_) {
+      header.file_bytes += size;
+      XXH3_64bits_update(&state, data, size);
+    }
+    header.checksum = XXH3_64bits_digest(&state);
+    SL_RETURN_IF_ERROR(file.Write(&header, sizeof(header)));
+    std::string buffer;  // joins small pieces
+    for (const auto& [data, size] : pieces_) {
+      if (buffer.size() + size > (1 << 20)) {
+        SL_RETURN_IF_ERROR(file.Write(buffer.data(), buffer.size()));
+        buffer.clear();
+      }
+      if (size > (1 << 18)) {
+        SL_RETURN_IF_ERROR(file.Write(data, size));
+      } else {
+        buffer.append(data, size);
+      }
+    }
+    return file.Write(buffer.data(), buffer.size());
+  }
+
+ private:
+  std::vector<std::pair<const char*, size_t>> pieces_;
+  std::vector<std::unique_ptr<uint64_t>> counts_;
+};
+
+// Walks the fields of a mapped file; every access is checked against its end.
+class FieldReader {
+ public:
+  explicit FieldReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  std::span<const T> Take() {
+    const uint64_t count = TakeCount();
+    if (!ok_ || count > (bytes_.size() - position_) / sizeof(T)) {
+      ok_ = false;
+      return {};
+    }
+    const auto* data = reinterpret_cast<const T*>(bytes_.data() + position_);
+    position_ += (count * sizeof(T) + 7) / 8 * 8;
+    return {data, static_cast<size_t>(count)};
+  }
+  std::string TakeText() {
+    const auto text = Take<char>();
+    return std::string(text.data(), text.size());
+  }
+  uint64_t TakeCount() {
+    if (position_ > bytes_.size() || bytes_.size() - position_ < sizeof(uint64_t)) ok_ = false;
+    if (!ok_) return 0;
+    uint64_t value = 0;
+    std::memcpy(&value, bytes_.data() + position_, sizeof(value));
+    position_ += sizeof(value);
+    return value;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  size_t position_ = kHeaderBytes;
+  bool ok_ = true;
+};
+
+void PutInfo(FieldWriter& out, const TraceStore& store) {
+  const RankInfo& info = store.info;
+  out.PutCount(static_cast<uint64_t>(info.rank));
+  out.PutCount(static_cast<uint64_t>(info.device));
+  for (const std::string* text : {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
+    out.PutText(*text);
+  }
+  out.PutCount(info.files.size());
+  for (const InputFile& file : info.files) {
+    out.PutText(file.path);
+    out.PutCount(file.size_bytes);
+    out.PutCount(file.used ? 1 : 0);
+    out.PutText(file.note);
+  }
+  for (size_t kind = 0; kind < static_cast<size_t>(IssueKind::kCount); ++kind) {
+    const IssueLog::Entry& entry = store.issues.entry(static_cast<IssueKind>(kind));
+    out.PutCount(entry.count);
+    out.PutText(entry.example);
+  }
+}
+
+void TakeInfo(FieldReader& in, TraceStore& store) {
+  RankInfo& info = store.info;
+  info.rank = static_cast<int64_t>(in.TakeCount());
+  info.device = static_cast<int64_t>(in.TakeCount());
+  for (std::string* text : {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
+    *text = in.TakeText();
+  }
+  const uint64_t files = in.TakeCount();
+  for (uint64_t i = 0; i < files && in.ok(); ++i) {
+    InputFile& file = info.files.emplace_back();
+    file.path = in.TakeText();
+    file.size_bytes = in.TakeCount();
+    file.used = in.TakeCount() != 0;
+    file.note = in.TakeText();
+  }
+  for (size_t kind = 0; kind < static_cast<size_t>(IssueKind::kCount); ++kind) {
+    const uint64_t count = in.TakeCount();
+    const std::string example = in.TakeText();
+    if (count > 0) store.issues.Add(static_cast<IssueKind>(kind), example, count);
+  }
+}
+
+void PutColumns(FieldWriter& out, const std::vector<DynamicColumn>& columns) {
+  out.PutCount(columns.size());
+  for (const DynamicColumn& column : columns) {
+    out.PutText(column.name);
+    out.Put(column.numbers.span());
+    out.Put(column.texts.span());
+  }
+}
+
+void TakeColumns(FieldReader& in, std::vector<DynamicColumn>& columns) {
+  const uint64_t count = in.TakeCount();
+  for (uint64_t i = 0; i < count && in.ok(); ++i) {
+    DynamicColumn& column = columns.emplace_back();
+    column.name = in.TakeText();
+    column.numbers.Attach(in.Take<double>());
+    column.texts.Attach(in.Take<StringId>());
+  }
+}
+
+std::string CachePath(const std::string& directory, const CacheKey& key) {
+  return fmt::format("{}/{}.slc", directory, key.ToHex());
+}
+
+Error Damaged(const std::string& path, std::string_view what) {
+  return {ErrorCode::kCorruptData, fmt::format("{}: cache file {}", path, what)};
+}
+
+Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, const CacheKey& key) {
+  Header header{};
+  if (bytes.size() < kHeaderBytes) return Damaged(path, "is too short");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return Damaged(path, "has another format");
+  if (!(header.key == key)) return Damaged(path, "belongs to other input");
+  if (header.schema != SchemaHash()) return Damaged(path, "was written by another version");
+  if (header.file_bytes != bytes.size()) return Damaged(path, "is cut off");
+  const auto body = bytes.subspan(kHeaderBytes);
+  if (XXH3_64bits(body.data(), body.size()) != header.checksum) return Damaged(path, "fails its checksum");
+  return {};
+}
+
+// Removes the entries that were not used for longest until the rest fits.
+void Evict(const std::string& directory, uint64_t limit_bytes) {
+  struct Entry {
+    fs::path path;
+    uint64_t size;
+    fs::file_time_type used;
+  };
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  std::error_code error;
+  for (const fs::directory_entry& item : fs::directory_iterator(directory, error)) {
+    if (item.path().extension() != ".slc") continue;
+    Entry entry{item.path(), item.file_size(error), item.last_write_time(error)};
+    total += entry.size;
+    entries.push_back(std::move(entry));
+  }
+  if (total <= limit_bytes) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= limit_bytes) return;
+    if (fs::remove(entry.path, error)) total -= entry.size;
+  }
+}
+
+}  // namespace
+
+std::string CacheKey::ToHex() const { return fmt::format("{:016x}{:016x}", high, low); }
+
+CacheKey MakeCacheKey(const std::vector<StampedPath>& inputs) {
+  std::string text = std::to_string(SchemaHash());
+  for (const StampedPath& input : inputs) {
+    text += fmt::format("\n{}\n{} {}", input.path, input.stamp.size_bytes, input.stamp.mtime_ns);
+  }
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.high64, hash.low64};
+}
+
+std::string CacheDirectory() {
+  const auto env = [](const char* name) {
+    const char* value = std::getenv(name);  // NOLINT: read once, before threads
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const std::string own = env("STEPLENS_CACHE_DIR"); !own.empty()) return own;
+  if (const std::string xdg = env("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/steplens";
+  if (const std::string home = env("HOME"); !home.empty()) return home + "/.cache/steplens";
+  return "";
+}
+
+Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key) {
+  const std::string path = CachePath(directory, key);
+  SL_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
+  TraceStore store;
+  store.backing = std::make_unique<MappedFile>(std::move(mapped));
+  SL_RETURN_IF_ERROR(CheckHeader(path, store.backing->bytes(), key));
+  FieldReader in(store.backing->bytes());
+  TakeInfo(in, store);
+  const auto offsets = in.Take<uint64_t>();
+  const auto bytes = in.Take<char>();
+  if (!in.ok() || !store.strings.Attach(offsets, bytes)) return Damaged(path, "has damaged strings");
+  store.ForEachTable([&](auto& table) {
+    table.ForEachColumn([&](std::string_view, std::string_view, auto& column) {
+      using T = typename std::remove_reference_t<decltype(column)>::Value;
+      column.Attach(in.Take<T>());
+    });
+  });
+  TakeColumns(in, store.kernel_metrics);
+  const uint64_t sheets = in.TakeCount();
+  for (uint64_t i = 0; i < sheets && in.ok(); ++i) {
+    DynamicTable& sheet = store.sheets.emplace_back();
+    sheet.name = in.TakeText();
+    TakeColumns(in, sheet.columns);
+  }
+  if (!in.ok()) return Damaged(path, "is shorter than its tables");
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now: the last to be evicted
+  return store;
+}
+
+Status WriteCache(const std::string& directory, const CacheKey& key, const TraceStore& store,
+                  uint64_t limit_bytes) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(CachePath(directory, key)));
+  FieldWriter out;
+  PutInfo(out, store);
+  out.Put(store.strings.offsets());
+  out.Put(store.strings.bytes());
+  store.ForEachTable([&](const auto& table) {
+    table.ForEachColumn(
+        [&](std::string_view, std::string_view, const auto& column) { out.Put(column.span()); });
+  });
+  PutColumns(out, store.kernel_metrics);
+  out.PutCount(store.sheets.size());
+  for (const DynamicTable& sheet : store.sheets) {
+    out.PutText(sheet.name);
+    PutColumns(out, sheet.columns);
+  }
+  SL_RETURN_IF_ERROR(out.WriteTo(file, key));
+  SL_RETURN_IF_ERROR(file.Commit());
+  Evict(directory, limit_bytes);
+  return {};
+}
+
+}  // namespace steplens::store

@@ -1,0 +1,120 @@
+#include "store/cache.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace steplens::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::temp_directory_path() / ("steplens_cache_test_" + std::to_string(::getpid()));
+    fs::remove_all(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  static TraceStore MakeStore() {
+    TraceStore store;
+    store.info.rank = 3;
+    store.info.source = "ascend_pt";
+    store.info.files.push_back({"a/trace_view.json", 12, true, ""});
+    store.tracks.Append({});
+    SliceTable::Row slice;
+    slice.track = TrackId{0};
+    slice.begin_ns = 1736408883704643212;
+    slice.dur_ns = 5;
+    slice.name = store.strings.Intern("aten::add");
+    store.slices.Append(slice);
+    store.kernel_metrics.emplace_back().name = "aic_mac_ratio";
+    store.kernel_metrics.back().numbers.Append(0.5);
+    DynamicTable& sheet = store.sheets.emplace_back();
+    sheet.name = "l2_cache";
+    sheet.columns.emplace_back().name = "Op Name";
+    sheet.columns.back().texts.Append(store.strings.Intern("MatMul"));
+    store.issues.Add(IssueKind::kEventDamaged, "byte 7", 2);
+    return store;
+  }
+  std::string FilePath() const { return (directory_ / (key_.ToHex() + ".slc")).string(); }
+
+  fs::path directory_;
+  CacheKey key_ = MakeCacheKey({{"a", {1, 2}}});
+};
+
+TEST_F(Cache, GivesBackWhatWasWritten) {
+  ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
+  Result<TraceStore> read = ReadCache(directory_, key_);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->info.rank, 3);
+  EXPECT_EQ(read->info.files[0].path, "a/trace_view.json");
+  ASSERT_EQ(read->slices.size(), 1u);
+  EXPECT_EQ(read->slices.begin_ns[0], 1736408883704643212);
+  EXPECT_EQ(read->Text(read->slices.name[0]), "aten::add");
+  EXPECT_EQ(read->kernel_metrics[0].numbers[0], 0.5);
+  EXPECT_EQ(read->Text(read->sheets[0].columns[0].texts[0]), "MatMul");
+  EXPECT_EQ(read->issues.entry(IssueKind::kEventDamaged).count, 2u);
+}
+
+TEST_F(Cache, AnyChangedByteIsNoticed) {
+  ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
+  const auto size = fs::file_size(FilePath());
+  for (uintmax_t at = 0; at < size; ++at) {
+    std::fstream file(FilePath(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 0x40));
+    file.close();
+    ASSERT_FALSE(ReadCache(directory_, key_).ok()) << "byte " << at;
+    std::fstream back(FilePath(), std::ios::in | std::ios::out | std::ios::binary);
+    back.seekp(static_cast<std::streamoff>(at));
+    back.put(static_cast<char>(byte));
+  }
+  EXPECT_TRUE(ReadCache(directory_, key_).ok());
+}
+
+TEST_F(Cache, ATruncatedFileIsRefused) {
+  ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
+  for (auto size = fs::file_size(FilePath()); size > 0;) {
+    fs::resize_file(FilePath(), --size);
+    ASSERT_FALSE(ReadCache(directory_, key_).ok());
+  }
+}
+
+TEST_F(Cache, AnotherStampGivesAnotherKey) {
+  EXPECT_FALSE(MakeCacheKey({{"a", {1, 2}}}) == MakeCacheKey({{"a", {1, 3}}}));
+  EXPECT_FALSE(MakeCacheKey({{"a", {1, 2}}}) == MakeCacheKey({{"b", {1, 2}}}));
+  EXPECT_FALSE(ReadCache(directory_, key_).ok());
+}
+
+TEST_F(Cache, TwoWritersLeaveOneWholeFile) {
+  const auto write = [&] {
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
+  };
+  std::thread other(write);
+  write();
+  other.join();
+  EXPECT_TRUE(ReadCache(directory_, key_).ok());
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 1);
+}
+
+TEST_F(Cache, OldEntriesMakeRoom) {
+  ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
+  const CacheKey newer = MakeCacheKey({{"b", {1, 2}}});
+  ASSERT_TRUE(WriteCache(directory_, newer, MakeStore(), fs::file_size(FilePath()) + 10).ok());
+  EXPECT_FALSE(ReadCache(directory_, key_).ok());
+  EXPECT_TRUE(ReadCache(directory_, newer).ok());
+}
+
+TEST_F(Cache, AnUnwritableDirectoryIsAnErrorNotACrash) {
+  EXPECT_FALSE(WriteCache("/proc/steplens-cannot-be-here", key_, MakeStore()).ok());
+}
+
+}  // namespace
+}  // namespace steplens::store

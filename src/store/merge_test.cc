@@ -1,0 +1,58 @@
+#include "store/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace steplens::store {
+namespace {
+
+TraceStore MakePart(std::string_view name) {
+  TraceStore store;
+  TrackTable::Row track;
+  track.name = store.strings.Intern(name);
+  store.tracks.Append(track);
+  SliceTable::Row slice;
+  slice.track = TrackId{0};
+  slice.name = store.strings.Intern(name);
+  store.slices.Append(slice);
+  HostOpTable::Row op;
+  op.slice = SliceId{0};
+  store.host_ops.Append(op);
+  store.comm_bandwidths.Append({});
+  CommPacketTable::Row packet;
+  packet.bandwidth_row = 0;
+  store.comm_packets.Append(packet);
+  return store;
+}
+
+TEST(AppendStore, ShiftsIdsAndInternsTextsAgain) {
+  TraceStore into = MakePart("a");
+  AppendStore(into, MakePart("b"));
+  ASSERT_EQ(into.slices.size(), 2u);
+  EXPECT_EQ(into.slices.track[1], TrackId{1});
+  EXPECT_EQ(into.Text(into.slices.name[0]), "a");
+  EXPECT_EQ(into.Text(into.slices.name[1]), "b");
+  EXPECT_EQ(into.host_ops.slice[1], SliceId{1});
+  EXPECT_EQ(into.comm_packets.bandwidth_row[1], 1u);
+  EXPECT_EQ(into.tracks.parent[1], kNoTrack);
+}
+
+TEST(AppendStore, PadsMetricColumnsThatOneSideLacks) {
+  TraceStore into;
+  into.kernels.Append({});
+  into.kernel_metrics.emplace_back().name = "x";
+  into.kernel_metrics.back().numbers.Append(1.0);
+  TraceStore part;
+  part.kernels.Append({});
+  part.kernel_metrics.emplace_back().name = "y";
+  part.kernel_metrics.back().numbers.Append(2.0);
+  AppendStore(into, part);
+  ASSERT_EQ(into.kernel_metrics.size(), 2u);
+  EXPECT_TRUE(std::isnan(into.kernel_metrics[0].numbers[1]));
+  EXPECT_TRUE(std::isnan(into.kernel_metrics[1].numbers[0]));
+  EXPECT_EQ(into.kernel_metrics[1].numbers[1], 2.0);
+}
+
+}  // namespace
+}  // namespace steplens::store
