@@ -3,6 +3,9 @@ add_library(steplens_options INTERFACE)
 target_compile_features(steplens_options INTERFACE cxx_std_20)
 target_compile_options(steplens_options INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(steplens_options INTERFACE -Wno-restrict)  # GCC 12 warns falsely about std::string
+endif()
 target_include_directories(steplens_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(STEPLENS_SANITIZE)
   target_compile_options(steplens_options INTERFACE

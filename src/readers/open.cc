@@ -1,0 +1,248 @@
+#include "readers/open.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "base/cancel.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "readers/ascend_db/ascend_db.h"
+#include "readers/ascend_text/ascend_text.h"
+#include "readers/chrome/chrome_trace.h"
+#include "readers/detect.h"
+#include "store/cache.h"
+#include "store/merge.h"
+
+namespace steplens::readers {
+namespace {
+
+namespace fs = std::filesystem;
+using store::IssueKind;
+using store::kNone;
+using store::TraceStore;
+
+std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
+
+Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore& out) {
+  switch (file.role) {
+    case FileRole::kTrace: return ReadChromeTrace(file.path, options, out);
+    case FileRole::kProfilerDb: return ReadProfilerDb(file.path, options, out);
+    case FileRole::kAnalysisDb: return ReadAnalysisDb(file.path, options, out);
+    case FileRole::kTextFile: {
+      const TextFileKind kind = ClassifyTextFile(BaseName(file.path));
+      if (kind == TextFileKind::kUnknown) return {};  // used by detection only
+      const Status status = ReadTextFile(kind, file.path, options, out);
+      if (options.progress != nullptr) options.progress->Add(file.size_bytes);
+      return status;
+    }
+  }
+  return {};
+}
+
+store::CacheKey KeyOf(const RankSource& source) {
+  std::vector<store::StampedPath> inputs;
+  for (const SourceFile& file : source.files) {
+    std::error_code error;
+    const std::string path = fs::weakly_canonical(file.path, error).string();
+    const Result<FileStamp> stamp = StatFile(file.path);
+    inputs.push_back({path, stamp.ok() ? *stamp : FileStamp{}});
+  }
+  return store::MakeCacheKey(inputs);
+}
+
+void DescribeFrom(const RankSource& source, TraceStore& out) {
+  out.info.path = source.path;
+  out.info.files.clear();
+  out.info.trace_path.clear();
+  for (const SourceFile& file : source.files) {
+    out.info.files.push_back({file.path, file.size_bytes, true, ""});
+    if (file.role == FileRole::kTrace && out.info.trace_path.empty()) out.info.trace_path = file.path;
+  }
+  out.info.files.insert(out.info.files.end(), source.ignored.begin(), source.ignored.end());
+}
+
+bool HasProcess(const TraceStore& store, std::string_view name) {
+  const auto id = store.strings.Find(name);
+  if (!id) return false;
+  for (size_t i = 0; i < store.tracks.size(); ++i) {
+    if (store.tracks.name[i] == *id && store.tracks.parent[i] == store::kNoTrack) return true;
+  }
+  return false;
+}
+
+// A lone trace tells by its processes where it comes from.
+void NameSource(const RankSource& source, TraceStore& out) {
+  out.info.source = source.source;
+  out.info.format = source.format;
+  out.info.level = source.level;
+  if (!out.info.source.empty()) return;
+  const bool is_ascend = HasProcess(out, "Ascend Hardware") || HasProcess(out, "CANN") ||
+                         HasProcess(out, "Overlap Analysis");
+  out.info.source = !is_ascend ? "kineto" : HasProcess(out, "Python") ? "ascend_pt" : "msprof";
+  if (is_ascend) out.info.format = "text";
+}
+
+// Kineto: {"distributedInfo": {"rank": 0, ...}}.
+void TakeRankFromTrace(TraceStore& out) {
+  const auto text = out.FindMeta("distributedInfo");
+  if (!text) return;
+  const Result<JsonDocument> info = JsonDocument::Parse(*text, "distributedInfo");
+  if (!info.ok()) return;
+  if (const auto rank = info->root()["rank"].AsInt(); rank && *rank >= 0) out.info.rank = *rank;
+}
+
+// Slices of a second trace file of a rank (msprof slices) have args that no longer can be told from the first's: none are kept.
+void ForgetArgs(TraceStore& part) {
+  for (size_t i = 0; i < part.slices.size(); ++i) part.slices.args_offset.Set(i, kNone);
+}
+
+struct Part {
+  TraceStore store;
+  Status status;
+};
+
+// Reads the files of a rank side by side and appends them in order. Sets `complete` to whether all could be read.
+Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& options, bool& complete) {
+  std::vector<Part> parts(source.files.size());
+  options.pool->ParallelFor(parts.size(), [&](size_t i) {
+    parts[i].store.info.rank = source.rank;
+    parts[i].status = ReadSource(source.files[i], options, parts[i].store);
+  });
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
+  size_t readable = 0;
+  for (const Part& part : parts) readable += part.status.ok() ? 1 : 0;
+  if (readable == 0) return parts.front().status.error();
+
+  TraceStore out = std::move(parts.front().store);
+  bool first_trace = source.files.front().role == FileRole::kTrace;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (source.files[i].role == FileRole::kTrace) {
+      if (first_trace) ForgetArgs(parts[i].store);
+      first_trace = true;
+    }
+    store::AppendStore(out, parts[i].store);
+    if (out.info.rank == kNone) out.info.rank = parts[i].store.info.rank;
+    if (out.info.device == kNone) out.info.device = parts[i].store.info.device;
+    parts[i].store = TraceStore();
+  }
+  DescribeFrom(source, out);
+  complete = readable == parts.size();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].status.ok()) continue;
+    out.info.files[i].used = false;
+    out.info.files[i].note = parts[i].status.error().message;
+    out.issues.Add(IssueKind::kFileUnreadable, parts[i].status.error().message);
+  }
+  return out;
+}
+
+Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options, const std::string& cache) {
+  const store::CacheKey key = KeyOf(source);
+  if (!cache.empty()) {
+    Result<TraceStore> cached = store::ReadCache(cache, key);
+    if (cached.ok()) {
+      DescribeFrom(source, *cached);
+      return cached;
+    }
+  }
+  bool complete = false;
+  SL_ASSIGN_OR_RETURN(TraceStore out, ReadFiles(source, options, complete));
+  NameSource(source, out);
+  if (out.info.source == "kineto") TakeRankFromTrace(out);
+  if (!cache.empty() && complete) {
+    // A cache that cannot be written costs time at the next open, nothing else.
+    [[maybe_unused]] const Status written = store::WriteCache(cache, key, out);
+  }
+  return out;
+}
+
+// Gives every rank a number of its own, then orders by it.
+void NumberRanks(std::vector<TraceStore>& ranks) {
+  std::set<int64_t> taken;
+  std::vector<TraceStore*> waiting;
+  for (TraceStore& rank : ranks) {
+    if (rank.info.rank == kNone || rank.info.rank < 0) {
+      rank.issues.Add(IssueKind::kRankUnknown, rank.info.path);
+      waiting.push_back(&rank);
+    } else if (!taken.insert(rank.info.rank).second) {
+      rank.issues.Add(IssueKind::kDuplicateRank, fmt::format("{}: rank {}", rank.info.path, rank.info.rank));
+      waiting.push_back(&rank);
+    }
+  }
+  int64_t next = 0;
+  for (TraceStore* rank : waiting) {
+    while (!taken.insert(next).second) ++next;
+    rank->info.rank = next;
+  }
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const TraceStore& a, const TraceStore& b) { return a.info.rank < b.info.rank; });
+}
+
+uint64_t TotalBytes(const Detected& detected) {
+  uint64_t total = 0;
+  for (const RankSource& rank : detected.ranks) {
+    for (const SourceFile& file : rank.files) total += file.size_bytes;
+  }
+  return total;
+}
+
+}  // namespace
+
+Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options) {
+  SL_ASSIGN_OR_RETURN(Detected detected, DetectRanks(paths));
+  ThreadPool pool(options.threads);
+  std::optional<Progress> progress;
+  if (options.show_progress) progress.emplace("reading", TotalBytes(detected));
+  ReadOptions read_options;
+  read_options.pool = &pool;
+  read_options.progress = progress ? &*progress : nullptr;
+  read_options.chunk_bytes = options.chunk_bytes;
+  const std::string cache = options.use_cache ? store::CacheDirectory() : "";
+
+  std::vector<std::optional<Result<TraceStore>>> results(detected.ranks.size());
+  pool.ParallelFor(results.size(),
+                   [&](size_t i) { results[i] = ReadRank(detected.ranks[i], read_options, cache); });
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
+
+  store::Job job;
+  job.ignored = std::move(detected.ignored);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]->ok()) {
+      job.ranks.push_back(std::move(**results[i]));
+    } else {
+      job.ignored.push_back({detected.ranks[i].path, 0, false, results[i]->error().message});
+    }
+  }
+  if (job.ranks.empty()) return results.front()->error();
+  NumberRanks(job.ranks);
+  return job;
+}
+
+Result<std::string> ReadSliceArgs(const TraceStore& store, store::SliceId slice) {
+  const auto row = static_cast<size_t>(slice);
+  const int64_t offset = store.slices.args_offset[row];
+  const size_t size = store.slices.args_size[row];
+  if (offset == kNone || store.info.trace_path.empty()) return std::string();
+  SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(store.info.trace_path));
+  SL_ASSIGN_OR_RETURN(const std::string magic, ReadFileRange(store.info.trace_path, 0, 2));
+  if (magic != "\x1f\x8b") return ReadFileRange(store.info.trace_path, static_cast<uint64_t>(offset), size);
+  // A gzip stream has no random access: unpack up to the place.
+  std::string buffer(1 << 20, '\0');
+  uint64_t position = 0;
+  std::string out;
+  while (out.size() < size) {
+    SL_ASSIGN_OR_RETURN(const size_t got, source->Read(buffer.data(), buffer.size()));
+    if (got == 0) break;
+    const uint64_t from = std::max(position, static_cast<uint64_t>(offset));
+    const uint64_t to = std::min(position + got, static_cast<uint64_t>(offset) + size);
+    if (from < to) out.append(buffer, from - position, to - from);
+    position += got;
+  }
+  return out;
+}
+
+}  // namespace steplens::readers
