@@ -1,1 +1,22 @@
-int main() { return 0; }
+#include <csignal>
+
+#include "base/cancel.h"
+#include "cli/command.h"
+
+namespace {
+
+// The first Ctrl-C asks the work to stop; the second one, should that take too long, ends the program.
+void OnInterrupt(int signal_number) {
+  if (steplens::IsCancelled()) {
+    std::signal(signal_number, SIG_DFL);
+    std::raise(signal_number);
+  }
+  steplens::RequestCancel();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, OnInterrupt);
+  return steplens::cli::RunProgram(argc, argv);
+}

@@ -1,0 +1,38 @@
+#include "analysis/breakdown/breakdown.h"
+
+#include "cli/commands.h"
+#include "cli/open_input.h"
+
+namespace steplens::cli {
+namespace {
+
+Result<int> Run(const Arguments& arguments) {
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  analysis::BreakdownOptions options;
+  options.compat = arguments.Has("--compat");
+  options.selection.rank = arguments.Integer("--rank");
+  options.selection.step = arguments.Integer("--step");
+  PrintTable(analysis::StepBreakdown(job, options), arguments);
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec BreakdownCommand() {
+  CommandSpec spec;
+  spec.name = "breakdown";
+  spec.summary = "Where each step's time went";
+  spec.description =
+      "One row per rank and step, computed from the timeline: computing, communication (overlapped by computing and not), free, "
+      "pipeline bubble and preparing. Columns as in step_trace_time.csv, in microseconds.";
+  spec.positionals = {PathPositional(true)};
+  spec.options = Joined({{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
+                         {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true},
+                         {.name = "--compat", .help = "Round Stage and Preparing as the reference tool does"}},
+                        Joined(TableOptions(), InputOptions()));
+  spec.example = "steplens breakdown examples/sample";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

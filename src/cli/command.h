@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace steplens::cli {
+
+// An option of a command. Without value_name it is a flag.
+struct OptionSpec {
+  std::string name{};        // "--top"
+  std::string value_name{};  // "N"
+  std::string help{};
+  std::string default_value{};
+  std::vector<std::string> choices{};  // allowed values; empty: any
+  bool is_integer = false;
+};
+
+// A word of the command line without a name.
+struct PositionalSpec {
+  std::string name{};  // "PATH"
+  std::string help{};
+  bool repeated = false;
+  bool required = true;
+  bool is_path = true;
+  std::vector<std::string> choices{};
+};
+
+// What the user typed, checked against the spec.
+class Arguments {
+ public:
+  bool Has(std::string_view option) const { return values_.contains(std::string(option)); }
+  std::string Value(std::string_view option) const;  // or its default
+  std::optional<int64_t> Integer(std::string_view option) const;
+  const std::vector<std::string>& Positional(std::string_view name) const;
+
+  void Set(const std::string& name, std::vector<std::string> values) { values_[name] = std::move(values); }
+  void SetDefault(const std::string& name, std::string value) { defaults_[name] = std::move(value); }
+
+ private:
+  std::map<std::string, std::vector<std::string>> values_;
+  std::map<std::string, std::string> defaults_;
+};
+
+// One command: everything that parsing, help, completion and docs/commands.md need, and what it does.
+struct CommandSpec {
+  std::string name;
+  std::string summary;      // one line
+  std::string description;  // more, for --help and the docs
+  std::vector<PositionalSpec> positionals;
+  std::vector<OptionSpec> options;
+  std::string example;
+  // Writes the result to stdout. The exit code is 0, that of the error, or the value returned.
+  std::function<Result<int>(const Arguments&)> run;
+};
+
+// All commands, in the order help lists them.
+const std::vector<CommandSpec>& Commands();
+
+// Parses argv, runs the command and returns the exit code. Errors are printed to stderr.
+int RunProgram(int argc, const char* const* argv);
+
+}  // namespace steplens::cli

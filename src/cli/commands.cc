@@ -1,0 +1,11 @@
+#include "cli/commands.h"
+
+namespace steplens::cli {
+
+const std::vector<CommandSpec>& Commands() {
+  static const std::vector<CommandSpec> kCommands = {InfoCommand(),  BreakdownCommand(), OpsCommand(),
+                                                     QueryCommand(), VerifyCommand(),    CompletionCommand()};
+  return kCommands;
+}
+
+}  // namespace steplens::cli

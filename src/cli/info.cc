@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "analysis/summary/summary.h"
+#include "base/json_writer.h"
+#include "cli/commands.h"
+#include "cli/open_input.h"
+
+namespace steplens::cli {
+namespace {
+
+using store::IssueKind;
+
+void WriteFiles(JsonWriter& json, const std::vector<store::InputFile>& files) {
+  json.BeginArray();
+  for (const store::InputFile& file : files) {
+    json.BeginObject();
+    json.Key("path").String(file.path).Key("size_bytes").Int(static_cast<int64_t>(file.size_bytes));
+    json.Key("used").Bool(file.used);
+    if (!file.used) json.Key("reason").String(file.note);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteIssues(JsonWriter& json, const store::IssueLog& issues) {
+  json.BeginArray();
+  for (size_t i = 0; i < static_cast<size_t>(IssueKind::kCount); ++i) {
+    const store::IssueLog::Entry& entry = issues.entry(static_cast<IssueKind>(i));
+    if (entry.count == 0) continue;
+    const store::IssueInfo& info = store::GetIssueInfo(static_cast<IssueKind>(i));
+    json.BeginObject();
+    json.Key("name").String(info.name).Key("severity").String(store::SeverityName(info.severity));
+    json.Key("count").Int(static_cast<int64_t>(entry.count)).Key("example").String(entry.example);
+    json.Key("text").String(info.text).EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteRank(JsonWriter& json, const store::TraceStore& rank) {
+  const analysis::RankSummary summary = analysis::Summarise(rank);
+  json.BeginObject();
+  json.Key("rank").Int(rank.info.rank);
+  json.Key("source").String(rank.info.source);
+  json.Key("format").String(rank.info.format);
+  json.Key("level");
+  rank.info.level.empty() ? json.Null() : json.String(rank.info.level);
+  json.Key("counts").BeginObject();
+  for (const auto& [name, count] : summary.counts) json.Key(name).Int(static_cast<int64_t>(count));
+  json.EndObject();
+  json.Key("steps").BeginArray();
+  for (const int64_t step : summary.steps) json.Int(step);
+  json.EndArray();
+  json.Key("begin_ns").Int(summary.extent.begin_ns);
+  json.Key("end_ns").Int(summary.extent.end_ns);
+  json.Key("path").String(rank.info.path);
+  json.Key("files");
+  WriteFiles(json, rank.info.files);
+  json.Key("issues");
+  WriteIssues(json, rank.issues);
+  json.EndObject();
+}
+
+std::string ToJson(const store::Job& job) {
+  JsonWriter json;
+  json.BeginObject().Key("ranks").BeginArray();
+  for (const store::TraceStore& rank : job.ranks) {
+    json.NewLine();
+    WriteRank(json, rank);
+  }
+  json.EndArray().Key("ignored");
+  WriteFiles(json, job.ignored);
+  return json.EndObject().NewLine().Take();
+}
+
+// "10-12, 20": runs of consecutive numbers.
+std::string StepText(const std::vector<int64_t>& steps) {
+  if (steps.empty()) return "none marked";
+  std::string out;
+  for (size_t i = 0; i < steps.size();) {
+    size_t last = i;
+    while (last + 1 < steps.size() && steps[last + 1] == steps[last] + 1) ++last;
+    if (!out.empty()) out += ", ";
+    out += last == i ? fmt::format("{}", steps[i]) : fmt::format("{}-{}", steps[i], steps[last]);
+    i = last + 1;
+  }
+  return out;
+}
+
+void AppendFiles(std::string& out, const std::vector<store::InputFile>& files, const std::string& below) {
+  for (const store::InputFile& file : files) {
+    std::string path = file.path;
+    if (path.starts_with(below + "/")) path.erase(0, below.size() + 1);
+    if (file.used) {
+      out += fmt::format("    {:<52} {:>12.1f} KB\n", path, static_cast<double>(file.size_bytes) / 1e3);
+    } else {
+      out += fmt::format("    {:<52} left out: {}\n", path, file.note);
+    }
+  }
+}
+
+void AppendRank(std::string& out, const store::TraceStore& rank) {
+  const analysis::RankSummary summary = analysis::Summarise(rank);
+  out += fmt::format("Rank {}: {} ({}{}{})  {}\n", rank.info.rank, rank.info.source, rank.info.format,
+                     rank.info.level.empty() ? "" : ", ", rank.info.level, rank.info.path);
+  out += "  rows:  ";
+  for (const auto& [name, count] : summary.counts) out += fmt::format(" {} {},", count, name);
+  out.back() = '\n';
+  out += fmt::format("  steps:  {}\n", StepText(summary.steps));
+  out += fmt::format("  time:   {:.3f} ms, from {} ns\n",
+                     static_cast<double>(summary.extent.end_ns - summary.extent.begin_ns) / 1e6,
+                     summary.extent.begin_ns);
+  out += "  files:\n";
+  AppendFiles(out, rank.info.files, rank.info.path);
+  if (rank.issues.empty()) {
+    out += "  issues: none\n";
+    return;
+  }
+  out += "  issues:\n";
+  for (size_t i = 0; i < static_cast<size_t>(IssueKind::kCount); ++i) {
+    const store::IssueLog::Entry& entry = rank.issues.entry(static_cast<IssueKind>(i));
+    if (entry.count == 0) continue;
+    const store::IssueInfo& info = store::GetIssueInfo(static_cast<IssueKind>(i));
+    out += fmt::format("    {} x {} ({}): {}\n      first: {}\n", entry.count, info.name,
+                       store::SeverityName(info.severity), info.text, entry.example);
+  }
+}
+
+std::string ToText(const store::Job& job) {
+  std::string out;
+  for (const store::TraceStore& rank : job.ranks) {
+    if (!out.empty()) out += '\n';
+    AppendRank(out, rank);
+  }
+  if (!job.ignored.empty()) {
+    out += "\nNot part of any rank:\n";
+    AppendFiles(out, job.ignored, "");
+  }
+  return out;
+}
+
+Result<int> Run(const Arguments& arguments) {
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  const std::string text = arguments.Has("--json") ? ToJson(job) : ToText(job);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec InfoCommand() {
+  CommandSpec spec;
+  spec.name = "info";
+  spec.summary = "What is in a profile, and whether it is sound";
+  spec.description =
+      "For each rank: where it comes from, its level, the files used and left out with the reason, row counts, steps, time extent, and the "
+      "problems met while reading.";
+  spec.positionals = {PathPositional(true)};
+  spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());
+  spec.example = "steplens info examples/sample";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

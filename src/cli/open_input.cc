@@ -1,0 +1,107 @@
+#include "cli/open_input.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "readers/open.h"
+#include "table/console.h"
+#include "table/csv.h"
+#include "table/json.h"
+
+namespace steplens::cli {
+namespace {
+
+// Data that was lost while reading, as an error: for --strict.
+Status CheckStrict(const store::Job& job) {
+  for (const store::TraceStore& rank : job.ranks) {
+    for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
+      const auto kind = static_cast<store::IssueKind>(i);
+      const store::IssueInfo& info = store::GetIssueInfo(kind);
+      const store::IssueLog::Entry& entry = rank.issues.entry(kind);
+      if (entry.count == 0 || info.severity != store::Severity::kDataLoss) continue;
+      return Error{ErrorCode::kCorruptData,
+                   fmt::format("rank {}: {} ({} times; first: {})", rank.info.rank, info.text, entry.count,
+                               entry.example)};
+    }
+  }
+  return {};
+}
+
+void WarnOfLoss(const store::Job& job) {
+  for (const store::TraceStore& rank : job.ranks) {
+    uint64_t lost = 0;
+    for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
+      const auto kind = static_cast<store::IssueKind>(i);
+      if (store::GetIssueInfo(kind).severity == store::Severity::kDataLoss) lost += rank.issues.entry(kind).count;
+    }
+    if (lost > 0) {
+      fmt::print(stderr, "steplens: rank {}: {} problem{} in the input; 'steplens info' lists them\n",
+                 rank.info.rank, lost, lost == 1 ? "" : "s");
+    }
+  }
+}
+
+size_t TerminalWidth() {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+}  // namespace
+
+PositionalSpec PathPositional(bool repeated) {
+  return {.name = "PATH",
+          .help = "A profile: a rank folder, a folder with many ranks, a trace (.json, .json.gz) or a .db",
+          .repeated = repeated};
+}
+
+std::vector<OptionSpec> InputOptions() {
+  return {{.name = "--threads", .value_name = "N", .help = "Threads to use; 0 means one per core",
+           .default_value = "0", .is_integer = true},
+          {.name = "--no-cache", .help = "Read the input itself, and leave no cache file"},
+          {.name = "--strict", .help = "Fail if any record of the input could not be used"}};
+}
+
+std::vector<OptionSpec> TableOptions() {
+  return {{.name = "--json", .help = "Print JSON"}, {.name = "--csv", .help = "Print CSV"}};
+}
+
+std::vector<OptionSpec> Joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Result<store::Job> OpenInput(const Arguments& arguments) {
+  readers::OpenOptions options;
+  const int64_t threads = arguments.Integer("--threads").value_or(0);
+  if (threads < 0 || threads > 1024) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--threads: {} is out of range, 0 to 1024 was expected", threads)};
+  }
+  options.threads = static_cast<size_t>(threads);
+  options.use_cache = !arguments.Has("--no-cache");
+  options.show_progress = true;
+  SL_ASSIGN_OR_RETURN(store::Job job, readers::OpenJob(arguments.Positional("PATH"), options));
+  if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
+  WarnOfLoss(job);
+  return job;
+}
+
+void PrintTable(const table::Table& table, const Arguments& arguments) {
+  const std::string format = arguments.Value("--format");
+  std::string text;
+  if (arguments.Has("--json") || format == "json") {
+    text = table::ToJson(table);
+  } else if (arguments.Has("--csv") || format == "csv") {
+    text = table::ToCsv(table);
+  } else {
+    text = table::ToConsole(table, {.width = TerminalWidth()});
+  }
+  if (!text.ends_with('\n')) text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace steplens::cli

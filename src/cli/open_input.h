@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/command.h"
+#include "store/trace_store.h"
+#include "table/table.h"
+
+namespace steplens::cli {
+
+// The words every command that opens a profile shares.
+PositionalSpec PathPositional(bool repeated);
+std::vector<OptionSpec> InputOptions();   // --threads, --no-cache, --strict
+std::vector<OptionSpec> TableOptions();   // --json, --csv
+std::vector<OptionSpec> Joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second);
+
+// Opens what PATH names as the options say. Says on stderr, once, what was left out.
+Result<store::Job> OpenInput(const Arguments& arguments);
+
+// Prints a table as --json, --csv or --format ask for; aligned for people otherwise.
+void PrintTable(const table::Table& table, const Arguments& arguments);
+
+}  // namespace steplens::cli

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/version.h"
+
+namespace steplens::cli {
+
+std::string Arguments::Value(std::string_view option) const {
+  if (const auto found = values_.find(std::string(option)); found != values_.end() && !found->second.empty()) {
+    return found->second.back();
+  }
+  const auto found = defaults_.find(std::string(option));
+  return found == defaults_.end() ? "" : found->second;
+}
+
+std::optional<int64_t> Arguments::Integer(std::string_view option) const {
+  const std::string value = Value(option);
+  if (value.empty()) return std::nullopt;
+  return std::stoll(value);  // checked by the parser
+}
+
+const std::vector<std::string>& Arguments::Positional(std::string_view name) const {
+  static const std::vector<std::string> kNone;
+  const auto found = values_.find(std::string(name));
+  return found == values_.end() ? kNone : found->second;
+}
+
+namespace {
+
+// The words of one command as CLI11 sees them, and where it puts what was typed.
+struct Binding {
+  const CommandSpec* spec = nullptr;
+  CLI::App* app = nullptr;
+  std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, bool> flags;
+};
+
+void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
+  binding.spec = &spec;
+  binding.app = root.add_subcommand(spec.name, spec.summary);
+  binding.app->footer(fmt::format("{}\n\nExample:\n  {}", spec.description, spec.example));
+  for (const PositionalSpec& positional : spec.positionals) {
+    CLI::Option* option =
+        binding.app->add_option(positional.name, binding.values[positional.name], positional.help);
+    option->type_name("");
+    option->expected(positional.required ? 1 : 0, positional.repeated ? CLI::detail::expected_max_vector_size : 1);
+    if (positional.required) option->required();
+    if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
+  }
+  for (const OptionSpec& option_spec : spec.options) {
+    if (option_spec.value_name.empty()) {
+      binding.app->add_flag(option_spec.name, binding.flags[option_spec.name], option_spec.help);
+      continue;
+    }
+    CLI::Option* option =
+        binding.app->add_option(option_spec.name, binding.values[option_spec.name], option_spec.help);
+    option->type_name(option_spec.value_name);
+    option->expected(1);
+    option->allow_extra_args(false);
+    if (!option_spec.default_value.empty()) option->default_str(option_spec.default_value);
+    if (!option_spec.choices.empty()) option->check(CLI::IsMember(option_spec.choices));
+    if (option_spec.is_integer) option->check(CLI::TypeValidator<int64_t>("INT"));
+  }
+}
+
+Arguments Collect(const Binding& binding) {
+  Arguments arguments;
+  for (const auto& [name, values] : binding.values) {
+    if (!values.empty()) arguments.Set(name, values);
+  }
+  for (const auto& [name, is_set] : binding.flags) {
+    if (is_set) arguments.Set(name, {});
+  }
+  for (const OptionSpec& option : binding.spec->options) {
+    if (!option.default_value.empty()) arguments.SetDefault(option.name, option.default_value);
+  }
+  return arguments;
+}
+
+int Fail(const Error& error) {
+  fmt::print(stderr, "steplens: {}\n", error.message);
+  if (error.code == ErrorCode::kInternal) {
+    fmt::print(stderr, "steplens: this is a bug; please report it with the command you typed\n");
+  }
+  return ExitCode(error.code);
+}
+
+int RunCommand(const Binding& binding) {
+  const Result<int> result = binding.spec->run(Collect(binding));
+  std::fflush(stdout);
+  return result.ok() ? *result : Fail(result.error());
+}
+
+}  // namespace
+
+int RunProgram(int argc, const char* const* argv) {
+  CLI::App app("Finds out why a training step is slow.", "steplens");
+  app.set_version_flag("--version,-V", std::string("steplens ") + kVersion);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  std::vector<Binding> bindings(Commands().size());
+  for (size_t i = 0; i < bindings.size(); ++i) Bind(Commands()[i], app, bindings[i]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const CLI::App* about = &app;
+    for (const Binding& binding : bindings) {
+      if (binding.app->parsed()) about = binding.app;
+    }
+    fmt::print(stderr, "steplens: {}\nTry '{} --help'.\n", error.what(),
+               about == &app ? "steplens" : "steplens " + about->get_name());
+    return kExitUsage;
+  }
+  for (const Binding& binding : bindings) {
+    if (binding.app->parsed()) return RunCommand(binding);
+  }
+  return kExitUsage;
+}
+
+}  // namespace steplens::cli

@@ -1,0 +1,55 @@
+#include <cstdio>
+
+#include "analysis/registry.h"
+#include "cli/commands.h"
+#include "cli/open_input.h"
+#include "query/database.h"
+
+namespace steplens::cli {
+namespace {
+
+std::vector<query::AnalysisTable> AnalysisTables() {
+  std::vector<query::AnalysisTable> tables;
+  for (const analysis::AnalysisEntry& entry : analysis::Analyses()) tables.push_back({entry.name, entry.compute});
+  return tables;
+}
+
+Result<int> Run(const Arguments& arguments) {
+  const bool wants_schema = arguments.Has("--schema");
+  const std::vector<std::string>& sql = arguments.Positional("SQL");
+  if (!wants_schema && sql.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "query: no SQL given; type it behind the path, or use --schema"};
+  }
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  SL_ASSIGN_OR_RETURN(const auto database, query::Database::Open(job, AnalysisTables()));
+  if (wants_schema) {
+    const std::string schema = database->Schema();
+    std::fwrite(schema.data(), 1, schema.size(), stdout);
+    return 0;
+  }
+  SL_ASSIGN_OR_RETURN(const table::Table table, database->Run(sql.front()));
+  PrintTable(table, arguments);
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec QueryCommand() {
+  CommandSpec spec;
+  spec.name = "query";
+  spec.summary = "Ask anything in SQL";
+  spec.description =
+      "Read-only SQL (SQLite's dialect) over the tables of the profile and over the analyses. Every table has a column 'rank'; times are integer "
+      "nanoseconds in columns ending in _ns. --schema lists all tables and columns.";
+  spec.positionals = {PathPositional(false),
+                      {.name = "SQL", .help = "One SELECT statement", .required = false, .is_path = false}};
+  spec.options = Joined({{.name = "--format", .value_name = "FORMAT", .help = "How to print the result",
+                          .default_value = "table", .choices = {"table", "csv", "json"}},
+                         {.name = "--schema", .help = "List the tables and columns instead"}},
+                        InputOptions());
+  spec.example = "steplens query examples/sample \"SELECT rank, count(*) FROM slices GROUP BY rank\"";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

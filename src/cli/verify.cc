@@ -1,0 +1,91 @@
+#include "analysis/verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/json_writer.h"
+#include "cli/commands.h"
+#include "cli/open_input.h"
+#include "readers/open.h"
+
+namespace steplens::cli {
+namespace {
+
+using analysis::CheckResult;
+using analysis::CheckState;
+
+struct RankResult {
+  int64_t rank;
+  std::vector<CheckResult> checks;
+};
+
+std::string ToJson(const std::vector<RankResult>& results, bool all_hold) {
+  JsonWriter json;
+  json.BeginObject().Key("holds").Bool(all_hold).Key("ranks").BeginArray();
+  for (const RankResult& result : results) {
+    json.NewLine().BeginObject().Key("rank").Int(result.rank).Key("checks").BeginArray();
+    for (const CheckResult& check : result.checks) {
+      json.NewLine().BeginObject();
+      json.Key("id").String(check.id).Key("state").String(analysis::CheckStateName(check.state));
+      json.Key("title").String(check.title).Key("detail").String(check.detail).Key("offending").BeginArray();
+      for (const std::string& row : check.offending) json.String(row);
+      json.EndArray().EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+  return json.EndArray().EndObject().NewLine().Take();
+}
+
+std::string ToText(const std::vector<RankResult>& results) {
+  std::string out;
+  for (const RankResult& result : results) {
+    size_t counts[3] = {};
+    out += fmt::format("Rank {}\n", result.rank);
+    for (const CheckResult& check : result.checks) {
+      ++counts[static_cast<size_t>(check.state)];
+      const char* mark = check.state == CheckState::kHolds ? "ok" : check.state == CheckState::kBroken ? "BROKEN" : "-";
+      out += fmt::format("  {:<6} {:<24} {}\n", mark, check.id, check.title);
+      if (!check.detail.empty()) out += fmt::format("  {:<31} {}\n", "", check.detail);
+      for (const std::string& row : check.offending) out += fmt::format("  {:<31}   {}\n", "", row);
+    }
+    out += fmt::format("  {} hold, {} broken, {} not applicable\n", counts[0], counts[1], counts[2]);
+  }
+  return out;
+}
+
+Result<int> Run(const Arguments& arguments) {
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  analysis::VerifyOptions options;
+  options.args_of = [](const store::TraceStore& rank, store::SliceId slice) {
+    Result<std::string> args = readers::ReadSliceArgs(rank, slice);
+    return args.ok() ? *std::move(args) : std::string();
+  };
+  std::vector<RankResult> results;
+  bool all_hold = true;
+  for (const store::TraceStore& rank : job.ranks) {
+    results.push_back({rank.info.rank, analysis::VerifyRank(rank, options)});
+    for (const CheckResult& check : results.back().checks) all_hold = all_hold && check.state != CheckState::kBroken;
+  }
+  const std::string text = arguments.Has("--json") ? ToJson(results, all_hold) : ToText(results);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return all_hold ? 0 : 1;
+}
+
+}  // namespace
+
+CommandSpec VerifyCommand() {
+  CommandSpec spec;
+  spec.name = "verify";
+  spec.summary = "Do the files of a profile agree with each other?";
+  spec.description =
+      "Checks on every rank the rules that hold between result files (docs/verify.md lists them), and shows the first rows that break one. "
+      "Exits with 0 only if none is broken.";
+  spec.positionals = {PathPositional(true)};
+  spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());
+  spec.example = "steplens verify examples/sample";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli
