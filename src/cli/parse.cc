@@ -47,7 +47,8 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     CLI::Option* option =
         binding.app->add_option(positional.name, binding.values[positional.name], positional.help);
     option->type_name("");
-    option->expected(positional.required ? 1 : 0, positional.repeated ? CLI::detail::expected_max_vector_size : 1);
+    option->expected(1, positional.repeated ? CLI::detail::expected_max_vector_size : 1);
+    option->allow_extra_args(positional.repeated);
     if (positional.required) option->required();
     if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
   }

@@ -1,0 +1,121 @@
+"""Fails on an #include that the plan of the house does not grant (docs/architecture.md, "Rooms").
+
+    python3 tests/lint/layers.py [SRC]
+
+Two rules, reported as file:line:
+  * a file includes only headers of its own room and of the rooms its room may use;
+  * a third-party header appears in no header of ours and, outside base, in one file a room: its adapter there.
+    Tests, benchmarks and fuzz targets are free to use the libraries directly.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+# What a room may use directly; what those use comes with them.
+MAY_USE = {
+    "base": [],
+    "format": ["base"],
+    "store": ["base"],
+    "table": ["base"],
+    "readers": ["store", "format"],
+    "analysis": ["store", "table"],
+    "export": ["analysis", "format"],
+    "query": ["store", "analysis"],
+    "server": ["readers", "export", "query"],
+    "cli": ["server"],
+    "collect": ["format"],
+}
+
+# Third-party libraries by the header that stands for them. fmt is welcome in every .cc file.
+LIBRARIES = {
+    "simdjson.h": "simdjson",
+    "sqlite3.h": "SQLite",
+    "zlib.h": "zlib",
+    "libdeflate.h": "libdeflate",
+    "xxhash.h": "xxHash",
+    "CLI/": "CLI11",
+    "tsl/": "robin-map",
+    "fmt/": "fmt",
+}
+WELCOME_IN_EVERY_CC = {"fmt", "robin-map"}
+# A room that is, as a whole, the adapter of a library.
+ADAPTER_ROOMS = {("query", "SQLite")}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+
+
+def reachable(room):
+    """The room itself and every room below it."""
+    found = {room}
+    for used in MAY_USE[room]:
+        found |= reachable(used)
+    return found
+
+
+def library_of(header):
+    for prefix, library in LIBRARIES.items():
+        if header == prefix or (prefix.endswith("/") and header.startswith(prefix)):
+            return library
+    return None
+
+
+def includes(path):
+    """(line number, quoted header or None, angle header or None) of each include."""
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def room_problem(room, header):
+    """Why `room` may not include our header, or None."""
+    owner = header.split("/", 1)[0]
+    if "/" not in header or owner not in MAY_USE:
+        return f'"{header}" is not "room/..."; rooms are {", ".join(MAY_USE)}'
+    if owner not in reachable(room):
+        return f'{room} may not use {owner} ("{header}")'
+    return None
+
+
+def check(src):
+    """All problems below the folder `src`, as "file:line: text"."""
+    problems = []
+    adapters = collections.defaultdict(dict)  # (room, library) -> {file: line}
+    for path in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
+        file = path.relative_to(src.parent)
+        room = path.relative_to(src).parts[0]
+        if room not in MAY_USE:
+            problems.append(f"{file}:1: '{room}' is not a room of the house")
+            continue
+        for line, ours, theirs in includes(path):
+            problem = room_problem(room, ours) if ours else None
+            if problem:
+                problems.append(f"{file}:{line}: {problem}")
+            library = library_of(theirs) if theirs else None
+            if not library or path.stem.endswith(("_test", "_bench", "_fuzz")):
+                continue
+            if path.suffix == ".h":
+                problems.append(f"{file}:{line}: {library} must not appear in a header")
+            elif room != "base" and library not in WELCOME_IN_EVERY_CC and (room, library) not in ADAPTER_ROOMS:
+                adapters[room, library].setdefault(file, line)
+    for (room, library), files in sorted(adapters.items()):
+        first = next(iter(files))
+        problems += [f"{file}:{line}: {room} uses {library} in {first} already; one adapter a room"
+                     for file, line in list(files.items())[1:]]
+    return problems
+
+
+def main(arguments):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    src = pathlib.Path(arguments[0]) if arguments else root / "src"
+    problems = check(src)
+    for problem in problems:
+        print(problem)
+    print(f"layers: {len(problems)} problems" if problems else "layers: ok")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

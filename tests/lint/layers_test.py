@@ -1,0 +1,67 @@
+"""The layering lint reports what it should, and nothing else."""
+
+import pathlib
+import tempfile
+import unittest
+
+import layers
+
+
+class Layers(unittest.TestCase):
+    def check(self, files):
+        """Problems of a source tree given as {path below src: text}."""
+        with tempfile.TemporaryDirectory() as folder:
+            src = pathlib.Path(folder) / "src"
+            for name, text in files.items():
+                path = src / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return layers.check(src)
+
+    def test_granted_includes_pass(self):
+        self.assertEqual([], self.check({
+            "readers/a.cc": '#include "readers/a.h"\n#include "store/job.h"\n#include "base/status.h"\n#include <vector>\n',
+            "cli/b.cc": '#include "readers/a.h"\n#include "query/c.h"\n#include "table/d.h"\n',
+        }))
+
+    def test_upward_include_is_reported_with_its_line(self):
+        self.assertEqual(['src/base/a.h:2: base may not use store ("store/job.h")'],
+                         self.check({"base/a.h": '#pragma once\n#include "store/job.h"\n'}))
+
+    def test_readers_and_analysis_do_not_meet(self):
+        problems = self.check({
+            "readers/a.cc": '#include "analysis/x.h"\n',
+            "analysis/b_test.cc": '#include "readers/y.h"\n',
+        })
+        self.assertEqual(2, len(problems))
+        self.assertIn("analysis may not use readers", problems[0])
+        self.assertIn("readers may not use analysis", problems[1])
+
+    def test_include_without_room_is_reported(self):
+        self.assertIn('"status.h" is not "room/..."', self.check({"base/a.cc": '#include "status.h"\n'})[0])
+
+    def test_unknown_room_is_reported(self):
+        self.assertEqual(["src/attic/a.cc:1: 'attic' is not a room of the house"],
+                         self.check({"attic/a.cc": ""}))
+
+    def test_library_in_a_header_is_reported(self):
+        self.assertEqual(["src/base/a.h:1: simdjson must not appear in a header"],
+                         self.check({"base/a.h": "#include <simdjson.h>\n"}))
+
+    def test_second_adapter_in_a_room_is_reported(self):
+        self.assertEqual(["src/readers/b.cc:2: readers uses SQLite in src/readers/a.cc already; one adapter a room"],
+                         self.check({"readers/a.cc": "#include <sqlite3.h>\n",
+                                     "readers/b.cc": "#include <vector>\n#include <sqlite3.h>\n",
+                                     "readers/b_test.cc": "#include <sqlite3.h>\n",
+                                     "table/c.cc": "#include <sqlite3.h>\n"}))
+
+    def test_query_is_an_adapter_as_a_whole(self):
+        self.assertEqual([], self.check({"query/a.cc": "#include <sqlite3.h>\n", "query/b.cc": "#include <sqlite3.h>\n"}))
+
+    def test_fmt_is_welcome_in_every_cc(self):
+        self.assertEqual([], self.check({"analysis/a.cc": "#include <fmt/format.h>\n",
+                                         "analysis/b.cc": "#include <fmt/format.h>\n"}))
+
+
+if __name__ == "__main__":
+    unittest.main()
