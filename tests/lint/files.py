@@ -17,7 +17,7 @@ LONG_LINES = 500
 CHECKED = {".h", ".cc", ".py", ".md", ".cmake", ".json", ".svg"}
 CHECKED_FOLDERS = ["src", "tests", "bench", "fuzz", "examples", "docs", "scripts", "tools", "cmake"]
 # Data with the layout of its format, not ours.
-DATA = re.compile(r"^(examples/sample|tests/(golden|data)|fuzz/seeds)/")
+DATA = re.compile(r"^(examples/sample|tests/(golden|data)|fuzz/corpus)/")
 # The rules themselves have to spell out what they forbid.
 TODO_EXEMPT = {"tests/lint/files.py", "tests/lint/files_test.py", "CONTRIBUTING.md"}
 TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")

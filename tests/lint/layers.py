@@ -5,7 +5,7 @@
 Two rules, reported as file:line:
   * a file includes only headers of its own room and of the rooms its room may use;
   * a third-party header appears in no header of ours and, outside base, in one file a room: its adapter there.
-    Tests, benchmarks and fuzz targets are free to use the libraries directly.
+    Tests (x_test.cc, test_x.h, testing/), benchmarks and fuzz targets are free to use the libraries directly.
 """
 
 import collections
@@ -61,6 +61,10 @@ def library_of(header):
     return None
 
 
+def is_test_code(file):
+    return file.stem.endswith(("_test", "_bench", "_fuzz")) or file.stem.startswith("test_") or "testing" in file.parts
+
+
 def includes(path):
     """(line number, quoted header or None, angle header or None) of each include."""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
@@ -94,7 +98,7 @@ def check(src):
             if problem:
                 problems.append(f"{file}:{line}: {problem}")
             library = library_of(theirs) if theirs else None
-            if not library or path.stem.endswith(("_test", "_bench", "_fuzz")):
+            if not library or is_test_code(file):
                 continue
             if path.suffix == ".h":
                 problems.append(f"{file}:{line}: {library} must not appear in a header")

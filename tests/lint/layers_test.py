@@ -58,6 +58,10 @@ class Layers(unittest.TestCase):
     def test_query_is_an_adapter_as_a_whole(self):
         self.assertEqual([], self.check({"query/a.cc": "#include <sqlite3.h>\n", "query/b.cc": "#include <sqlite3.h>\n"}))
 
+    def test_helpers_of_tests_may_use_libraries(self):
+        self.assertEqual([], self.check({"readers/test_db.h": "#include <sqlite3.h>\n",
+                                         "readers/testing/text.h": "#include <fmt/format.h>\n"}))
+
     def test_fmt_is_welcome_in_every_cc(self):
         self.assertEqual([], self.check({"analysis/a.cc": "#include <fmt/format.h>\n",
                                          "analysis/b.cc": "#include <fmt/format.h>\n"}))

@@ -1,0 +1,97 @@
+# The commands people expect. The build itself is CMake's (CMakePresets.json); this file only strings its steps together.
+.DEFAULT_GOAL := program
+.NOTPARALLEL:
+
+SETUP ?= scripts/setup
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 30
+FILES ?= $(CURDIR)/src/.*(?<!_test)\.cc$$
+
+BUILD := cmake --build
+CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
+STAGE := scripts/stage
+
+# Used when they are there: a compiler cache, a fast linker.
+FASTER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+         $(if $(shell command -v mold),-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold)
+# The thread sanitizer's shadow memory needs a fixed address layout on recent kernels.
+FIXED_LAYOUT = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+program: build/build.ninja ## the release program, build/steplens (the default)
+	@$(BUILD) build -j $(JOBS) --target steplens
+
+# Only the first configuration is made here; CMake keeps it up to date afterwards.
+build/build.ninja:
+	@$(SETUP) build
+	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=OFF -DSTEPLENS_BUILD_BENCH=OFF
+
+demo: program ## opens the sample profile in examples/ and shows what steplens says about it
+	@scripts/demo build/steplens examples/sample
+
+test: setup-test ## everything CI runs
+	@$(STAGE) "lint" scripts/lint
+	@$(STAGE) "unit and integration tests" $(MAKE) --no-print-directory run-tests
+	@$(STAGE) "address and undefined behaviour sanitizers" $(MAKE) --no-print-directory run-asan
+	@$(STAGE) "thread sanitizer" $(MAKE) --no-print-directory run-tsan
+	@$(STAGE) "fuzzing" $(MAKE) --no-print-directory run-fuzz
+	@echo "==== all stages passed"
+
+test-fast: setup-test build-tests ## the unit tests alone
+	@$(CTEST) build -L fast
+
+lint: setup-test ## layout, layers and file rules
+	@scripts/lint
+
+tidy: ## clang-tidy over src, or over FILES (a regular expression); takes minutes
+	@$(SETUP)
+	@cmake --preset debug $(FASTER) >/dev/null
+	@run-clang-tidy-19 -quiet -j $(JOBS) -p build/debug '$(FILES)'
+
+format: ## lays out all sources with clang-format
+	@$(SETUP) test
+	@find src bench fuzz tests -name '*.h' -o -name '*.cc' | xargs clang-format-19 -i
+
+bench: ## the benchmarks
+	@$(SETUP)
+	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_BENCH=ON >/dev/null
+	@$(BUILD) build -j $(JOBS)
+	@scripts/bench build
+
+install: program ## copies the program below PREFIX (default /usr/local)
+	@cmake --install build --prefix $(PREFIX)
+
+clean: ## removes everything built
+	@rm -rf build
+
+setup-test:
+	@$(SETUP) build test
+
+build-tests:
+	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
+	@$(BUILD) build -j $(JOBS)
+
+run-tests: build-tests
+	@$(CTEST) build -L fast
+	@$(CTEST) build -LE fast
+
+run-asan:
+	@cmake --preset asan $(FASTER) >/dev/null
+	@$(BUILD) build/asan -j $(JOBS)
+	@$(CTEST) build/asan -L fast
+
+run-tsan:
+	@cmake --preset tsan $(FASTER) >/dev/null
+	@$(BUILD) build/tsan -j $(JOBS)
+	@$(FIXED_LAYOUT) $(CTEST) build/tsan -L fast
+
+run-fuzz:
+	@cmake --preset fuzz $(FASTER) >/dev/null
+	@$(BUILD) build/fuzz -j $(JOBS)
+	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+
+.PHONY: help program demo test test-fast lint tidy format bench install clean setup-test build-tests \
+        run-tests run-asan run-tsan run-fuzz

@@ -1,0 +1,121 @@
+"""Makes small starting inputs for the fuzz targets out of the sample profile.
+
+    python3 tools/fuzz_seeds.py FOLDER
+
+Writes FOLDER/<target>/<seed>. A seed is short but has every kind of record, so that the fuzzer changes records
+instead of first having to find out what one looks like.
+"""
+
+import json
+import pathlib
+import sqlite3
+import sys
+
+RANK = pathlib.Path(__file__).resolve().parents[1] / "examples/sample/rank0_ascend_pt"
+OUTPUT = RANK / "ASCEND_PROFILER_OUTPUT"
+
+# In the order of TextFileKind, which is the first byte of an input of ascend_text_fuzz.
+TEXT_FILES = ["kernel_details.csv", "operator_details.csv", "operator_memory.csv", "memory_record.csv", "npu_module_mem.csv",
+              "step_trace_time.csv", "op_statistic.csv", "api_statistic.csv", "communication.json",
+              "communication_matrix.json", "l2_cache.csv", "profiler_info_0.json", "profiler_metadata.json"]
+
+# The tables of a profiler db, as far as the readers join them, and of an analysis.db.
+DB_TABLES = {
+    "STRING_IDS": "id, value",
+    "ENUM_API_TYPE": "id, name",
+    "ENUM_MODULE": "id, name",
+    "ENUM_HCCL_DATA_TYPE": "id, name",
+    "ENUM_HCCL_LINK_TYPE": "id, name",
+    "ENUM_HCCL_TRANSPORT_TYPE": "id, name",
+    "META_DATA": "name, value",
+    "SESSION_TIME_INFO": "startTimeNs, endTimeNs",
+    "RANK_DEVICE_MAP": "rankId, deviceId",
+    "PYTORCH_API": "startNs, endNs, globalTid, connectionId, name, sequenceNumber, fwdThreadId, inputDtypes, inputShapes, "
+                   "callchainId, type",
+    "CONNECTION_IDS": "id, connectionId",
+    "PYTORCH_CALLCHAINS": "id, stack, stackDepth",
+    "STEP_TIME": "id, startNs, endNs",
+    "MEMORY_RECORD": "component, timestamp, totalAllocated, totalReserved, totalActive, streamPtr, deviceId",
+    "OP_MEMORY": "name, size, allocationTime, releaseTime, activeReleaseTime, duration, activeDuration, allocationTotalAllocated, "
+                 "allocationTotalReserved, allocationTotalActive, releaseTotalAllocated, releaseTotalReserved, releaseTotalActive, "
+                 "streamPtr, deviceId",
+    "TASK": "startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, taskId, modelId",
+    "COMPUTE_TASK_INFO": "name, globalTaskId, blockDim, mixBlockDim, taskType, opType, inputFormats, inputDataTypes, inputShapes, "
+                         "outputFormats, outputDataTypes, outputShapes, attrInfo",
+    "COMMUNICATION_OP": "opName, startNs, endNs, connectionId, groupName, opId, relay, retry, dataType, algType, count, opType",
+    "COMMUNICATION_TASK_INFO": "name, globalTaskId, taskType, planeId, groupName, notifyId, rdmaType, srcRank, dstRank, "
+                               "transportType, size, dataType, linkType, opId",
+    "CANN_API": "startNs, endNs, type, globalTid, connectionId, name",
+    "TASK_PMU_INFO": "globalTaskId, name, value",
+    "NPU_MODULE_MEM": "moduleId, timestampNs, totalReserved, deviceId",
+    "HBM": "deviceId, timestampNs, bandwidth, hbmId, type",
+    "AICORE_FREQ": "deviceId, timestampNs, freq",
+    "StepTraceTime": "step, computing, communication_not_overlapped, overlapped, communication, free, stage, bubble, "
+                     "communication_not_overlapped_and_exclude_receive, preparing",
+    "CommAnalyzerTime": "hccl_op_name, group_name, start_timestamp, elapse_time, transit_time, wait_time, synchronization_time, "
+                        "idle_time, step, type",
+    "CommAnalyzerBandwidth": "hccl_op_name, group_name, transport_type, transit_size, transit_time, bandwidth, large_packet_ratio, "
+                             "package_size, count, total_duration, step, type",
+    "CommAnalyzerMatrix": "hccl_op_name, group_name, src_rank, dst_rank, transport_type, transit_size, transit_time, bandwidth, step, "
+                          "type, op_name",
+}
+
+
+def short_csv(path):
+    """The header and the first rows. Rows of the sample have no line break inside a cell but for operator_details."""
+    return b"".join(path.read_bytes().splitlines(keepends=True)[:5])
+
+
+def short_json(path):
+    """A result file with its first step only."""
+    whole = json.loads(path.read_text())
+    first = next(iter(whole))
+    return json.dumps({first: whole[first]} if first.startswith("step") else whole).encode()
+
+
+def text_seed(name):
+    path = RANK / name if name.startswith("profiler") else OUTPUT / name
+    return short_csv(path) if path.suffix == ".csv" else short_json(path)
+
+
+def trace_seed():
+    """One event of each kind and process."""
+    kinds = {}
+    for event in json.loads((OUTPUT / "trace_view.json").read_text()):
+        kinds.setdefault((event["ph"], event["pid"], event.get("cat"), event["tid"]), event)
+    return json.dumps(list(kinds.values())).encode()
+
+
+def db_seed(path):
+    """Two rows a table, whose ids lead from one to the other."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA page_size = 512")
+    for table, columns in DB_TABLES.items():
+        connection.execute(f"CREATE TABLE {table} ({columns})")
+        names = columns.split(", ")
+        for row in (1, 2):
+            values = [2 * row if name.startswith(("end", "release")) else row for name in names]
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in names)})", values)
+    connection.execute("UPDATE STRING_IDS SET value = 'text' || id")
+    connection.commit()
+    connection.close()
+
+
+def make_seeds(folder):
+    def write(target, name, content):
+        path = folder / target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+    for kind, name in enumerate(TEXT_FILES):
+        write("ascend_text_fuzz", name, bytes([kind]) + text_seed(name))
+        if name.endswith(".csv"):
+            write("csv_fuzz", name, b"\x40" + text_seed(name))
+    write("chrome_trace_fuzz", "trace_view.json", trace_seed())
+    write("chrome_trace_fuzz", "object.json", b'{"traceEvents": ' + trace_seed() + b', "displayTimeUnit": "ms"}')
+    write("ascend_db_fuzz", "profiler.db", b"")
+    db_seed(folder / "ascend_db_fuzz/profiler.db")
+
+
+if __name__ == "__main__":
+    make_seeds(pathlib.Path(sys.argv[1]))
