@@ -6,32 +6,63 @@
 #include <bit>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace steplens {
 namespace {
 
-constexpr size_t kPadding = 8;  // a scan reads eight bytes at a time
+constexpr size_t kWindow =
+    64;  // bytes a scan looks at in one go, and may touch behind the last one
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-static_assert(std::endian::native == std::endian::little,
-              "FindCellEnd takes the lowest byte as the first");
-
-// The high bit of each byte of `word` that is zero. Bits above the lowest one set may be wrong.
-constexpr uint64_t ZeroBytes(uint64_t word) {
-  return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
-}
-
-// The first comma or line feed at or after `p`; there is one.
-const char* FindCellEnd(const char* p) {
-  constexpr uint64_t kCommas = 0x0101010101010101u * ',';
-  constexpr uint64_t kLineFeeds = 0x0101010101010101u * '\n';
-  while (true) {
-    uint64_t word = 0;
-    std::memcpy(&word, p, sizeof(word));
-    const uint64_t found = ZeroBytes(word ^ kCommas) | ZeroBytes(word ^ kLineFeeds);
-    if (found != 0) return p + std::countr_zero(found) / 8;
-    p += sizeof(word);
+// Bit i says whether p[i] is a comma or a line feed.
+#ifdef __SSE2__
+uint64_t FindSeparators(const char* p) {
+  const __m128i comma = _mm_set1_epi8(',');
+  const __m128i line_feed = _mm_set1_epi8('\n');
+  uint64_t found = 0;
+  for (size_t i = 0; i < kWindow; i += sizeof(__m128i)) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i));
+    const __m128i hits =
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, comma), _mm_cmpeq_epi8(bytes, line_feed));
+    found |= static_cast<uint64_t>(_mm_movemask_epi8(hits)) << i;
   }
+  return found;
 }
+#else
+uint64_t FindSeparators(const char* p) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < kWindow; ++i) {
+    found |= static_cast<uint64_t>(p[i] == ',' || p[i] == '\n') << i;
+  }
+  return found;
+}
+#endif
+
+// Finds the ends of cells. Keeps what it knows about the bytes ahead, so short cells cost a few
+// cycles.
+class SeparatorScan {
+ public:
+  // The first comma or line feed at or after `p`; there is one.
+  const char* Find(const char* p) {
+    const auto offset = static_cast<size_t>(p - window_);
+    if (window_ != nullptr && offset < kWindow) {
+      const uint64_t ahead = found_ >> offset;
+      if (ahead != 0) return p + std::countr_zero(ahead);
+      window_ += kWindow;
+    } else {
+      window_ = p;
+    }
+    while ((found_ = FindSeparators(window_)) == 0) window_ += kWindow;
+    return window_ + std::countr_zero(found_);
+  }
+
+ private:
+  const char* window_ = nullptr;
+  uint64_t found_ = 0;
+};
 
 uint64_t CountLineFeeds(const char* begin, const char* end) {
   uint64_t count = 0;
@@ -106,14 +137,18 @@ CsvReader::CsvReader(std::unique_ptr<ByteSource> source, std::string name, size_
       block_bytes_(std::max(block_bytes, kByteOrderMark.size())) {}
 
 Result<bool> CsvReader::Next() {
-  while (true) {
-    const Scan scan = pos_ < end_ ? ScanRow() : Scan::kUnfinishedRow;
-    if (scan == Scan::kRow) break;
-    if (scan == Scan::kBlankLine) continue;
+  while (!NextBuffered()) {
     if (source_ended_ && !source_status_.ok()) return source_status_.error();
     if (source_ended_) return false;
     SL_RETURN_IF_ERROR(Refill());
   }
+  return true;
+}
+
+bool CsvReader::NextBuffered() {
+  Scan scan = Scan::kBlankLine;
+  while (scan == Scan::kBlankLine && pos_ < end_) scan = ScanRow();
+  if (scan != Scan::kRow) return false;
   for (const size_t cell : quoted_cells_) cells_[cell] = UnquoteInPlace(cells_[cell]);
   return true;
 }
@@ -123,10 +158,11 @@ Result<bool> CsvReader::Next() {
 CsvReader::Scan CsvReader::ScanRow() {
   const char* const end = buffer_.data() + end_;
   const char* const row = buffer_.data() + pos_;
-  cells_.clear();
   quoted_cells_.clear();
   ends_in_quotes_ = false;
+  SeparatorScan separators;
   uint64_t line_feeds = 0;
+  size_t count = 0;
   const char* p = row;
   while (true) {
     const char* const begin = p;
@@ -141,24 +177,26 @@ CsvReader::Scan CsvReader::ScanRow() {
       }
       line_feeds += CountLineFeeds(begin, quoted.end);
     }
-    p = FindCellEnd(quoted.end);
+    p = separators.Find(quoted.end);
     if (p == end && !source_ended_) return Scan::kUnfinishedRow;
     const bool is_last = *p == '\n';
     const char* const cell_end = is_last && p > quoted.end && p[-1] == '\r' ? p - 1 : p;
+    if (count == cells_.size()) cells_.resize(2 * count + 16);
     if (is_quoted && cell_end == quoted.end && !quoted.has_doubled && !ends_in_quotes_) {
-      cells_.emplace_back(begin + 1, static_cast<size_t>(cell_end - begin - 2));
+      cells_[count++] = {begin + 1, cell_end - 1};
     } else {
-      if (is_quoted) quoted_cells_.push_back(cells_.size());
-      cells_.emplace_back(begin, static_cast<size_t>(cell_end - begin));
+      if (is_quoted) quoted_cells_.push_back(count);
+      cells_[count++] = {begin, cell_end};
     }
     if (is_last) break;
     ++p;
   }
+  cell_count_ = count;
   ends_without_newline_ = p == end;
   pos_ = static_cast<size_t>(p - buffer_.data()) + (ends_without_newline_ ? 0 : 1);
   row_line_ = next_line_;
   next_line_ += line_feeds + 1;
-  const bool is_blank = cells_.size() == 1 && cells_[0].empty() && cells_[0].data() == row;
+  const bool is_blank = count == 1 && cells_[0].empty() && cells_[0].data() == row;
   return is_blank ? Scan::kBlankLine : Scan::kRow;
 }
 
@@ -173,7 +211,7 @@ Status CsvReader::Refill() {
   }
   if (kept > 0) std::memmove(buffer_.data(), buffer_.data() + pos_, kept);
   const size_t wanted = kept + std::max(block_bytes_, kept);
-  if (buffer_.size() < wanted + kPadding) buffer_.resize(wanted + kPadding);
+  if (buffer_.size() < wanted + kWindow) buffer_.resize(wanted + kWindow);
   pos_ = 0;
   end_ = kept;
   while (end_ < wanted && !source_ended_) {
@@ -181,6 +219,7 @@ Status CsvReader::Refill() {
     source_ended_ = !got.ok() || *got == 0;
     if (got.ok()) {
       end_ += *got;
+      text_read_ += *got;
     } else {
       source_status_ = std::move(got).error();
     }

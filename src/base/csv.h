@@ -24,7 +24,7 @@ class CsvReader {
  public:
   static constexpr size_t kBlockBytes = 1 << 18;
   // No real row is near this size; a file with a quote missing would be one.
-  static constexpr size_t kMaxRowBytes = size_t{64} << 20;
+  static constexpr size_t kMaxRowBytes = size_t{16} << 20;
 
   // `name` is used in messages. The result does not depend on `block_bytes`.
   CsvReader(std::unique_ptr<ByteSource> source, std::string name, size_t block_bytes = kBlockBytes);
@@ -32,9 +32,12 @@ class CsvReader {
   // Moves to the next row; false after the last one. An error of the source comes after the rows
   // before it.
   Result<bool> Next();
+  // The same if the whole row is in memory already, else false and no change. The cells of rows
+  // before stay valid as long as only this is called.
+  bool NextBuffered();
 
   // The row Next moved to, unquoted. Valid until the next call of Next.
-  std::span<const std::string_view> cells() const { return cells_; }
+  std::span<const std::string_view> cells() const { return {cells_.data(), cell_count_}; }
   // The line of the file on which the row begins, from 1; quoted line breaks count.
   uint64_t line() const { return row_line_; }
   // The file ends inside the row: in a quoted cell, or before its line end. In the second case the
@@ -43,6 +46,8 @@ class CsvReader {
   bool ends_without_newline() const { return ends_without_newline_; }
 
   const std::string& name() const { return name_; }
+  // Bytes of text up to the end of the row.
+  uint64_t text_position() const { return text_read_ - (end_ - pos_); }
   // Bytes of the file consumed so far, for progress.
   uint64_t file_position() const { return source_->file_position(); }
 
@@ -56,16 +61,18 @@ class CsvReader {
   std::string name_;
   size_t block_bytes_;
 
-  // | rows split already | bytes not yet split | a line feed and seven bytes that a scan may touch
+  // | rows split already | bytes not yet split | a line feed and more that a scan may touch
   // | 0                    pos_                  end_
   std::vector<char> buffer_;
   size_t pos_ = 0;
   size_t end_ = 0;
+  uint64_t text_read_ = 0;
   bool started_ = false;
   bool source_ended_ = false;
   Status source_status_;
 
-  std::vector<std::string_view> cells_;
+  std::vector<std::string_view> cells_;  // the first cell_count_ are the row
+  size_t cell_count_ = 0;
   std::vector<size_t>
       quoted_cells_;  // those of cells_ that have to be unquoted when the row is whole
   uint64_t row_line_ = 0;

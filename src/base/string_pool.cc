@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "base/hash.h"
 
 namespace steplens {
 
@@ -16,7 +15,7 @@ struct StringPool::Index {
   std::vector<Slot> slots = std::vector<Slot>(1024);
   size_t used = 0;
 
-  static uint64_t Hash(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+  static uint64_t Hash(std::string_view text) { return Hash64(text); }
 
   // The slot that holds `text`, or the free one where it belongs.
   template <typename GetText>

@@ -56,6 +56,7 @@ struct CommandSpec {
   std::vector<PositionalSpec> positionals;
   std::vector<OptionSpec> options;
   std::string example;
+  bool is_hidden = false;  // not listed: for the project itself
   // Writes the result to stdout. The exit code is 0, that of the error, or the value returned.
   std::function<Result<int>(const Arguments&)> run;
 };

@@ -11,5 +11,6 @@ CommandSpec OpsCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec CompletionCommand();
+CommandSpec DocsCommand();
 
 }  // namespace steplens::cli

@@ -7,6 +7,15 @@
 namespace steplens::cli {
 namespace {
 
+// The commands people type.
+std::vector<CommandSpec> Listed() {
+  std::vector<CommandSpec> out;
+  for (const CommandSpec& command : Commands()) {
+    if (!command.is_hidden) out.push_back(command);
+  }
+  return out;
+}
+
 std::string OptionNames(const CommandSpec& command) {
   std::string names = "--help";
   for (const OptionSpec& option : command.options) names += " " + option.name;
@@ -15,7 +24,7 @@ std::string OptionNames(const CommandSpec& command) {
 
 std::string CommandNames() {
   std::string names;
-  for (const CommandSpec& command : Commands()) names += (names.empty() ? "" : " ") + command.name;
+  for (const CommandSpec& command : Listed()) names += (names.empty() ? "" : " ") + command.name;
   return names;
 }
 
@@ -36,7 +45,7 @@ std::string Bash() {
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
   out += fmt::format("    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$word\"))\n    return\n  fi\n", CommandNames());
   out += "  case \"$command $before\" in\n";
-  for (const CommandSpec& command : Commands()) {
+  for (const CommandSpec& command : Listed()) {
     for (const OptionSpec& option : command.options) {
       if (option.value_name.empty()) continue;
       out += fmt::format("    '{} {}') COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n", command.name,
@@ -44,7 +53,7 @@ std::string Bash() {
     }
   }
   out += "  esac\n  case \"$command\" in\n";
-  for (const CommandSpec& command : Commands()) {
+  for (const CommandSpec& command : Listed()) {
     const std::string words = PositionalChoices(command);
     out += fmt::format("    {})\n      case \"$word\" in\n        -*) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")) ;;\n",
                        command.name, OptionNames(command));
@@ -64,11 +73,11 @@ std::string Quoted(std::string text) {
 
 std::string Zsh() {
   std::string out = "#compdef steplens\n_steplens() {\n  local -a commands\n  commands=(\n";
-  for (const CommandSpec& command : Commands()) {
+  for (const CommandSpec& command : Listed()) {
     out += fmt::format("    '{}:{}'\n", command.name, Quoted(command.summary));
   }
   out += "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case ${words[2]} in\n";
-  for (const CommandSpec& command : Commands()) {
+  for (const CommandSpec& command : Listed()) {
     out += fmt::format("    {})\n      _arguments '--help[Print help]'", command.name);
     for (const OptionSpec& option : command.options) {
       std::string help = Quoted(option.help);
@@ -86,7 +95,7 @@ std::string Zsh() {
 
 std::string Fish() {
   std::string out = "complete -c steplens -f -n __fish_use_subcommand -l version -d 'Print the version'\n";
-  for (const CommandSpec& command : Commands()) {
+  for (const CommandSpec& command : Listed()) {
     out += fmt::format("complete -c steplens -f -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
                        Quoted(command.summary));
     const std::string when = fmt::format("'__fish_seen_subcommand_from {}'", command.name);

@@ -43,6 +43,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.spec = &spec;
   binding.app = root.add_subcommand(spec.name, spec.summary);
   binding.app->footer(fmt::format("{}\n\nExample:\n  {}", spec.description, spec.example));
+  if (spec.is_hidden) binding.app->group("");
   for (const PositionalSpec& positional : spec.positionals) {
     CLI::Option* option =
         binding.app->add_option(positional.name, binding.values[positional.name], positional.help);

@@ -63,8 +63,9 @@ Result<int> Run(const Arguments& arguments) {
   };
   std::vector<RankResult> results;
   bool all_hold = true;
-  for (const store::TraceStore& rank : job.ranks) {
-    results.push_back({rank.info.rank, analysis::VerifyRank(rank, options)});
+  std::vector<std::vector<CheckResult>> checks = analysis::VerifyJob(job, options);
+  for (size_t i = 0; i < checks.size(); ++i) {
+    results.push_back({job.ranks[i].info.rank, std::move(checks[i])});
     for (const CheckResult& check : results.back().checks) all_hold = all_hold && check.state != CheckState::kBroken;
   }
   const std::string text = arguments.Has("--json") ? ToJson(results, all_hold) : ToText(results);

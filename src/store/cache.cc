@@ -13,6 +13,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/hash.h"
+
 // The cache file, little endian as the machine is:
 //
 //   0   8  magic "SLENS\0c1"
@@ -65,7 +67,7 @@ uint64_t SchemaHash() {
       text += name;
     });
   });
-  return XXH3_64bits(text.data(), text.size());
+  return Hash64(text);
 }
 
 // Collects fields as (pointer, bytes) so that large columns are written without a copy.
@@ -271,8 +273,8 @@ CacheKey MakeCacheKey(const std::vector<StampedPath>& inputs) {
   for (const StampedPath& input : inputs) {
     text += fmt::format("\n{}\n{} {}", input.path, input.stamp.size_bytes, input.stamp.mtime_ns);
   }
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return {hash.high64, hash.low64};
+  const Hash128 hash = HashWide(text);
+  return {hash.high, hash.low};
 }
 
 std::string CacheDirectory() {

@@ -21,6 +21,10 @@ size_t Table::AddColumn(std::string name, CellType type, int decimals) {
   column.name = std::move(name);
   column.type = type;
   column.decimals = decimals;
+  return AddColumn(std::move(column));
+}
+
+size_t Table::AddColumn(Column column) {
   columns_.push_back(std::move(column));
   return columns_.size() - 1;
 }

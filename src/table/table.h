@@ -23,7 +23,8 @@ inline constexpr int64_t kNull = std::numeric_limits<int64_t>::min();
 struct Column {
   std::string name;  // header, with the unit where there is one: "Duration(us)"
   CellType type = CellType::kInt;
-  int decimals = 3;  // console only
+  int decimals = 3;       // console only
+  bool is_share = false;  // the console may draw it as bars
   std::vector<int64_t> ints;
   std::vector<double> doubles;
   std::vector<std::string> texts;
@@ -38,9 +39,13 @@ class Table {
 
   // Adds an empty column and returns its index, for the typed Append calls below.
   size_t AddColumn(std::string name, CellType type, int decimals = 3);
+  size_t AddColumn(Column column);  // a complete one
   void AppendInt(size_t column, int64_t value) { columns_[column].ints.push_back(value); }  // kInt and kTimeUs
   void AppendDouble(size_t column, double value) { columns_[column].doubles.push_back(value); }
   void AppendText(size_t column, std::string_view value) { columns_[column].texts.emplace_back(value); }
+
+  // Says that a numeric column shows how a whole divides: ToConsole may draw bars beside it.
+  void MarkShare(size_t column) { columns_[column].is_share = true; }
 
   const std::string& name() const { return name_; }
   const std::vector<Column>& columns() const { return columns_; }

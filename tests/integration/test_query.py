@@ -34,9 +34,9 @@ class Query(Case):
                 self.assertTrue(done.err)
 
     def test_errors_help(self):
-        done = self.run_program("query", SAMPLE, "SELECT * FROM slicse", expect=2)
+        done = self.run_program("query", SAMPLE, "SELECT * FROM slicse", expect=3)
         self.assertIn("slices", done.err)
-        done = self.run_program("query", SAMPLE, "SELECT nme FROM slices", expect=2)
+        done = self.run_program("query", SAMPLE, "SELECT nme FROM slices", expect=3)
         self.assertIn("name", done.err)
 
     def test_formats_and_schema(self):

@@ -73,6 +73,7 @@ class Collector {
   void Take(const Work& work) {
     const std::string_view text = work.piece.text();
     if (array_ended_) {
+      tail_ += ',';  // where the pieces were cut
       tail_ += text;
       return;
     }
@@ -84,8 +85,13 @@ class Collector {
       }
       return;
     }
-    if (carry_.empty()) carry_offset_ = work.piece.offset();
-    if (!carry_.empty()) carry_ += ',';  // where the pieces were cut
+    if (carry_.empty()) {
+      carry_offset_ = work.piece.offset();
+    } else {
+      // Where the pieces were cut, a comma and blanks stood; positions must not move.
+      carry_ += ',';
+      carry_.resize(work.piece.offset() - carry_offset_, ' ');
+    }
     carry_ += text;
     PickEvents(work.piece.is_last());
   }

@@ -8,10 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "base/hash.h"
 #include "base/number.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace steplens::readers {
 namespace {
@@ -276,9 +274,9 @@ void EventParser::Impl::AddFlow(bool is_start) {
   const auto ts = CurrentTs();
   if (!ts) return;
   const std::string_view kind = event.category.empty() ? event.name : event.category;
-  XXH128_hash_t key = XXH3_128bits(event.id.data(), event.id.size());
-  const uint64_t kind_hash = XXH3_64bits(kind.data(), kind.size());
-  batch->flows.push_back({key.high64 ^ kind_hash, key.low64 + kind_hash, *ts, CurrentTrack(),
+  const Hash128 key = HashWide(event.id);
+  const uint64_t kind_hash = Hash64(kind);
+  batch->flows.push_back({key.high ^ kind_hash, key.low + kind_hash, *ts, CurrentTrack(),
                           category_memo.Intern(batch->strings, kind), is_start});
 }
 

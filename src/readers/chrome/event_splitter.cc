@@ -88,6 +88,23 @@ std::optional<size_t> FindArrayEnd(std::string_view text) {
   });
 }
 
+// The next whole object behind a border that has a phase, as every event does: objects inside args do not count.
+static std::optional<size_t> FindNextEvent(std::string_view text) {
+  size_t from = 0;
+  while (const auto border = FindFirstBorder(text.substr(from))) {
+    from += border->next_event;
+    const auto length = ValueLength(text.substr(from));
+    const std::string_view event = text.substr(from, length.value_or(0));
+    const size_t phase = event.find("\"ph\"");
+    if (phase != std::string_view::npos) {
+      size_t i = phase + 4;
+      while (i < event.size() && (IsBlank(event[i]) || event[i] == ':')) ++i;
+      if (event[i] == '"') return from;
+    }
+  }
+  return std::nullopt;
+}
+
 SplitResult SplitEvents(std::string_view text, bool at_end, const SplitCallbacks& callbacks) {
   size_t i = 0;
   while (true) {
@@ -105,9 +122,9 @@ SplitResult SplitEvents(std::string_view text, bool at_end, const SplitCallbacks
     const bool hopeless = at_end || text.size() - i > kMaxEventBytes;
     if (!hopeless) return {i, false};
     callbacks.on_damage(i);
-    const auto border = FindFirstBorder(text.substr(i));
-    if (!border) return {text.size(), false};
-    i += border->next_event;
+    const auto next = FindNextEvent(text.substr(i));
+    if (!next) return {text.size(), false};
+    i += *next;
   }
 }
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "base/hash.h"
 
 namespace steplens::readers {
 
 uint32_t LocalStrings::Intern(std::string_view text) {
-  const uint64_t hash = XXH3_64bits(text.data(), text.size());
+  const uint64_t hash = Hash64(text);
   const auto tag = static_cast<uint32_t>(hash >> 32);
   const size_t mask = slots_.size() - 1;
   size_t i = hash & mask;

@@ -4,7 +4,10 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <string>
+#include <tuple>
 
 #include "base/number.h"
 #include "readers/chrome/comm_events.h"
@@ -53,12 +56,14 @@ struct TraceAssembler::Impl {
   };
   std::vector<Kernel> kernels;
   std::vector<EventBatch::Memory> memories;
-  struct OpenEdge {
+  struct Edge {
+    TrackId track;
     int64_t ts_ns;
     StringId name;
     StringId category;
+    bool is_begin;
   };
-  tsl::robin_map<uint32_t, std::vector<OpenEdge>> open_edges;  // per track
+  std::vector<Edge> edges;
 
   // Of the batch being appended.
   const EventBatch* batch = nullptr;
@@ -78,8 +83,8 @@ struct TraceAssembler::Impl {
   void AppendComms(uint32_t first_slice);
   void AppendFlows();
   void AppendCounters();
-  void AppendEdges();
   void AppendMetas();
+  void OrderTracks();
   void FinishEdges();
   void FinishKernels();
   void FinishSteps();
@@ -201,29 +206,6 @@ void TraceAssembler::Impl::AppendCounters() {
   }
 }
 
-void TraceAssembler::Impl::AppendEdges() {
-  for (const EventBatch::Edge& edge : batch->edges) {
-    const TrackId track = tracks[edge.track];
-    std::vector<OpenEdge>& open = open_edges[static_cast<uint32_t>(track)];
-    if (edge.is_begin) {
-      open.push_back({edge.ts_ns, Text(edge.name), Text(edge.category)});
-      continue;
-    }
-    if (open.empty()) {
-      out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
-      continue;
-    }
-    store::SliceTable::Row row;
-    row.track = track;
-    row.begin_ns = open.back().ts_ns;
-    row.dur_ns = std::max<int64_t>(0, edge.ts_ns - row.begin_ns);
-    row.name = open.back().name;
-    row.category = open.back().category;
-    out.slices.Append(row);
-    open.pop_back();
-  }
-}
-
 void TraceAssembler::Impl::AppendMetas() {
   using Kind = EventBatch::MetaKind;
   for (const EventBatch::Meta& meta : batch->metas) {
@@ -258,7 +240,9 @@ void TraceAssembler::Append(const EventBatch& batch) {
   self.AppendComms(first_slice);
   self.AppendFlows();
   self.AppendCounters();
-  self.AppendEdges();
+  for (const EventBatch::Edge& edge : batch.edges) {
+    self.edges.push_back({self.tracks[edge.track], edge.ts_ns, self.Text(edge.name), self.Text(edge.category), edge.is_begin});
+  }
   self.AppendMetas();
   for (const EventBatch::Instant& instant : batch.instants) {
     self.out.instants.Append(
@@ -268,10 +252,68 @@ void TraceAssembler::Append(const EventBatch& batch) {
   self.out.issues.Merge(batch.issues);
 }
 
+// Joins each 'E' with the latest open 'B' of its track.
 void TraceAssembler::Impl::FinishEdges() {
-  uint64_t left = 0;
-  for (const auto& [track, open] : open_edges) left += open.size();
-  if (left > 0) out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("{} 'B' events have no 'E'", left), left);
+  std::vector<std::vector<const Edge*>> open(out.tracks.size());
+  for (const Edge& edge : edges) {
+    std::vector<const Edge*>& stack = open[static_cast<size_t>(edge.track)];
+    if (edge.is_begin) {
+      stack.push_back(&edge);
+      continue;
+    }
+    if (stack.empty()) {
+      out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
+      continue;
+    }
+    const Edge& begin = *stack.back();
+    stack.pop_back();
+    store::SliceTable::Row row;
+    row.track = edge.track;
+    row.begin_ns = begin.ts_ns;
+    row.dur_ns = std::max<int64_t>(0, edge.ts_ns - begin.ts_ns);
+    row.name = begin.name;
+    row.category = begin.category;
+    out.slices.Append(row);
+  }
+  for (const std::vector<const Edge*>& stack : open) {
+    for (const Edge* edge : stack) {
+      out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("'B' at {} ns has no 'E'", edge->ts_ns));
+    }
+  }
+}
+
+// Orders tracks by process and, inside it, threads before counters, by id and name: the order in which pieces of the
+// trace happened to create them must not show.
+void TraceAssembler::Impl::OrderTracks() {
+  const auto number = [&](StringId id) {  // "12" before "100", numbers before texts
+    const std::string_view text = out.Text(id);
+    return std::tuple(ParseInt64(text).value_or(std::numeric_limits<int64_t>::max()), text);
+  };
+  const auto key = [&](uint32_t i) {
+    return std::tuple(number(out.tracks.pid[i]), out.tracks.parent[i] != kNoTrack, out.Text(out.tracks.kind[i]) == "counter",
+                      number(out.tracks.tid[i]), out.Text(out.tracks.name[i]), out.Text(out.tracks.label[i]));
+  };
+  std::vector<uint32_t> order(out.tracks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  std::vector<TrackId> renamed(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) renamed[order[i]] = TrackId{i};
+  const auto rename = [&](TrackId& track) {
+    if (track != kNoTrack) track = renamed[static_cast<size_t>(track)];
+  };
+  store::TrackTable ordered;
+  for (const uint32_t i : order) {
+    store::TrackTable::Row row = out.tracks.Get(i);
+    rename(row.parent);
+    ordered.Append(row);
+  }
+  out.tracks = std::move(ordered);
+  for (store::Column<TrackId>* column : {&out.slices.track, &out.counters.track, &out.instants.track}) {
+    for (size_t i = 0; i < column->size(); ++i) column->Set(i, renamed[static_cast<size_t>((*column)[i])]);
+  }
+  for (FlowEnd& end : flow_starts) rename(end.track);
+  for (FlowEnd& end : flow_ends) rename(end.track);
+  for (Edge& edge : edges) rename(edge.track);
 }
 
 void TraceAssembler::Impl::FinishKernels() {
@@ -318,11 +360,13 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   for (FlowEnd& end : flow_starts) end.ts_ns += shift_ns;
   for (FlowEnd& end : flow_ends) end.ts_ns += shift_ns;
   for (EventBatch::Memory& memory : memories) memory.ts_ns += shift_ns;
+  for (Edge& edge : edges) edge.ts_ns += shift_ns;
 }
 
 void TraceAssembler::Finish(int64_t shift_ns) {
   Impl& self = *impl_;
   if (shift_ns != 0) self.Shift(shift_ns);
+  self.OrderTracks();
   self.FinishEdges();
   PairFlows(std::move(self.flow_starts), self.flow_ends, self.out);
   self.FinishKernels();

@@ -1,0 +1,152 @@
+"""Makes the large inputs, runs the measurements, prints them and writes docs/performance.md.
+
+    python3 bench/run.py BUILD_DIR [DATA_DIR]
+
+The inputs are made with the generators in ../shared/tools (once; they are kept in DATA_DIR, by default below BUILD_DIR). Times are CPU
+seconds, best of 5, and every rate stands beside the limit measured in the same run: machines are noisy, ratios much less so.
+"""
+
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SHARED = pathlib.Path(os.environ.get("STEPLENS_SHARED", ROOT.parent / "shared"))
+CAPTURE = SHARED / "data/ascend_pt"
+
+
+def make_inputs(folder):
+    """A 500 MB trace with its csv files, the same rank as db, a 420 MB Kineto trace and its gzip form."""
+    tools = SHARED / "tools"
+    text = folder / "text/rank0_ascend_pt"
+    if not text.is_dir():
+        subprocess.run([sys.executable, tools / "scale_trace.py", "--src", CAPTURE / "text/level1/rank0_ascend_pt", "--out",
+                        folder / "text", "--rank", "0", "--size-mb", "480"], check=True, stdout=subprocess.DEVNULL)
+    if not (folder / "db").is_dir():
+        subprocess.run([sys.executable, tools / "scale_trace.py", "--src", CAPTURE / "db/level1/rank0_ascend_pt", "--out",
+                        folder / "db", "--rank", "0", "--copies", "228"], check=True, stdout=subprocess.DEVNULL)
+    kineto = folder / "kineto.json"
+    if not kineto.is_file():
+        source = next((SHARED / "data/kineto/tb_plugin/resnet50_num_workers_0").glob("*.gz"))
+        subprocess.run([sys.executable, tools / "scale_kineto.py", source, kineto, "13"], check=True, stdout=subprocess.DEVNULL)
+    if not (folder / "kineto.json.gz").is_file():
+        subprocess.run(["gzip", "-1", "-k", kineto], check=True)
+
+
+def machine_name():
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8") if line.startswith("model name")),
+                 platform.machine())
+    return f"{model}, {os.cpu_count()} cores"
+
+
+class Bench:
+    def __init__(self, build):
+        self.program = build / "steplens"
+        self.bench = build / "bench/steplens_bench"
+        self.rows = []
+
+    def measure(self, *words, environment=None):
+        done = subprocess.run([self.bench, *map(str, words)], check=True, capture_output=True, env=environment)
+        return json.loads(done.stdout)
+
+    def add(self, what, value, target, holds):
+        self.rows.append((what, value, target, "yes" if holds else "**no**"))
+        print(f"{what}: {value} (target {target}) {'' if holds else 'MISSED'}", flush=True)
+
+
+def measure_traces(bench, folder):
+    for label, path in (("500 MB trace_view.json", folder / "text/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"),
+                        ("420 MB Kineto trace", folder / "kineto.json")):
+        walk = bench.measure("walk", path)
+        one = bench.measure("trace", path, 1)
+        two = bench.measure("trace", path, 2)
+        size = one["bytes"]
+        walk_rate = size / walk["cpu_s"] / 1e9
+        rate = size / one["cpu_s"] / 1e9
+        bench.add(f"{label} to store, one core", f"{rate:.2f} GB/s", "0.5 GB/s", rate >= 0.5)
+        bench.add(f"{label}: share of simdjson On-Demand alone ({walk_rate:.2f} GB/s)", f"{rate / walk_rate:.2f}", "0.6",
+                  rate / walk_rate >= 0.6)
+        speedup = one["wall_s"] / two["wall_s"]
+        bench.add(f"{label}: two cores against one (wall time)", f"{speedup:.2f}", "1.8", speedup >= 1.8)
+        share = one["peak_mb"] * 1048576 / size
+        bench.add(f"{label}: peak memory, share of the file", f"{share:.2f}", "at most 0.6", share <= 0.6)
+    packed = bench.measure("trace", folder / "kineto.json.gz", 1)
+    rate = (folder / "kineto.json").stat().st_size / packed["cpu_s"] / 1e9
+    bench.add("the Kineto trace as .json.gz, one core", f"{rate:.2f} GB/s of JSON", "0.3 GB/s", rate >= 0.3)
+
+
+def measure_others(bench, folder):
+    output = folder / "text/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT"
+    db = bench.measure("db", folder / "db/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db")
+    rate = db["rows"] / db["cpu_s"] / 1e6
+    bench.add(f"the same rank as db to store ({db['rows'] / 1e6:.1f} M rows)", f"{rate:.1f} M rows/s", "2 M rows/s", rate >= 2)
+    csv = bench.measure("csv", output / "kernel_details.csv")
+    rate = csv["bytes"] / csv["cpu_s"] / 1e9
+    bench.add("kernel_details.csv typed", f"{rate:.2f} GB/s", "0.4 GB/s", rate >= 0.4)
+    with tempfile.TemporaryDirectory() as cache:
+        times = bench.measure("cache", folder / "text", environment=dict(os.environ, STEPLENS_CACHE_DIR=cache))
+    share = times["second_cpu_s"] / times["first_cpu_s"]
+    bench.add(f"second open of the 500 MB rank ({times['second_cpu_s'] * 1e3:.0f} ms), share of the first's CPU time", f"{share * 100:.1f} %",
+              "at most 3 %", share <= 0.03)
+    breakdown = bench.measure("breakdown", 1000000)
+    bench.add("breakdown over 1 M device events", f"{breakdown['cpu_s'] * 1e3:.1f} ms", "under 50 ms", breakdown["cpu_s"] < 0.05)
+
+
+def measure_info(bench):
+    best = 1e9
+    for _ in range(5):
+        with tempfile.TemporaryDirectory() as cache:
+            start = time.perf_counter()
+            subprocess.run([bench.program, "info", CAPTURE / "text/level1/rank0_ascend_pt"], check=True, stdout=subprocess.DEVNULL,
+                           env=dict(os.environ, STEPLENS_CACHE_DIR=cache))
+            best = min(best, time.perf_counter() - start)
+    bench.add("`steplens info` on the 2 MB real capture, start to finish, nothing cached", f"{best * 1e3:.1f} ms", "under 30 ms", best < 0.03)
+
+
+def measure_python(bench, folder):
+    """CPython's own json on the same file, for scale."""
+    path = folder / "text/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"
+    code = ("import json,time,resource,sys\nt=time.process_time()\njson.load(open(sys.argv[1], encoding='utf-8'))\n"
+            "print(time.process_time()-t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss/1024)")
+    seconds, peak = map(float, subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True).stdout.split())
+    size = path.stat().st_size
+    bench.add("for comparison, CPython's json.load of the same trace", f"{size / seconds / 1e9:.3f} GB/s, {peak / (size / 1048576):.1f} x the file in memory",
+              "-", True)
+
+
+def write_report(bench):
+    lines = ["# Performance", "", "Written by `make bench`; do not edit by hand. CPU time, best of 5, each rate beside the limit measured in the same run.", "",
+             f"Machine: {machine_name()}.", "", "| what | measured | target | holds |", "|---|---|---|---|"]
+    lines += [f"| {what} | {value} | {target} | {holds} |" for what, value, target, holds in bench.rows]
+    lines += ["", "Inputs: the real level 1 capture and a ResNet50 trace, repeated with the generators of the shared tools (`bench/run.py`).",
+              "What stands between us and the limit: a walk by simdjson alone touches each field and forgets it; the reader also parses times to integer",
+              "nanoseconds, interns names, and writes eight columns a slice.", ""]
+    (ROOT / "docs/performance.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    if not SHARED.is_dir():
+        print(f"bench: the inputs are made from {SHARED}, which is not on this machine; nothing measured")
+        return
+    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else build / "bench/data"
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(folder).free < 4e9:
+        sys.exit(f"bench: {folder}: 4 GB of free space are needed for the inputs")
+    make_inputs(folder)
+    bench = Bench(build)
+    measure_traces(bench, folder)
+    measure_others(bench, folder)
+    measure_info(bench)
+    measure_python(bench, folder)
+    write_report(bench)
+
+
+if __name__ == "__main__":
+    main()

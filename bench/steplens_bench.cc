@@ -1,0 +1,216 @@
+// Measures one path of the product in CPU time, best of several runs, beside the limit it is held against, in one process.
+// Prints one JSON object; bench/run.py calls it per measurement, in a fresh process, and writes docs/performance.md.
+//
+//   steplens_bench walk TRACE             simdjson On-Demand alone
+//   steplens_bench trace TRACE THREADS    trace to store
+//   steplens_bench db FILE | csv FILE     database, kernel_details.csv to store
+//   steplens_bench cache PATH             first and second open of a job
+//   steplens_bench breakdown EVENTS       step table over that many device events in memory
+#include <fmt/format.h>
+#include <simdjson.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ctime>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/breakdown/breakdown.h"
+#include "base/file.h"
+#include "readers/ascend_db/ascend_db.h"
+#include "readers/ascend_text/ascend_text.h"
+#include "readers/chrome/chrome_trace.h"
+#include "readers/open.h"
+#include "store/cache.h"
+
+namespace {
+
+using namespace steplens;  // NOLINT: a program of one file
+
+constexpr int kRuns = 5;
+
+double Clock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+struct Times {
+  double cpu_s = 1e30;
+  double wall_s = 1e30;
+};
+
+// The best CPU and wall time of kRuns calls.
+Times Best(const std::function<void()>& body) {
+  Times best;
+  for (int i = 0; i < kRuns; ++i) {
+    const double cpu = Clock(CLOCK_PROCESS_CPUTIME_ID);
+    const double wall = Clock(CLOCK_MONOTONIC);
+    body();
+    best.cpu_s = std::min(best.cpu_s, Clock(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    best.wall_s = std::min(best.wall_s, Clock(CLOCK_MONOTONIC) - wall);
+  }
+  return best;
+}
+
+[[noreturn]] void Fail(const std::string& message) {
+  fmt::print(stderr, "steplens_bench: {}\n", message);
+  std::exit(1);
+}
+
+void Check(const Status& status) {
+  if (!status.ok()) Fail(status.error().message);
+}
+
+double PeakMb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+uint64_t SizeOf(const std::string& path) {
+  const auto stamp = StatFile(path);
+  if (!stamp.ok()) Fail(stamp.error().message);
+  return stamp->size_bytes;
+}
+
+void Print(const Times& times, uint64_t bytes, uint64_t rows) {
+  fmt::print("{{\"cpu_s\": {:.4f}, \"wall_s\": {:.4f}, \"bytes\": {}, \"rows\": {}, \"peak_mb\": {:.1f}}}\n", times.cpu_s,
+             times.wall_s, bytes, rows, PeakMb());
+}
+
+// Every field of every event touched once, nothing kept: the fastest any reader built on simdjson could be.
+void Walk(const std::string& path) {
+  simdjson::padded_string text;
+  if (simdjson::padded_string::load(path).get(text)) Fail("cannot load " + path);
+  uint64_t events = 0;
+  const Times times = Best([&] {
+    events = 0;
+    simdjson::ondemand::parser parser;
+    simdjson::ondemand::document document;
+    simdjson::ondemand::array array;
+    if (parser.iterate(text).get(document)) Fail("not JSON");
+    simdjson::ondemand::json_type type{};
+    if (document.type().get(type)) Fail("not JSON");
+    const auto error = type == simdjson::ondemand::json_type::array ? document.get_array().get(array)
+                                                                    : document["traceEvents"].get_array().get(array);
+    if (error) Fail("no events");
+    uint64_t touched = 0;
+    for (auto element : array) {
+      simdjson::ondemand::object event;
+      if (element.get_object().get(event)) Fail("not an object");
+      for (auto field : event) {
+        simdjson::ondemand::raw_json_string key;
+        std::string_view token;
+        if (field.key().get(key) || field.value().raw_json_token().get(token)) Fail("bad field");
+        touched += token.size();
+      }
+      ++events;
+    }
+    if (touched == 0) Fail("nothing touched");
+  });
+  Print(times, text.size(), events);
+}
+
+void Trace(const std::string& path, size_t threads) {
+  ThreadPool pool(threads);
+  readers::ReadOptions options;
+  options.pool = &pool;
+  uint64_t rows = 0;
+  const Times times = Best([&] {
+    store::TraceStore store;
+    Check(readers::ReadChromeTrace(path, options, store));
+    rows = store.slices.size() + store.flows.size() * 2 + store.counters.size();
+  });
+  Print(times, SizeOf(path), rows);
+}
+
+uint64_t RowCount(const store::TraceStore& store) {
+  uint64_t rows = 0;
+  store.ForEachTable([&](const auto& table) { rows += table.size(); });
+  return rows;
+}
+
+template <typename Read>
+void File(const std::string& path, Read read) {
+  ThreadPool pool(1);
+  readers::ReadOptions options;
+  options.pool = &pool;
+  uint64_t rows = 0;
+  const Times times = Best([&] {
+    store::TraceStore store;
+    Check(read(path, options, store));
+    rows = RowCount(store);
+  });
+  Print(times, SizeOf(path), rows);
+}
+
+void Cache(const std::string& path) {
+  readers::OpenOptions options;
+  options.threads = 1;
+  options.use_cache = false;
+  const auto open = [&] {
+    const auto job = readers::OpenJob({path}, options);
+    if (!job.ok()) Fail(job.error().message);
+  };
+  const Times first = Best(open);
+  options.use_cache = true;
+  open();
+  const Times second = Best(open);
+  fmt::print("{{\"first_cpu_s\": {:.4f}, \"second_cpu_s\": {:.4f}}}\n", first.cpu_s, second.cpu_s);
+}
+
+// One step with `events` kernels on four streams and a collective after every hundredth.
+void Breakdown(size_t events) {
+  store::Job job;
+  store::TraceStore& store = job.ranks.emplace_back();
+  store.info.source = "ascend_pt";
+  store.info.format = "db";
+  const StringId name = store.strings.Intern("MatMul");
+  const StringId core = store.strings.Intern("AI_CORE");
+  const StringId hcom = store.strings.Intern("hcom_allReduce__1_0_1");
+  const StringId hccl = store.strings.Intern("HCCL");
+  constexpr int64_t kStart = 1736408883704643212;
+  for (size_t i = 0; i < events; ++i) {
+    const bool is_comm = i % 100 == 99;
+    store::KernelTable::Row kernel;
+    kernel.begin_ns = kStart + static_cast<int64_t>(i) * 100;
+    kernel.dur_ns = 80 + static_cast<int64_t>(i % 7) * 20;
+    kernel.stream = static_cast<int64_t>(i % 4);
+    kernel.device = 0;
+    kernel.name = is_comm ? hcom : name;
+    kernel.core = is_comm ? hccl : core;
+    store.kernels.Append(kernel);
+    if (!is_comm) continue;
+    store::CommOpTable::Row op;
+    op.begin_ns = kernel.begin_ns;
+    op.dur_ns = kernel.dur_ns;
+    op.name = hcom;
+    store.comm_ops.Append(op);
+  }
+  size_t rows = 0;
+  const Times times = Best([&] { rows = analysis::StepBreakdown(job, {}).rows(); });
+  if (rows == 0) Fail("no row in the breakdown");
+  Print(times, 0, events);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() < 2) Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS]");
+  const std::string& what = words[0];
+  if (what == "walk") Walk(words[1]);
+  if (what == "trace") Trace(words[1], words.size() > 2 ? std::stoul(words[2]) : 1);
+  if (what == "db") File(words[1], readers::ReadProfilerDb);
+  if (what == "csv") {
+    File(words[1], [](const std::string& path, const readers::ReadOptions& options, store::TraceStore& store) {
+      return readers::ReadTextFile(readers::TextFileKind::kKernelDetails, path, options, store);
+    });
+  }
+  if (what == "cache") Cache(words[1]);
+  if (what == "breakdown") Breakdown(std::stoul(words[1]));
+  return 0;
+}

@@ -1,0 +1,134 @@
+#include "analysis/api/api_statistics.h"
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/classify/classify.h"
+#include "analysis/duration_stats.h"
+#include "analysis/steps/steps.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::TraceStore;
+using table::CellType;
+
+// What a row is about.
+struct Api {
+  int64_t rank = 0;  // 0 for all rows unless per rank
+  std::string level;
+  std::string name;
+  auto operator<=>(const Api&) const = default;
+};
+
+struct NameHash {
+  size_t operator()(StringId id) const { return static_cast<uint32_t>(id) * size_t{0x9E3779B9}; }
+};
+
+// Whether a host time lies in a selected step.
+class HostSteps {
+ public:
+  HostSteps(const TraceStore& store, const Selection& selection) : all_(!selection.step) {
+    if (all_) return;
+    for (const StepRange& step : ComputeStepRanges(store)) {
+      if (selection.HasStep(step.step)) steps_.push_back(step);
+    }
+  }
+  bool Contains(int64_t ts_ns) const {
+    return all_ || std::any_of(steps_.begin(), steps_.end(), [&](const StepRange& step) {
+             return step.host_begin_ns <= ts_ns && ts_ns <= step.host_end_ns;
+           });
+  }
+
+ private:
+  bool all_;
+  std::vector<StepRange> steps_;
+};
+
+// Calls of one rank, by name. Levels are told apart afterwards, once per distinct name.
+struct Calls {
+  using ByName = tsl::robin_map<StringId, DurationStats, NameHash>;
+  ByName cann;
+  ByName runtime;
+  ByName driver;
+};
+
+Calls CollectCalls(const TraceStore& store, const HostSteps& steps) {
+  Calls calls;
+  const SliceKinds kinds(store);
+  const std::vector<TrackKind> tracks = ClassifyTracks(store);
+  const store::SliceTable& slices = store.slices;
+  const auto track = slices.track.span();
+  const auto category = slices.category.span();
+  for (size_t i = 0; i < track.size(); ++i) {
+    const auto t = static_cast<size_t>(track[i]);
+    const SliceKind kind = kinds[category[i]];
+    Calls::ByName* by_name = nullptr;
+    if (kind == SliceKind::kRuntime) by_name = &calls.runtime;
+    if (kind == SliceKind::kDriver) by_name = &calls.driver;
+    if (t < tracks.size() && tracks[t] == TrackKind::kCann) by_name = &calls.cann;
+    if (by_name == nullptr || !steps.Contains(slices.begin_ns[i])) continue;
+    (*by_name)[slices.name[i]].Add(slices.dur_ns[i]);
+  }
+  return calls;
+}
+
+using Apis = std::map<Api, DurationStats>;
+
+void AddRank(const TraceStore& store, const ApiStatisticsOptions& options, Apis& apis) {
+  const Calls calls = CollectCalls(store, HostSteps(store, options.selection));
+  const int64_t rank = options.per_rank ? store.info.rank : 0;
+  const auto add = [&](std::string_view level, std::string_view name, const DurationStats& stats) {
+    apis[{rank, std::string(level), std::string(name)}].Add(stats);
+  };
+  for (const auto& [name, stats] : calls.cann) {
+    if (const auto api = ParseCannApi(store.Text(name))) add(api->level, api->name, stats);
+  }
+  for (const auto& [name, stats] : calls.runtime) add("runtime", store.Text(name), stats);
+  for (const auto& [name, stats] : calls.driver) add("driver", store.Text(name), stats);
+}
+
+}  // namespace
+
+table::Table ApiStatistics(const store::Job& job, const ApiStatisticsOptions& options) {
+  Apis apis;
+  for (const TraceStore& store : job.ranks) {
+    if (options.selection.HasRank(store.info.rank)) AddRank(store, options, apis);
+  }
+  std::vector<std::pair<Api, DurationStats>> rows(apis.begin(), apis.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    if (a.first.rank != b.first.rank) return a.first.rank < b.first.rank;
+    return a.second.total_ns > b.second.total_ns;
+  });
+
+  table::Table out("api_stats");
+  if (options.per_rank) out.AddColumn("Rank", CellType::kInt);
+  const size_t level = out.AddColumn("Level", CellType::kText);
+  const size_t name = out.AddColumn("API Name", CellType::kText);
+  const size_t total = out.AddColumn("Time(us)", CellType::kTimeUs);
+  const size_t count = out.AddColumn("Count", CellType::kInt);
+  const size_t avg = out.AddColumn("Avg(us)", CellType::kTimeUs);
+  const size_t min = out.AddColumn("Min(us)", CellType::kTimeUs);
+  const size_t max = out.AddColumn("Max(us)", CellType::kTimeUs);
+  const size_t variance = out.AddColumn("Variance", CellType::kDouble);
+  for (const auto& [api, stats] : rows) {
+    if (options.per_rank) out.AppendInt(0, api.rank);
+    out.AppendText(level, api.level);
+    out.AppendText(name, api.name);
+    out.AppendInt(total, stats.total_ns);
+    out.AppendInt(count, stats.count);
+    out.AppendInt(avg, stats.avg_ns());
+    out.AppendInt(min, stats.min_ns);
+    out.AppendInt(max, stats.max_ns);
+    out.AppendDouble(variance, stats.variance_us2());
+  }
+  return out;
+}
+
+}  // namespace steplens::analysis

@@ -1,0 +1,259 @@
+#include "analysis/breakdown/breakdown.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "analysis/classify/device_work.h"
+#include "analysis/overlap/overlap.h"
+#include "analysis/steps/steps.h"
+#include "analysis/time_math.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::TraceStore;
+
+// One row of the result.
+struct StepParts {
+  int64_t device = store::kNone;
+  int64_t step = store::kNone;
+  int64_t computing_ns = 0;
+  int64_t comm_not_overlapped_ns = 0;
+  int64_t communication_ns = 0;
+  int64_t memory_ns = 0;
+  int64_t free_ns = 0;
+  int64_t bubble_ns = 0;
+  Interval hull;  // of everything counted above; empty if nothing was
+  Interval last;  // the piece that ends the hull
+  int64_t first_work_ns = 0;
+  int64_t host_begin_ns = 0;  // first_work_ns if the host says nothing
+  bool has_work = false;
+
+  void Extend(Interval in) {
+    if (hull == Interval{}) hull = last = in;
+    if (in.end_ns > hull.end_ns) last = in;
+    hull = {std::min(hull.begin_ns, in.begin_ns), last.end_ns};
+  }
+  void NoteWork(int64_t begin_ns) {
+    first_work_ns = has_work ? std::min(first_work_ns, begin_ns) : begin_ns;
+    has_work = true;
+  }
+};
+
+// The hull of a list sorted by begin.
+Interval Hull(std::span<const Interval> intervals) {
+  if (intervals.empty()) return {};
+  Interval hull = intervals.front();
+  for (const Interval& in : intervals) hull.end_ns = std::max(hull.end_ns, in.end_ns);
+  return hull;
+}
+
+// Both lists as one, sorted by begin.
+std::vector<Interval> MergeSorted(std::span<const Interval> a, std::span<const Interval> b) {
+  std::vector<Interval> both(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(),
+             [](const Interval& x, const Interval& y) { return x.begin_ns < y.begin_ns; });
+  return both;
+}
+
+Interval Join(Interval a, Interval b) {
+  if (a == Interval{}) return b;
+  if (b == Interval{}) return a;
+  return {std::min(a.begin_ns, b.begin_ns), std::max(a.end_ns, b.end_ns)};
+}
+
+void CountPiece(PieceKind kind, Interval piece, StepParts& row) {
+  const int64_t length_ns = piece.end_ns - piece.begin_ns;
+  if (kind == PieceKind::kCompute) row.computing_ns += length_ns;
+  if (kind == PieceKind::kComm) row.communication_ns += length_ns;
+  if (kind == PieceKind::kCommOnly) row.comm_not_overlapped_ns += length_ns;
+  if (kind == PieceKind::kFree) row.free_ns += length_ns;
+  if (kind != PieceKind::kComm) row.Extend(piece);
+  if (kind == PieceKind::kCompute || kind == PieceKind::kComm) row.NoteWork(piece.begin_ns);
+}
+
+// The rule of text captures: pieces of the whole timeline, never split at step borders.
+void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps,
+                   std::vector<StepParts>& rows) {
+  const Interval busy = Join(Hull(work.compute), Hull(work.communication));
+  if (busy == Interval{}) return;
+  const Interval range = Join(busy, work.reference_range);
+  // Pieces of one kind come in order of their begin, as a finder likes it.
+  std::array<StepFinder, 4> finders{StepFinder(steps), StepFinder(steps), StepFinder(steps),
+                                    StepFinder(steps)};
+  ForEachPiece(work.compute, work.communication, range, [&](PieceKind kind, Interval piece) {
+    const auto step = finders[static_cast<size_t>(kind)].Find(piece.begin_ns);
+    if (step) CountPiece(kind, piece, rows[*step]);
+  });
+  StepFinder finder(steps);
+  for (const Interval& in : work.receive) {
+    const auto step = finder.Find(in.begin_ns);
+    if (step) rows[*step].bubble_ns = AddNs(rows[*step].bubble_ns, in.end_ns - in.begin_ns);
+  }
+}
+
+// The part of a list sorted by begin that starts in [begin_ns, end_ns).
+std::span<const Interval> StartingIn(std::span<const Interval> intervals, const StepRange& step) {
+  const auto starts_before = [](const Interval& in, int64_t ts_ns) { return in.begin_ns < ts_ns; };
+  const auto first =
+      std::lower_bound(intervals.begin(), intervals.end(), step.begin_ns, starts_before);
+  const auto last = std::lower_bound(first, intervals.end(), step.end_ns, starts_before);
+  return {first, last};
+}
+
+// The rule of db and GPU captures: the work that starts in the step, inside its own hull.
+void CountSelection(const DeviceWork& work, const StepRange& step, StepParts& row) {
+  const auto compute = StartingIn(work.compute, step);
+  const auto communication = StartingIn(work.communication, step);
+  const auto memory = StartingIn(work.memory, step);
+  for (const auto& list : {compute, communication, memory}) {
+    if (list.empty()) continue;
+    row.Extend(Hull(list));
+    row.NoteWork(list.front().begin_ns);
+  }
+  const OverlapParts parts = ComputeOverlap(compute, communication, row.hull);
+  row.computing_ns = parts.compute_only_ns + parts.overlapped_ns;
+  row.communication_ns = parts.comm_only_ns + parts.overlapped_ns;
+  row.comm_not_overlapped_ns = parts.comm_only_ns;
+  row.free_ns = parts.free_ns;
+  if (!memory.empty()) {
+    const OverlapParts rest = ComputeOverlap(MergeSorted(compute, communication), memory, row.hull);
+    row.memory_ns = rest.comm_only_ns;
+    row.free_ns = rest.free_ns;
+  }
+  for (const Interval& in : StartingIn(work.receive, step)) {
+    row.bubble_ns = AddNs(row.bubble_ns, in.end_ns - in.begin_ns);
+  }
+}
+
+// Start of the first host operator; none without operators.
+int64_t FirstHostOp(const TraceStore& store) {
+  int64_t first_ns = store::kNone;
+  const SliceKinds kinds(store);
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    if (kinds[store.slices.category[i]] != SliceKind::kHostOp) continue;
+    const int64_t begin_ns = store.slices.begin_ns[i];
+    if (first_ns == store::kNone || begin_ns < first_ns) first_ns = begin_ns;
+  }
+  return first_ns;
+}
+
+// A run without marked steps is one step that holds everything.
+std::vector<StepRange> StepsOrAll(const TraceStore& store) {
+  std::vector<StepRange> steps = ComputeStepRanges(store);
+  if (!steps.empty()) return steps;
+  const int64_t host_begin_ns = FirstHostOp(store);
+  return {{store::kNone, host_begin_ns, host_begin_ns, std::numeric_limits<int64_t>::min(),
+           std::numeric_limits<int64_t>::max()}};
+}
+
+std::vector<StepParts> BreakDownDevice(const TraceStore& store, const DeviceWork& work,
+                                       std::span<const StepRange> steps) {
+  std::vector<StepParts> rows(steps.size());
+  for (size_t s = 0; s < steps.size(); ++s) {
+    rows[s].device = work.device;
+    rows[s].step = steps[s].step;
+    rows[s].host_begin_ns = steps[s].host_begin_ns;
+  }
+  if (store.info.format == "text") {
+    CountTimeline(work, steps, rows);
+  } else {
+    for (size_t s = 0; s < steps.size(); ++s) CountSelection(work, steps[s], rows[s]);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const StepParts& a, const StepParts& b) {
+    return a.step < b.step;
+  });
+  return rows;
+}
+
+// The reference keeps times as microseconds in doubles, which near today's date are 0.25 us apart.
+double ReferenceUs(int64_t ns) {
+  return static_cast<double>(static_cast<long double>(ns) / 1000);
+}
+int64_t ToNs(double us) { return std::llround(us * 1000); }
+
+int64_t HullLength(const StepParts& parts, bool compat) {
+  if (!compat) return parts.hull.end_ns - parts.hull.begin_ns;
+  const double end_us = ReferenceUs(parts.last.begin_ns) +
+                        ReferenceUs(parts.last.end_ns - parts.last.begin_ns);
+  return ToNs(end_us - ReferenceUs(parts.hull.begin_ns));
+}
+
+int64_t PreparingTime(const StepParts& parts, bool compat) {
+  if (!parts.has_work || parts.host_begin_ns == store::kNone) return 0;
+  if (!compat) return parts.first_work_ns - parts.host_begin_ns;
+  return ToNs(ReferenceUs(parts.first_work_ns) - ReferenceUs(parts.host_begin_ns));
+}
+
+// The result table and how a row gets into it.
+class BreakdownTable {
+ public:
+  BreakdownTable(bool with_device, bool with_memory, bool compat)
+      : with_device_(with_device), with_memory_(with_memory), compat_(compat) {
+    table_.AddColumn("Rank", table::CellType::kInt);
+    if (with_device) table_.AddColumn("Device_id", table::CellType::kInt);
+    table_.AddColumn("Step", table::CellType::kInt);
+    for (const char* name :
+         {"Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free",
+          "Stage", "Bubble", "Communication(Not Overlapped and Exclude Receive)", "Preparing"}) {
+      table_.AddColumn(name, table::CellType::kTimeUs);
+    }
+    if (with_memory) table_.AddColumn("Memory", table::CellType::kTimeUs);
+  }
+
+  void Append(int64_t rank, const StepParts& parts, bool is_text) {
+    const bool compat = compat_ && is_text;
+    std::vector<int64_t> cells{rank};
+    if (with_device_) cells.push_back(parts.device);
+    cells.insert(
+        cells.end(),
+        {parts.step, parts.computing_ns, parts.comm_not_overlapped_ns,
+         parts.communication_ns - parts.comm_not_overlapped_ns, parts.communication_ns,
+         parts.free_ns, AddNs(HullLength(parts, compat), -parts.bubble_ns),
+         parts.bubble_ns, std::max<int64_t>(0, parts.comm_not_overlapped_ns - parts.bubble_ns),
+         PreparingTime(parts, compat)});
+    if (with_memory_) cells.push_back(parts.memory_ns);
+    for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
+  }
+
+  table::Table Take() { return std::move(table_); }
+
+ private:
+  table::Table table_{"breakdown"};
+  bool with_device_;
+  bool with_memory_;
+  bool compat_;
+};
+
+}  // namespace
+
+table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options) {
+  std::vector<std::vector<DeviceWork>> works;
+  bool several_devices = false;
+  bool has_gpu = false;
+  for (const TraceStore& store : job.ranks) {
+    const bool wanted = options.selection.HasRank(store.info.rank);
+    works.push_back(wanted ? CollectDeviceWork(store) : std::vector<DeviceWork>{});
+    several_devices |= works.back().size() > 1;
+    has_gpu |= wanted && DetectPlatform(store, ClassifyTracks(store)) == Platform::kGpu;
+  }
+  BreakdownTable result(several_devices, has_gpu, options.compat);
+  for (size_t r = 0; r < job.ranks.size(); ++r) {
+    const TraceStore& store = job.ranks[r];
+    if (works[r].empty()) continue;
+    const std::vector<StepRange> steps = StepsOrAll(store);
+    for (const DeviceWork& work : works[r]) {
+      for (const StepParts& parts : BreakDownDevice(store, work, steps)) {
+        if (!options.selection.HasStep(parts.step)) continue;
+        result.Append(store.info.rank, parts, store.info.format == "text");
+      }
+    }
+  }
+  return result.Take();
+}
+
+}  // namespace steplens::analysis

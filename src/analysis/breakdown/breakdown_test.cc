@@ -1,0 +1,217 @@
+#include "analysis/breakdown/breakdown.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/testing/random.h"
+#include "analysis/testing/store_builder.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::TrackId;
+using testing::ElementsAre;
+
+int64_t Cell(const table::Table& table, std::string_view column, size_t row = 0) {
+  const table::Column* found = table.Find(column);
+  return found == nullptr ? -1 : found->ints.at(row);
+}
+
+std::vector<std::string> Names(const table::Table& table) {
+  std::vector<std::string> names;
+  for (const auto& column : table.columns()) names.push_back(column.name);
+  return names;
+}
+
+// Two steps of one kernel each, with a gap between them, and a collective half hidden by the first kernel.
+StoreBuilder TwoSteps(std::string_view format) {
+  StoreBuilder b;
+  b.store.info.format = format;
+  const TrackId host = b.ThreadOf("Python", "Thread 1");
+  const TrackId cann = b.ThreadOf("CANN", "Thread 2");
+  const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+  b.Step(1, 0, 1000);
+  b.Step(2, 1000, 2000);
+  b.Slice(cann, 10, 20, "Node@launch", "", 1);
+  b.Slice(cann, 1010, 1020, "Node@launch", "", 2);
+  b.Slice(stream, 100, 500, "Add", "", 1);
+  b.Slice(stream, 1100, 1300, "Add", "", 2);
+  b.Flow("async_npu", host, 5, stream, 100);
+  b.Flow("async_npu", host, 1005, stream, 1100);
+  b.Kernel("Add", "Add", "AI_CORE", 100, 500);
+  b.Kernel("Add", "Add", "AI_CORE", 1100, 1300);
+  b.CommOp("hcom_allReduce__1", 400, 700);
+  return b;
+}
+
+TEST(StepBreakdown, TextGivesTheGapAfterAStepToTheStep) {
+  const table::Table table = StepBreakdown(TwoSteps("text").Job(), {});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Step"), 1);
+  EXPECT_EQ(Cell(table, "Computing"), 400);
+  EXPECT_EQ(Cell(table, "Communication"), 300);
+  EXPECT_EQ(Cell(table, "Communication(Not Overlapped)"), 200);
+  EXPECT_EQ(Cell(table, "Overlapped"), 100);
+  EXPECT_EQ(Cell(table, "Free"), 400);
+  EXPECT_EQ(Cell(table, "Stage"), 1000);
+  EXPECT_EQ(Cell(table, "Preparing"), 100);
+  EXPECT_EQ(Cell(table, "Free", 1), 0);
+  EXPECT_EQ(Cell(table, "Stage", 1), 200);
+  EXPECT_EQ(Cell(table, "Preparing", 1), 100);
+}
+
+TEST(StepBreakdown, DbMeasuresInsideTheHullOfTheStep) {
+  const table::Table table = StepBreakdown(TwoSteps("db").Job(), {});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Computing"), 400);
+  EXPECT_EQ(Cell(table, "Communication(Not Overlapped)"), 200);
+  EXPECT_EQ(Cell(table, "Free"), 0);
+  EXPECT_EQ(Cell(table, "Stage"), 600);
+  EXPECT_EQ(Cell(table, "Preparing"), 100);
+}
+
+TEST(StepBreakdown, HasTheColumnsOfStepTraceTime) {
+  EXPECT_THAT(Names(StepBreakdown(TwoSteps("text").Job(), {})),
+              ElementsAre("Rank", "Step", "Computing", "Communication(Not Overlapped)", "Overlapped",
+                          "Communication", "Free", "Stage", "Bubble",
+                          "Communication(Not Overlapped and Exclude Receive)", "Preparing"));
+}
+
+TEST(StepBreakdown, ReceivesAreBubbleAndLeaveTheStage) {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  b.Kernel("Add", "Add", "AI_CORE", 0, 100);
+  b.CommOp("hcom_receive__1", 100, 400);
+  b.CommOp("hcom_allReduce__1", 400, 450);
+  const table::Table table = StepBreakdown(b.Job(), {});
+  EXPECT_EQ(Cell(table, "Bubble"), 300);
+  EXPECT_EQ(Cell(table, "Stage"), 150);
+  EXPECT_EQ(Cell(table, "Communication(Not Overlapped and Exclude Receive)"), 50);
+}
+
+TEST(StepBreakdown, WithoutStepsIsOneRowFromTheFirstOperator) {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  b.Slice(b.ThreadOf("Python", "Thread 1"), 10, 20, "aten::add", "cpu_op");
+  b.Kernel("Add", "Add", "AI_CORE", 50, 100);
+  const table::Table table = StepBreakdown(b.Job(), {});
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(Cell(table, "Step"), table::kNull);
+  EXPECT_EQ(Cell(table, "Preparing"), 40);
+}
+
+TEST(StepBreakdown, FreeReachesOverTheDeliveredRange) {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  b.Kernel("Add", "Add", "AI_CORE", 50, 100);
+  b.Slice(b.ThreadOf("Overlap Analysis", "Free"), 20, 50, "Free");
+  EXPECT_EQ(Cell(StepBreakdown(b.Job(), {}), "Free"), 30);
+}
+
+TEST(StepBreakdown, GpuCopiesHaveAColumnOfTheirOwn) {
+  StoreBuilder b;
+  b.store.info.format = "json";
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(stream, 0, 100, "gemm", "kernel");
+  b.Kernel("gemm", "", "", 0, 100);
+  b.Kernel("ncclKernel", "", "", 50, 150);
+  b.Slice(stream, 140, 180, "Memcpy", "gpu_memcpy");
+  b.Slice(stream, 200, 210, "Memset", "gpu_memset");
+  const table::Table table = StepBreakdown(b.Job(), {});
+  EXPECT_EQ(Cell(table, "Computing"), 100);
+  EXPECT_EQ(Cell(table, "Communication(Not Overlapped)"), 50);
+  EXPECT_EQ(Cell(table, "Memory"), 40);
+  EXPECT_EQ(Cell(table, "Free"), 20);
+  EXPECT_EQ(Cell(table, "Stage"), 210);
+}
+
+TEST(StepBreakdown, SelectsRanksAndSteps) {
+  store::Job job = TwoSteps("text").Job();
+  job.ranks.push_back(std::move(TwoSteps("text").store));
+  job.ranks[1].info.rank = 1;
+  EXPECT_EQ(StepBreakdown(job, {}).rows(), 4u);
+  BreakdownOptions options;
+  options.selection = {.rank = 1, .step = 2};
+  const table::Table table = StepBreakdown(job, options);
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(Cell(table, "Rank"), 1);
+  EXPECT_EQ(Cell(table, "Step"), 2);
+}
+
+TEST(StepBreakdown, NamesTheDeviceIfThereAreSeveral) {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  b.Kernel("Add", "Add", "AI_CORE", 0, 10, 1);
+  b.Kernel("Add", "Add", "AI_CORE", 0, 30, 0);
+  const table::Table table = StepBreakdown(b.Job(), {});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Device_id", 0), 0);
+  EXPECT_EQ(Cell(table, "Computing", 0), 30);
+}
+
+TEST(StepBreakdown, CompatRoundsTimesLikeDoublesDo) {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  constexpr int64_t kToday = 1736408883704643212;  // shown as ...643.25 us in a double
+  b.Kernel("Add", "Add", "AI_CORE", kToday, kToday + 1130);
+  BreakdownOptions options;
+  options.compat = true;
+  EXPECT_EQ(Cell(StepBreakdown(b.Job(), options), "Stage") % 250, 0);
+}
+
+TEST(StepBreakdown, EmptyJobHasNoRows) {
+  EXPECT_EQ(StepBreakdown(store::Job{}, {}).rows(), 0u);
+  EXPECT_EQ(StepBreakdown(StoreBuilder{}.Job(), {}).rows(), 0u);
+}
+
+TEST(StepBreakdown, PartsSumToStageAndBubble) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 600; ++round) {
+    StoreBuilder b;
+    b.store.info.format = round % 2 == 0 ? "text" : "db";
+    const TrackId host = b.ThreadOf("Python", "Thread 1");
+    const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+    for (int64_t step = 0; step < 3; ++step) {
+      b.Step(step, step * 100, step * 100 + 100);
+      for (int64_t n = RandomBelow(random, 5); n > 0; --n) {
+        const int64_t begin_ns = step * 100 + 10 + RandomBelow(random, 80);
+        const int64_t end_ns = begin_ns + RandomBelow(random, 60);
+        b.Kernel("Add", "Add", "AI_CORE", begin_ns, end_ns);
+        b.Slice(stream, begin_ns, end_ns, "Add");
+        b.Flow("async_npu", host, step * 100 + 5, stream, begin_ns);
+      }
+    }
+    for (int64_t n = RandomBelow(random, 4); n > 0; --n) {
+      const int64_t begin_ns = RandomBelow(random, 300);
+      b.CommOp(n % 2 == 0 ? "hcom_receive__1" : "hcom_send__1", begin_ns,
+               begin_ns + RandomBelow(random, 90));
+    }
+    const table::Table table = StepBreakdown(b.Job(), {});
+    for (size_t row = 0; row < table.rows(); ++row) {
+      ASSERT_EQ(Cell(table, "Computing", row) + Cell(table, "Communication(Not Overlapped)", row) +
+                    Cell(table, "Free", row),
+                Cell(table, "Stage", row) + Cell(table, "Bubble", row))
+          << "round " << round << " row " << row;
+      ASSERT_EQ(Cell(table, "Overlapped", row) + Cell(table, "Communication(Not Overlapped)", row),
+                Cell(table, "Communication", row));
+    }
+  }
+}
+
+TEST(TemporalBreakdown, SplitsTheSpanOfDeviceEvents) {
+  StoreBuilder b;
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(stream, 0, 40, "gemm", "kernel");
+  b.Kernel("gemm", "", "", 0, 40);
+  b.Kernel("ncclKernel", "", "", 30, 60);
+  b.Slice(stream, 90, 100, "Memcpy", "gpu_memcpy");
+  const table::Table table = TemporalBreakdown(b.Job());
+  EXPECT_EQ(Cell(table, "kernel_time(us)"), 100);
+  EXPECT_EQ(Cell(table, "compute_time(us)"), 40);
+  EXPECT_EQ(Cell(table, "idle_time(us)"), 30);
+  EXPECT_EQ(Cell(table, "non_compute_time(us)"), 30);
+  EXPECT_DOUBLE_EQ(table.Find("idle_time_pctg")->doubles[0], 30.0);
+}
+
+}  // namespace
+}  // namespace steplens::analysis

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/classify/classify.h"
+#include "analysis/overlap/overlap.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// What one device of a rank did, as intervals sorted by (begin, end). Intervals may overlap (streams).
+struct DeviceWork {
+  int64_t device = store::kNone;  // none where the input does not say
+  std::vector<Interval> compute;
+  std::vector<Interval> communication;
+  std::vector<Interval> memory;   // GPU copies and memsets; the Ascend breakdown does not know them
+  std::vector<Interval> receive;  // the hcom_receive operations among `communication`
+  Interval reference_range;  // hull of the delivered Overlap Analysis track; empty if there is none
+};
+
+// The work of a rank, one entry per device, by device id.
+//
+// Ascend:   compute = compute rows of kernels (without AicpuKernel and AivKernel, the device side of collectives), else the
+//           Computing slices of Overlap Analysis, else the tasks on hardware streams that carry an operator name.
+//           communication = comm_ops, else the slices on group tracks, else collective rows of kernels, else Overlap
+//           Analysis.
+// GPU:      communication = NCCL kernels, compute = all other kernels, memory = copies and memsets.
+// HostOnly: the host is the device: compute = host operators on all threads, communication = comm_ops (gloo).
+//
+// Work whose device is not known counts for the rank's first device. Empty if nothing ran.
+std::vector<DeviceWork> CollectDeviceWork(const store::TraceStore& store);
+
+}  // namespace steplens::analysis

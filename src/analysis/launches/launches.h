@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analysis/classify/classify.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// The host asked at host_ns, on host_track, for one slice of device work.
+struct Launch {
+  int64_t host_ns = 0;
+  store::TrackId host_track = store::kNoTrack;
+  store::SliceId device = store::kNoSlice;
+};
+
+// As the operators see it: the host point lies inside the launching operator (Ascend: its start, since the call
+// itself is made by the queue's own thread; GPU: the runtime call). Ascend: async_npu flows, else HostToDevice. GPU: by
+// correlation. One launch per device slice of a flow; flows that lead nowhere are left out.
+void ForEachOperatorLaunch(const store::TraceStore& store, const std::vector<TrackKind>& tracks,
+                           const std::function<void(const Launch&)>& visit);
+
+// As the API sees it: the start of the Node@ or GPU runtime call and every device slice of its correlation.
+void ForEachApiLaunch(const store::TraceStore& store, const std::vector<TrackKind>& tracks,
+                      const std::function<void(const Launch&)>& visit);
+
+}  // namespace steplens::analysis

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/nesting/nesting.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// One host operator with the time it took, on the host and on the device.
+struct HostOp {
+  store::SliceId slice = store::kNoSlice;
+  store::SliceId parent = store::kNoSlice;  // the enclosing operator of its thread
+  uint32_t detail = store::kNoId;           // row of store.host_ops; kNoId if it has none
+  int64_t host_total_ns = 0;
+  int64_t host_self_ns = 0;    // total without the operators directly inside
+  int64_t device_self_ns = 0;  // of the kernels it launched itself
+  int64_t device_total_ns = 0;
+  int64_t device_self_aicore_ns = 0;  // of those, the ones on AI cores (cube or vector)
+  int64_t device_total_aicore_ns = 0;
+};
+
+struct HostOps {
+  std::vector<HostOp> ops;      // by start, outer before inner, all threads together
+  bool knows_aicore = false;    // false where the input does not say on which core kernels ran (Level0)
+};
+
+// All host operators, ProfilerStep# among them where it is recorded as one.
+HostOps ComputeHostOps(const store::TraceStore& store);
+
+// Finds operators by place and time.
+class HostOpFinder {
+ public:
+  explicit HostOpFinder(const store::TraceStore& store);  // the store must outlive the finder
+
+  // The innermost operator of the track that starts exactly then, else the innermost one that runs then.
+  store::SliceId Find(store::TrackId track, int64_t ts_ns) const;
+
+  const TrackIndex& index() const { return index_; }      // of operators only
+  const Nesting& nesting() const { return nesting_; }     // among operators only
+
+ private:
+  const store::TraceStore& store_;
+  TrackIndex index_;
+  Nesting nesting_;
+};
+
+// Row of store.host_ops for each slice that is a host operator, found by its slice id; kNoId if absent.
+uint32_t FindHostOpDetail(const store::TraceStore& store, store::SliceId slice);
+
+}  // namespace steplens::analysis

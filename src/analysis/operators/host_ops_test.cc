@@ -1,0 +1,116 @@
+#include "analysis/operators/host_ops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/operators/operator_tables.h"
+#include "analysis/testing/store_builder.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::kNoSlice;
+using store::SliceId;
+using store::TrackId;
+using testing::ElementsAre;
+
+// aten::linear with aten::addmm inside, which launches one kernel; aten::copy_ on another thread.
+StoreBuilder SmallTree() {
+  StoreBuilder b;
+  const TrackId main = b.ThreadOf("Python", "Thread 1");
+  const TrackId backward = b.ThreadOf("Python", "Thread 2");
+  const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+  const SliceId addmm = b.Slice(main, 20, 50, "aten::addmm", "cpu_op");
+  b.Slice(main, 0, 10, "module.py(1): forward", "python_function");
+  b.Slice(main, 10, 60, "aten::linear", "cpu_op");
+  b.Slice(backward, 30, 40, "aten::copy_", "cpu_op");
+  b.Slice(main, 0, 1000, "ProfilerStep#3", "cpu_op");
+  b.Shapes(addmm, "4;4,8");
+  b.Step(3, 0, 1000);
+  b.Slice(stream, 100, 107, "MatMul");
+  b.Slice(stream, 107, 109, "MEMCPY_ASYNC");
+  b.Kernel("MatMul", "MatMul", "AI_CORE", 100, 107);
+  b.Flow("async_npu", main, 20, stream, 100);
+  b.Flow("async_npu", main, 10, stream, 107);
+  return b;
+}
+
+TEST(ComputeHostOps, MeasuresHostAndDeviceTimeOfEachOperator) {
+  const StoreBuilder b = SmallTree();
+  const HostOps result = ComputeHostOps(b.store);
+  ASSERT_EQ(result.ops.size(), 4u);
+  EXPECT_TRUE(result.knows_aicore);
+  const HostOp& linear = result.ops[1];
+  EXPECT_EQ(linear.host_total_ns, 50);
+  EXPECT_EQ(linear.host_self_ns, 20);
+  EXPECT_EQ(linear.device_self_ns, 2);
+  EXPECT_EQ(linear.device_total_ns, 9);
+  EXPECT_EQ(linear.device_self_aicore_ns, 0);
+  EXPECT_EQ(linear.device_total_aicore_ns, 7);
+  const HostOp& addmm = result.ops[2];
+  EXPECT_EQ(addmm.parent, linear.slice);
+  EXPECT_EQ(addmm.device_self_ns, 7);
+  EXPECT_EQ(b.store.Text(b.store.host_ops.input_shapes[addmm.detail]), "4;4,8");
+}
+
+TEST(ComputeHostOps, OtherThreadsAreNoChildren) {
+  const HostOps result = ComputeHostOps(SmallTree().store);
+  EXPECT_EQ(result.ops[3].parent, kNoSlice);
+  EXPECT_EQ(result.ops[0].host_self_ns, 950);
+}
+
+TEST(ComputeHostOps, GpuWorkBelongsToTheInnermostOperatorAroundTheCall) {
+  StoreBuilder b;
+  const TrackId host = b.ThreadOf("python", "thread 1");
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(host, 0, 100, "aten::matmul", "cpu_op");
+  b.Slice(host, 10, 90, "aten::mm", "cpu_op");
+  b.Slice(host, 20, 30, "cudaLaunchKernel", "cuda_runtime", 5);
+  b.Slice(stream, 200, 240, "gemm", "kernel", 5);
+  const HostOps result = ComputeHostOps(b.store);
+  EXPECT_EQ(result.ops[0].device_self_ns, 0);
+  EXPECT_EQ(result.ops[0].device_total_ns, 40);
+  EXPECT_EQ(result.ops[1].device_self_ns, 40);
+}
+
+TEST(OperatorDetails, LeavesOutProfilerStepAndKeepsStartOrder) {
+  const table::Table table = OperatorDetails(SmallTree().Job(), {});
+  EXPECT_THAT(table.Find("Name")->texts, ElementsAre("aten::linear", "aten::addmm", "aten::copy_"));
+  EXPECT_THAT(table.Find("Input Shapes")->texts, ElementsAre("", "4;4,8", ""));
+  EXPECT_THAT(table.Find("Device Total Duration With AICore(us)")->ints, ElementsAre(7, 7, 0));
+}
+
+TEST(OperatorDetails, AiCoreCellsAreEmptyWhereCoresAreNotKnown) {
+  StoreBuilder b = SmallTree();
+  b.store.kernels.core.Set(0, b.Text("N/A"));
+  const table::Table table = OperatorDetails(b.Job(), {});
+  EXPECT_EQ(table.Find("Device Self Duration With AICore(us)")->ints[0], table::kNull);
+}
+
+TEST(OperatorDetails, StepSelectsByHostRange) {
+  StoreBuilder b = SmallTree();
+  b.Slice(static_cast<TrackId>(1), 1500, 1600, "aten::late", "cpu_op");
+  const store::Job job = b.Job();
+  EXPECT_EQ(OperatorDetails(job, {}).rows(), 4u);
+  EXPECT_EQ(OperatorDetails(job, {.rank = {}, .step = 3}).rows(), 3u);
+  EXPECT_EQ(OperatorDetails(job, {.rank = 9, .step = {}}).rows(), 0u);
+}
+
+TEST(OperatorTree, NamesParentsBySlice) {
+  const table::Table table = OperatorTree(SmallTree().Job(), {});
+  EXPECT_THAT(table.Find("Slice Id")->ints, ElementsAre(2, 0, 3));
+  EXPECT_THAT(table.Find("Parent Slice Id")->ints, ElementsAre(4, 2, table::kNull));
+}
+
+TEST(HostOpStatistics, AddsUpByNameOverRanks) {
+  store::Job job = SmallTree().Job();
+  job.ranks.push_back(std::move(SmallTree().store));
+  const table::Table table = HostOpStatistics(job, {});
+  EXPECT_THAT(table.Find("Name")->texts, ElementsAre("aten::addmm", "aten::linear", "aten::copy_"));
+  EXPECT_THAT(table.Find("Count")->ints, ElementsAre(2, 2, 2));
+  EXPECT_THAT(table.Find("Host Self Duration(us)")->ints, ElementsAre(60, 40, 20));
+  EXPECT_THAT(table.Find("Device Total Duration(us)")->ints, ElementsAre(14, 18, 0));
+}
+
+}  // namespace
+}  // namespace steplens::analysis

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "analysis/selection.h"
+#include "store/trace_store.h"
+#include "table/table.h"
+
+namespace steplens::analysis {
+
+// What kernels are grouped by, and the columns that name a group.
+enum class KernelGrouping : uint8_t {
+  kType,   // OP Type, Core Type: the rows of op_statistic.csv
+  kName,   // Name, Core Type
+  kShape,  // Name, Input Shapes, Core Type
+  kCore,   // Core Type
+};
+
+struct KernelStatisticsOptions {
+  KernelGrouping by = KernelGrouping::kType;
+  Selection selection;
+  bool per_rank = false;  // a Rank column and a group per rank; otherwise groups span the ranks
+};
+
+// Count, Total/Min/Avg/Max Time(us) and Ratio(%) (share of the total; of the rank's total if per_rank) of each
+// group, by total descending, then by name.
+//
+// Whole collectives are left out, as in op_statistic.csv: they wait for other ranks and belong to the communication tables.
+// Ascend rows come from kernels, without them from the hardware streams (then type and core are empty). GPU rows are
+// kernels, copies and memsets: type and core say which (kernel, memcpy, memset), the shapes are those of the launching host
+// operator.
+table::Table KernelStatistics(const store::Job& job, const KernelStatisticsOptions& options);
+
+}  // namespace steplens::analysis

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/verify/checks.h"
+#include "analysis/verify/step_share.h"
+
+namespace steplens::analysis::verify {
+namespace {
+
+struct ColumnPair {
+  std::string_view name;  // in the breakdown table and in the file
+  const store::Column<double>& file_us;
+  bool passes_doubles;  // the text file computes it from epoch times held in doubles
+};
+
+// Row of the breakdown per (device, step); device is none unless the table has that column.
+std::map<std::pair<int64_t, int64_t>, size_t> RowsOfRank(const table::Table& breakdown,
+                                                         int64_t rank) {
+  std::map<std::pair<int64_t, int64_t>, size_t> rows;
+  const table::Column* ranks = breakdown.Find("Rank");
+  const table::Column* devices = breakdown.Find("Device_id");
+  const table::Column* steps = breakdown.Find("Step");
+  if (ranks == nullptr || steps == nullptr) return rows;
+  for (size_t i = 0; i < breakdown.rows(); ++i) {
+    if (ranks->ints[i] != rank) continue;
+    rows[{devices == nullptr ? store::kNone : devices->ints[i], steps->ints[i]}] = i;
+  }
+  return rows;
+}
+
+// Each kernel and each gap beside it may be off by the last digit; the db has no rounding.
+int64_t SumToleranceNs(const Context& context, const StepShare& share) {
+  if (context.is_db()) return 0;
+  return static_cast<int64_t>(
+      std::max<size_t>(10, 2 * (share.compute_kernels + share.collectives)));
+}
+
+}  // namespace
+
+CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown) {
+  Verdict verdict(context, "steps.breakdown",
+                  "Every column of step_trace_time is what the timeline says");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  const std::string_view file = context.Name("step_trace_time", "StepTraceTime");
+  if (traces.size() == 0) return verdict.NotApplicable(fmt::format("no {}", file));
+  const auto rows = RowsOfRank(breakdown, context.store.info.rank);
+  const auto shares = ShareKernels(context);
+  if (rows.empty() || !shares) return verdict.NotApplicable("no device work on the timeline");
+  const ColumnPair columns[] = {
+      {"Computing", traces.computing_us, false},
+      {"Communication(Not Overlapped)", traces.comm_not_overlapped_us, false},
+      {"Overlapped", traces.overlapped_us, false},
+      {"Communication", traces.communication_us, false},
+      {"Free", traces.free_us, false},
+      {"Stage", traces.stage_us, true},
+      {"Bubble", traces.bubble_us, false},
+      {"Preparing", traces.preparing_us, true},
+  };
+  const bool with_device = breakdown.Find("Device_id") != nullptr;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto row = rows.find({with_device ? traces.device[i] : store::kNone, traces.step[i]});
+    if (row == rows.end()) {
+      verdict.Row(false, [&] {
+        return fmt::format("{} row {}: the timeline has no such step", file, i + 1);
+      });
+      continue;
+    }
+    for (const ColumnPair& column : columns) {
+      const table::Column* expected = breakdown.Find(column.name);
+      const auto found_ns = NsOfUs(column.file_us[i]);
+      if (expected == nullptr || !found_ns) continue;
+      const int64_t doubles_ns = column.passes_doubles && !context.is_db() ? 500 : 0;
+      verdict.Near(*found_ns, expected->ints[row->second],
+                   SumToleranceNs(context, (*shares)[i]) + doubles_ns,
+                   [&] { return fmt::format("{} row {}: {}", file, i + 1, column.name); });
+    }
+  }
+  return verdict.Finish("values");
+}
+
+}  // namespace steplens::analysis::verify

@@ -1,0 +1,100 @@
+#include "analysis/verify/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/number.h"
+
+namespace steplens::analysis::verify {
+
+bool Context::IsHostOp(size_t slice) const {
+  if (!slice_kinds_) slice_kinds_.emplace(store);
+  return (*slice_kinds_)[store.slices.category[slice]] == SliceKind::kHostOp;
+}
+
+TrackKind Context::track_kind(store::TrackId track) const {
+  if (!track_kinds_) track_kinds_ = ClassifyTracks(store);
+  const auto t = static_cast<size_t>(track);
+  return t < track_kinds_->size() ? (*track_kinds_)[t] : TrackKind::kOther;
+}
+
+const TrackIndex& Context::index() const {
+  if (!index_) index_ = BuildTrackIndex(store);
+  return *index_;
+}
+
+const FlowEnds& Context::flow_ends() const {
+  if (!flow_ends_) {
+    flow_ends_ = ResolveFlowEnds(store, index(), ComputeNesting(store, index()));
+  }
+  return *flow_ends_;
+}
+
+const std::vector<StepRange>& Context::step_ranges() const {
+  if (!step_ranges_) step_ranges_ = ComputeStepRanges(store);
+  return *step_ranges_;
+}
+
+std::optional<int64_t> NsOfUs(double us) {
+  constexpr double kAbsurdUs = 1e15;  // thirty years
+  if (!(std::fabs(us) < kAbsurdUs)) return std::nullopt;
+  return std::llround(us * 1000);
+}
+
+uint64_t Distance(int64_t a_ns, int64_t b_ns) {
+  const auto a = static_cast<uint64_t>(a_ns);
+  const auto b = static_cast<uint64_t>(b_ns);
+  return a_ns > b_ns ? a - b : b - a;
+}
+
+int64_t GapNs(int64_t from_ns, int64_t to_ns) {
+  if (to_ns <= from_ns) return 0;
+  constexpr auto kMax = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  return static_cast<int64_t>(std::min(Distance(from_ns, to_ns), kMax));
+}
+
+std::string UsText(int64_t ns) { return FormatNsAsUs(ns) + " us"; }
+
+Verdict::Verdict(const Context& context, std::string_view id, std::string_view title)
+    : max_rows_(context.options.max_rows) {
+  result_.id = id;
+  result_.title = title;
+}
+
+std::string Verdict::FoundExpected(double found, double expected) {
+  // Fifteen digits: all that is exact in a double, without the artefacts of its last bits.
+  return fmt::format(" is {:.15g}, expected {:.15g}", found, expected);
+}
+
+void Verdict::KeepLargest(double deviation, std::string_view unit) {
+  if (!(deviation > largest_)) return;
+  largest_ = deviation;
+  unit_ = unit;
+}
+
+CheckResult Verdict::Finish(std::string_view what) {
+  if (rows_ == 0) return NotApplicable(fmt::format("no {} to compare", what));
+  if (broken_ == 0) {
+    result_.state = CheckState::kHolds;
+    result_.detail = fmt::format("{} {}", rows_, what);
+  } else {
+    result_.state = CheckState::kBroken;
+    result_.detail = fmt::format("{} of {} {}", broken_, rows_, what);
+    if (largest_ > 0) {
+      result_.detail += fmt::format(", largest deviation {:.6g}{}", largest_, unit_);
+    }
+  }
+  for (const std::string& note : notes_) result_.detail += "; " + note;
+  return std::move(result_);
+}
+
+CheckResult Verdict::NotApplicable(std::string reason) {
+  result_.state = CheckState::kNotApplicable;
+  result_.detail = std::move(reason);
+  for (const std::string& note : notes_) result_.detail += "; " + note;
+  return std::move(result_);
+}
+
+}  // namespace steplens::analysis::verify

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/classify/classify.h"
+#include "analysis/flows/flow_ends.h"
+#include "analysis/nesting/nesting.h"
+#include "analysis/steps/steps.h"
+#include "analysis/verify/verify.h"
+#include "store/trace_store.h"
+
+// What the checks of this folder share. Not for use outside of it.
+
+namespace steplens::analysis::verify {
+
+// What a check may look at: the store, the options, and facts that several checks need, each
+// computed at its first use. One thread only. Store and options must outlive it.
+class Context {
+ public:
+  Context(const store::TraceStore& the_store, const VerifyOptions& the_options)
+      : store(the_store), options(the_options) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const store::TraceStore& store;
+  const VerifyOptions& options;
+
+  bool is_kineto() const { return store.info.source == "kineto"; }
+  bool is_db() const { return store.info.format == "db"; }
+  // How the user knows a source of rows: its text file or its db table.
+  std::string_view Name(std::string_view text_name, std::string_view db_name) const {
+    return is_db() ? db_name : text_name;
+  }
+  std::string_view Text(StringId id) const { return store.Text(id); }
+
+  // A row of kernels that is a whole collective rather than a compute task.
+  bool IsCollective(size_t kernel) const {
+    return IsCommunicationCore(Text(store.kernels.core[kernel]));
+  }
+  bool IsHostOp(size_t slice) const;
+  TrackKind track_kind(store::TrackId track) const;
+  const TrackIndex& index() const;
+  const FlowEnds& flow_ends() const;
+  const std::vector<StepRange>& step_ranges() const;
+
+ private:
+  mutable std::optional<SliceKinds> slice_kinds_;
+  mutable std::optional<std::vector<TrackKind>> track_kinds_;
+  mutable std::optional<TrackIndex> index_;
+  mutable std::optional<FlowEnds> flow_ends_;
+  mutable std::optional<std::vector<StepRange>> step_ranges_;
+};
+
+// The operation under which communication.json keeps the sums of a class.
+inline constexpr std::string_view kTotalOpInfo = "Total Op Info";
+
+// A duration that the file holds as decimal microseconds; nothing if it is not known or absurd.
+std::optional<int64_t> NsOfUs(double us);
+// |a - b|; times of damaged files may lie anywhere.
+uint64_t Distance(int64_t a_ns, int64_t b_ns);
+// to - from, 0 if `to` is not after `from`.
+int64_t GapNs(int64_t from_ns, int64_t to_ns);
+// "12.340 us"
+std::string UsText(int64_t ns);
+
+// Gathers what one check finds, row by row, and words the result.
+class Verdict {
+ public:
+  Verdict(const Context& context, std::string_view id, std::string_view title);
+
+  // One row was looked at. `describe()` words it; called only for the first rows that break the
+  // rule.
+  template <typename Describe>
+  void Row(bool holds, Describe&& describe) {
+    ++rows_;
+    if (holds) return;
+    ++broken_;
+    if (result_.offending.size() < max_rows_) result_.offending.push_back(describe());
+  }
+
+  void Held(uint64_t rows) { rows_ += rows; }
+
+  // One value was compared; holds within the tolerance. `where()` words the row and the column.
+  template <typename Where>
+  void Near(int64_t found_ns, int64_t expected_ns, int64_t tolerance_ns, Where&& where) {
+    const uint64_t off_ns = Distance(found_ns, expected_ns);
+    const bool holds = off_ns <= static_cast<uint64_t>(tolerance_ns);
+    Row(holds,
+        [&] { return where() + " is " + UsText(found_ns) + ", expected " + UsText(expected_ns); });
+    if (!holds) KeepLargest(static_cast<double>(off_ns) / 1000, " us");
+  }
+  template <typename Where>
+  void Near(double found, double expected, double tolerance, Where&& where) {
+    const bool holds = std::fabs(found - expected) <= tolerance;
+    Row(holds, [&] { return where() + FoundExpected(found, expected); });
+    if (!holds) KeepLargest(std::fabs(found - expected), "");
+  }
+
+  // More words for the detail, whatever the outcome.
+  void Note(std::string text) { notes_.push_back(std::move(text)); }
+
+  // `what` names the rows in the plural ("kernels"). Without any row the rule did not apply.
+  CheckResult Finish(std::string_view what);
+  CheckResult NotApplicable(std::string reason);
+
+ private:
+  static std::string FoundExpected(double found, double expected);
+  void KeepLargest(double deviation, std::string_view unit);
+
+  CheckResult result_;
+  size_t max_rows_;
+  uint64_t rows_ = 0;
+  uint64_t broken_ = 0;
+  double largest_ = 0;
+  std::string_view unit_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace steplens::analysis::verify

@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include "analysis/time_math.h"
+#include "analysis/verify/checks.h"
+#include "analysis/verify/step_rows.h"
+#include "analysis/verify/step_share.h"
+
+namespace steplens::analysis::verify {
+namespace {
+
+std::string_view FileName(const Context& context) {
+  return context.Name("step_trace_time", "StepTraceTime");
+}
+
+std::string NoFile(const Context& context) { return fmt::format("no {}", FileName(context)); }
+
+// "step_trace_time row 3 (step 52)"
+std::string RowText(const Context& context, size_t row) {
+  const int64_t step = context.store.step_traces.step[row];
+  if (step == store::kNone) return fmt::format("{} row {}", FileName(context), row + 1);
+  return fmt::format("{} row {} (step {})", FileName(context), row + 1, step);
+}
+
+// Elapse Time per step as communication.json writes it ("step50"): of the totals, or of the
+// operations where there are no totals (db).
+std::map<std::string, double> ElapseMsPerStep(const Context& context) {
+  const store::CommTimeTable& times = context.store.comm_times;
+  std::map<std::string, double> totals_ms;
+  std::map<std::string, double> ops_ms;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const bool is_total = context.Text(times.op_name[i]) == kTotalOpInfo;
+    (is_total ? totals_ms : ops_ms)[std::string(context.Text(times.step[i]))] += times.elapse_ms[i];
+  }
+  for (const auto& [step, elapse_ms] : ops_ms) totals_ms.try_emplace(step, elapse_ms);
+  return totals_ms;
+}
+
+std::string StepLabel(int64_t step) {
+  return step == store::kNone ? "step" : fmt::format("step{}", step);
+}
+
+enum OverlapKind { kComputing, kCommunication, kNotOverlapped, kFree, kOverlapKinds };
+constexpr std::string_view kOverlapNames[kOverlapKinds] = {"Computing", "Communication",
+                                                           "Communication(Not Overlapped)", "Free"};
+
+struct OverlapSum {
+  int64_t total_ns = 0;
+  int64_t slices = 0;
+};
+using OverlapSums = std::array<OverlapSum, kOverlapKinds>;
+
+// Sums of the Overlap Analysis slices per row of step_traces; nothing if their steps cannot be
+// told.
+std::optional<std::vector<OverlapSums>> SumOverlapTrack(const Context& context) {
+  const store::SliceTable& slices = context.store.slices;
+  std::vector<OverlapSums> sums(context.store.step_traces.size());
+  StepRows rows(context);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (context.track_kind(slices.track[i]) != TrackKind::kOverlap) continue;
+    const std::string_view name = context.Text(slices.name[i]);
+    const auto kind = std::find(std::begin(kOverlapNames), std::end(kOverlapNames), name);
+    if (kind == std::end(kOverlapNames)) continue;
+    const std::optional<size_t> row = rows.OfTime(store::kNone, slices.begin_ns[i]);
+    if (!row) return std::nullopt;
+    if (*row == StepRows::kNoRow) continue;
+    OverlapSum& sum = sums[*row][static_cast<size_t>(kind - std::begin(kOverlapNames))];
+    sum.total_ns = AddNs(sum.total_ns, slices.dur_ns[i]);
+    ++sum.slices;
+  }
+  return sums;
+}
+
+bool NamesSeveralDevices(const store::StepTraceTable& traces) {
+  return std::any_of(traces.device.begin(), traces.device.end(),
+                     [&](int64_t device) { return device != traces.device[0]; });
+}
+
+}  // namespace
+
+CheckResult CheckPartsFillStage(const Context& context) {
+  Verdict verdict(context, "1",
+                  "Computing + Communication(Not Overlapped) + Free = Stage + Bubble");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  // Text goes through doubles at both ends of Stage.
+  const int64_t tolerance_ns = context.is_db() ? 0 : 500;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto parts =
+        NsOfUs(traces.computing_us[i] + traces.comm_not_overlapped_us[i] + traces.free_us[i]);
+    const auto whole = NsOfUs(traces.stage_us[i] + traces.bubble_us[i]);
+    if (!parts || !whole) continue;
+    verdict.Near(*parts, *whole, tolerance_ns,
+                 [&] { return RowText(context, i) + ": sum of the parts"; });
+  }
+  return verdict.Finish("steps");
+}
+
+CheckResult CheckOverlapAddsUp(const Context& context) {
+  Verdict verdict(context, "2", "Overlapped + Communication(Not Overlapped) = Communication");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const double whole_us = traces.communication_us[i];
+    if (!NsOfUs(whole_us)) continue;
+    // Steps of hours exceed what a double holds with six decimals.
+    const double resolution_us = 4 * std::numeric_limits<double>::epsilon() * std::fabs(whole_us);
+    verdict.Near(traces.overlapped_us[i] + traces.comm_not_overlapped_us[i], whole_us,
+                 std::max(1e-6, resolution_us),
+                 [&] { return RowText(context, i) + ": sum of both, in us,"; });
+  }
+  return verdict.Finish("steps");
+}
+
+CheckResult CheckComputingIsUnion(const Context& context) {
+  Verdict verdict(context, "3", "Computing is the time covered by the compute kernels of the step");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (context.store.kernels.size() == 0) return verdict.NotApplicable("no kernel_details");
+  const auto shares = ShareKernels(context);
+  if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto computing_ns = NsOfUs(traces.computing_us[i]);
+    if (!computing_ns) continue;
+    const StepShare& share = (*shares)[i];
+    verdict.Near(*computing_ns, share.computing_ns, static_cast<int64_t>(share.compute_kernels),
+                 [&] { return RowText(context, i) + ": Computing"; });
+  }
+  return verdict.Finish("steps");
+}
+
+CheckResult CheckCommunicationIsUnion(const Context& context) {
+  Verdict verdict(context, "4", "Communication is the time covered by the collectives of the step");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (context.store.kernels.size() == 0) return verdict.NotApplicable("no kernel_details");
+  const auto shares = ShareKernels(context);
+  if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto communication_ns = NsOfUs(traces.communication_us[i]);
+    if (!communication_ns) continue;
+    const StepShare& share = (*shares)[i];
+    // 0.01 us as documented; each of very many collectives may lose its fourth decimal.
+    verdict.Near(*communication_ns, share.communication_ns,
+                 std::max<int64_t>(10, static_cast<int64_t>(share.collectives)),
+                 [&] { return RowText(context, i) + ": Communication"; });
+  }
+  return verdict.Finish("steps");
+}
+
+CheckResult CheckCommunicationIsElapse(const Context& context) {
+  Verdict verdict(context, "4.elapse",
+                  "Communication is the elapse time of all operations, where none overlap");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  const std::map<std::string, double> elapse_ms = ElapseMsPerStep(context);
+  if (elapse_ms.empty()) {
+    return verdict.NotApplicable(
+        fmt::format("no {}", context.Name("communication.json", "CommAnalyzerTime")));
+  }
+  const auto shares = ShareKernels(context);
+  if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
+  const store::KernelTable& kernels = context.store.kernels;
+  size_t collectives = 0;
+  bool master_plane_only =
+      false;  // newer files measure the master plane instead of the whole operation
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!context.IsCollective(i)) continue;
+    ++collectives;
+    master_plane_only = master_plane_only || context.Text(kernels.core[i]) != "HCCL";
+  }
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const StepShare& share = (*shares)[i];
+    const auto elapse = elapse_ms.find(StepLabel(traces.step[i]));
+    if (elapse == elapse_ms.end() || share.collectives_overlap) continue;
+    // A file with one step gets the operations outside of it as well.
+    if (elapse_ms.size() == 1 && share.collectives != collectives) continue;
+    const auto found_ns = NsOfUs(elapse->second * 1000);
+    const auto whole_ns = NsOfUs(traces.communication_us[i]);
+    if (!found_ns || !whole_ns) continue;
+    if (master_plane_only && *found_ns <= *whole_ns) continue;
+    verdict.Near(*found_ns, *whole_ns,
+                 std::max<int64_t>(10, static_cast<int64_t>(share.collectives)),
+                 [&] { return RowText(context, i) + ": sum of Elapse Time"; });
+  }
+  return verdict.Finish("steps");
+}
+
+CheckResult CheckOverlapTrack(const Context& context) {
+  Verdict verdict(context, "5", "The Overlap Analysis slices of a step sum up to its columns");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (NamesSeveralDevices(traces)) return verdict.NotApplicable("several devices in one rank");
+  const auto sums = SumOverlapTrack(context);
+  if (!sums) return verdict.NotApplicable("the steps are not marked on the timeline");
+  int64_t slices = 0;
+  for (const OverlapSums& row : *sums) {
+    for (const OverlapSum& sum : row) slices += sum.slices;
+  }
+  if (slices == 0) return verdict.NotApplicable("no Overlap Analysis in the trace");
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const double columns_us[kOverlapKinds] = {traces.computing_us[i], traces.communication_us[i],
+                                              traces.comm_not_overlapped_us[i], traces.free_us[i]};
+    for (size_t kind = 0; kind < kOverlapKinds; ++kind) {
+      const auto column_ns = NsOfUs(columns_us[kind]);
+      if (!column_ns) continue;
+      const OverlapSum& sum = (*sums)[i][kind];
+      verdict.Near(*column_ns, sum.total_ns, std::max<int64_t>(1, sum.slices),
+                   [&] { return fmt::format("{}: {}", RowText(context, i), kOverlapNames[kind]); });
+    }
+  }
+  verdict.Note(fmt::format("{} slices", slices));
+  return verdict.Finish("columns");
+}
+
+CheckResult CheckExcludeReceive(const Context& context) {
+  Verdict verdict(
+      context, "steps.exclude_receive",
+      "Communication(Not Overlapped and Exclude Receive) is Communication(Not Overlapped) less "
+      "Bubble, at least 0");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto found_ns = NsOfUs(traces.comm_exclude_receive_us[i]);
+    const auto rest_ns = NsOfUs(traces.comm_not_overlapped_us[i] - traces.bubble_us[i]);
+    if (!found_ns || !rest_ns) continue;
+    verdict.Near(*found_ns, std::max<int64_t>(0, *rest_ns), 2,
+                 [&] { return RowText(context, i) + ": the column"; });
+  }
+  return verdict.Finish("steps");
+}
+
+}  // namespace steplens::analysis::verify

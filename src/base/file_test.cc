@@ -1,0 +1,191 @@
+#include "base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/gzip.h"
+
+namespace steplens {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// A folder of its own for each test, removed with all files in it.
+class FileTest : public testing::Test {
+ protected:
+  FileTest() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("steplens_file_test_") + info->name() + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  ~FileTest() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Write(const std::string& name, std::string_view bytes) const {
+    std::ofstream(Path(name), std::ios::binary) << bytes;
+    return Path(name);
+  }
+
+  fs::path folder_;
+};
+
+std::string Pack(std::string_view text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+struct Outcome {
+  std::string text;
+  Status status;
+};
+
+Outcome ReadToEnd(ByteSource& source, size_t block_bytes) {
+  Outcome out;
+  std::string block(block_bytes, '\0');
+  while (true) {
+    auto got = source.Read(block.data(), block.size());
+    if (!got.ok()) {
+      out.status = std::move(got).error();
+      return out;
+    }
+    if (*got == 0) return out;
+    out.text.append(block.data(), *got);
+  }
+}
+
+Outcome Unpack(std::string_view packed, size_t block_bytes = 4096) {
+  const auto source = MakeGzipSource(MakeMemorySource(packed), "trace.json.gz");
+  return ReadToEnd(*source, block_bytes);
+}
+
+TEST_F(FileTest, ReadsWholeFilesAndParts) {
+  const std::string path = Write("a.txt", "0123456789");
+  EXPECT_EQ(*ReadFile(path), "0123456789");
+  EXPECT_EQ(*ReadFileRange(path, 3, 4), "3456");
+  EXPECT_EQ(*ReadFileRange(path, 8, 10), "89");
+  EXPECT_EQ(*ReadFileRange(path, 20, 10), "");
+  EXPECT_EQ(*ReadFile(Write("empty", "")), "");
+}
+
+TEST_F(FileTest, SaysWhatCannotBeRead) {
+  const auto missing = ReadFile(Path("missing"));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(missing.error().message, HasSubstr(Path("missing")));
+  EXPECT_EQ(ReadFile(folder_.string()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(OpenByteSource(Path("missing")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(StatFile(Path("missing")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(MappedFile::Open(Path("missing")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(FileTest, StampChangesWithTheContent) {
+  const std::string path = Write("a", "one");
+  const FileStamp before = *StatFile(path);
+  EXPECT_EQ(before.size_bytes, 3);
+  fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(5));
+  EXPECT_EQ(StatFile(path)->mtime_ns - before.mtime_ns, 5000000000);
+}
+
+TEST_F(FileTest, MapsAFile) {
+  auto mapped = MappedFile::Open(Write("a", "bytes"));
+  ASSERT_TRUE(mapped.ok());
+  MappedFile moved = *std::move(mapped);
+  ASSERT_EQ(moved.bytes().size(), 5);
+  EXPECT_EQ(static_cast<char>(moved.bytes()[4]), 's');
+  EXPECT_TRUE(MappedFile::Open(Write("empty", ""))->bytes().empty());
+}
+
+TEST_F(FileTest, AtomicFileAppearsOnlyWhenCommitted) {
+  const std::string path = Path("out.csv");
+  {
+    auto file = AtomicFile::Create(path);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Write("half", 4).ok());
+    EXPECT_FALSE(fs::exists(path));
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  auto file = AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Write("whole", 5).ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(*ReadFile(path), "whole");
+}
+
+TEST_F(FileTest, AtomicFileReplacesTheOldOne) {
+  const std::string path = Write("out.csv", "old and longer");
+  auto file = AtomicFile::Create(path);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Write("new", 3).ok());
+  EXPECT_EQ(*ReadFile(path), "old and longer");
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(*ReadFile(path), "new");
+  EXPECT_FALSE(AtomicFile::Create(Path("no/such/folder/x")).ok());
+}
+
+TEST_F(FileTest, ByteSourceChoosesByContentNotByName) {
+  auto plain = OpenByteSource(Write("named.gz", "plain text"));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(ReadToEnd(**plain, 3).text, "plain text");
+  auto packed = OpenByteSource(Write("named.json", Pack("packed text")));
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(ReadToEnd(**packed, 3).text, "packed text");
+  EXPECT_EQ((*packed)->file_position(), fs::file_size(Path("named.json")));
+}
+
+TEST(GzipSource, JoinsMembersAndIgnoresPadding) {
+  EXPECT_EQ(Unpack(Pack("one ") + Pack("two")).text, "one two");
+  const Outcome padded = Unpack(Pack("text") + std::string(100, '\0'));
+  EXPECT_EQ(padded.text, "text");
+  EXPECT_TRUE(padded.status.ok());
+}
+
+TEST(GzipSource, GivesTheSameTextInAnyPieces) {
+  std::string text;
+  for (int i = 0; i < 200000; ++i) text += static_cast<char>('a' + (i * i >> 3) % 26);
+  const std::string packed = Pack(text);
+  for (const size_t block_bytes : {size_t{1000}, size_t{65536}, size_t{1} << 20}) {
+    const Outcome outcome = Unpack(packed, block_bytes);
+    EXPECT_TRUE(outcome.status.ok());
+    EXPECT_EQ(outcome.text, text);
+  }
+  EXPECT_EQ(Unpack(Pack("tiny"), 1).text, "tiny");
+}
+
+TEST(GzipSource, CutAnywhereGivesAPrefixThenAnError) {
+  const std::string text = "a text to pack, a text to pack, a text to pack";
+  const std::string packed = Pack(text);
+  for (size_t size = 0; size < packed.size(); ++size) {
+    const Outcome outcome = Unpack(std::string_view(packed).substr(0, size));
+    ASSERT_TRUE(text.starts_with(outcome.text)) << size;
+    ASSERT_FALSE(outcome.status.ok()) << size;
+    EXPECT_EQ(outcome.status.error().code, ErrorCode::kCorruptData);
+  }
+}
+
+TEST(GzipSource, NamesTheDamagedFile) {
+  std::string packed = Pack("a text to pack");
+  packed[packed.size() - 6] ^= 0x55;  // the checksum
+  const Outcome outcome = Unpack(packed);
+  ASSERT_FALSE(outcome.status.ok());
+  EXPECT_THAT(outcome.status.error().message,
+              HasSubstr("trace.json.gz: the gzip data is damaged or cut off"));
+}
+
+}  // namespace
+}  // namespace steplens

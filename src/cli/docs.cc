@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "store/schema_doc.h"
+
+namespace steplens::cli {
+namespace {
+
+std::string Synopsis(const CommandSpec& command) {
+  std::string out = "steplens " + command.name;
+  for (const PositionalSpec& positional : command.positionals) {
+    const std::string name = positional.name + (positional.repeated ? "..." : "");
+    out += positional.required ? " " + name : " [" + name + "]";
+  }
+  return out + (command.options.empty() ? "" : " [options]");
+}
+
+std::string OptionRow(const OptionSpec& option) {
+  std::string value = option.value_name;
+  if (!option.choices.empty()) value = fmt::format("{}", fmt::join(option.choices, "\\|"));
+  return fmt::format("| `{}`{} | {} | {} |\n", option.name, value.empty() ? "" : " " + value, option.help,
+                     option.default_value);
+}
+
+std::string CommandsMarkdown() {
+  std::string out =
+      "# Commands\n\n"
+      "Written by `steplens docs commands` from the same table that `--help` and shell completion use; do not edit by hand.\n\n"
+      "The result goes to stdout, everything else to stderr. The same input and options give the same bytes.\n";
+  for (const CommandSpec& command : Commands()) {
+    if (command.is_hidden) continue;
+    out += fmt::format("\n## {}\n\n{}.\n\n    {}\n\n{}\n\n", command.name, command.summary, Synopsis(command),
+                       command.description);
+    for (const PositionalSpec& positional : command.positionals) {
+      out += fmt::format("* `{}`: {}\n", positional.name, positional.help);
+    }
+    if (!command.options.empty()) out += "\n| option | meaning | default |\n|---|---|---|\n";
+    for (const OptionSpec& option : command.options) out += OptionRow(option);
+    out += fmt::format("\nExample:\n\n    {}\n", command.example);
+  }
+  return out +
+         "\n## Exit codes\n\n"
+         "| code | meaning |\n|---|---|\n"
+         "| 0 | done; `verify`: every rule holds |\n"
+         "| 1 | `verify`: a rule is broken |\n"
+         "| 2 | the command line asks for something impossible |\n"
+         "| 3 | nothing to read there: no such path, no profile in it |\n"
+         "| 4 | the bytes do not follow their format; with `--strict`: a record could not be used |\n"
+         "| 5 | a format or version that is known but not read yet |\n"
+         "| 6 | the operating system refused (permission, disk) |\n"
+         "| 70 | a bug in steplens |\n"
+         "| 130 | interrupted |\n";
+}
+
+Result<int> Run(const Arguments& arguments) {
+  const std::string text =
+      arguments.Positional("PAGE").front() == "schema" ? store::SchemaMarkdown() : CommandsMarkdown();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec DocsCommand() {
+  CommandSpec spec;
+  spec.name = "docs";
+  spec.summary = "Print a page of docs/ that is made from the code";
+  spec.description = "docs/commands.md and docs/schema.md are written with it.";
+  spec.positionals = {{.name = "PAGE", .help = "commands or schema", .is_path = false, .choices = {"commands", "schema"}}};
+  spec.example = "steplens docs schema > docs/schema.md";
+  spec.is_hidden = true;
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "query/analysis_table.h"
+#include "store/trace_store.h"
+#include "table/table.h"
+
+namespace steplens::query {
+
+// SQL over a job and over analyses. Tables are read in place. Queries can only read: no writes, no
+// files, no settings. For one thread at a time; the job must outlive it and must not change.
+class Database {
+ public:
+  static Result<std::unique_ptr<Database>> Open(const store::Job& job,
+                                                std::vector<AnalysisTable> analyses = {});
+  ~Database();
+
+  static constexpr size_t kMaxResultBytes = size_t{2} << 30;
+
+  // Runs one statement. A column is kInt if all its values are integers, kDouble if they are
+  // numbers, else kText; times stay integer nanoseconds. NULL is the empty cell. Stops with
+  // kCancelled soon after RequestCancel, and with an error when the result outgrows
+  // `max_result_bytes`.
+  Result<table::Table> Run(std::string_view sql, size_t max_result_bytes = kMaxResultBytes);
+
+  // Every table and column with its meaning, in the form of CREATE TABLE statements.
+  std::string Schema() const;
+
+ private:
+  struct Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace steplens::query

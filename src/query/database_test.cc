@@ -1,0 +1,479 @@
+#include "query/database.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <thread>
+
+#include "base/cancel.h"
+#include "table/csv.h"
+
+namespace steplens::query {
+namespace {
+
+using table::CellType;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Database> Open(const store::Job& job, std::vector<AnalysisTable> analyses = {}) {
+  auto opened = Database::Open(job, std::move(analyses));
+  EXPECT_TRUE(opened.ok());
+  return *std::move(opened);
+}
+
+// The result as csv, or the error message.
+std::string Ask(Database& db, std::string_view sql) {
+  const auto result = db.Run(sql);
+  return result.ok() ? table::ToCsv(*result) : result.error().message;
+}
+
+std::string Ask(const store::Job& job, std::string_view sql) { return Ask(*Open(job), sql); }
+
+ErrorCode CodeOf(const store::Job& job, std::string_view sql) {
+  const auto result = Open(job)->Run(sql);
+  EXPECT_FALSE(result.ok()) << sql;
+  return result.ok() ? ErrorCode::kInternal : result.error().code;
+}
+
+store::TraceStore& AddRank(store::Job& job, int64_t rank) {
+  store::TraceStore& store = job.ranks.emplace_back();
+  store.info.rank = rank;
+  return store;
+}
+
+void AddSlice(store::TraceStore& store, int64_t begin_ns, int64_t dur_ns, std::string_view name) {
+  if (store.tracks.size() == 0) store.tracks.Append({});
+  store::SliceTable::Row row;
+  row.track = store::TrackId{0};
+  row.begin_ns = begin_ns;
+  row.dur_ns = dur_ns;
+  row.name = store.strings.Intern(name);
+  store.slices.Append(row);
+}
+
+store::DynamicColumn Numbers(std::string name, std::vector<double> values) {
+  store::DynamicColumn column;
+  column.name = std::move(name);
+  for (const double value : values) column.numbers.Append(value);
+  return column;
+}
+
+store::DynamicColumn Texts(store::TraceStore& store, std::string name,
+                           std::vector<std::string> values) {
+  store::DynamicColumn column;
+  column.name = std::move(name);
+  for (const std::string& value : values) column.texts.Append(store.strings.Intern(value));
+  return column;
+}
+
+// Outer [0, 100) with inner [10, 30) and an arrow from the inner slice to the outer one.
+store::Job NestedJob() {
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 0);
+  AddSlice(store, 0, 100, "outer");
+  AddSlice(store, 10, 20, "inner");
+  store::FlowTable::Row flow;
+  flow.from_track = flow.to_track = store::TrackId{0};
+  flow.from_ns = 10;
+  flow.to_ns = 0;
+  store.flows.Append(flow);
+  return job;
+}
+
+TEST(Database, ShowsSlicesOfAllRanks) {
+  store::Job job;
+  AddSlice(AddRank(job, 0), 5, 2, "a");
+  AddSlice(AddRank(job, 3), 7, 1, "b");
+  EXPECT_EQ(Ask(job, "SELECT * FROM slices"),
+            "id,rank,track_id,begin_ns,dur_ns,name,category,depth,parent_id,correlation,"
+            "args_offset,args_size\n"
+            "0,0,0,5,2,a,,0,,,,0\n"
+            "0,3,0,7,1,b,,0,,,,0\n");
+  EXPECT_EQ(Ask(job, "SELECT rank, count(*) n, sum(dur_ns) total FROM slices GROUP BY rank"),
+            "rank,n,total\n0,1,2\n3,1,1\n");
+}
+
+TEST(Database, DerivesNestingAndFlowEnds) {
+  const store::Job job = NestedJob();
+  EXPECT_EQ(Ask(job, "SELECT name, depth, parent_id FROM slices"),
+            "name,depth,parent_id\nouter,0,\ninner,1,0\n");
+  EXPECT_EQ(Ask(job, "SELECT name FROM slices WHERE depth = 1 AND parent_id = 0"), "name\ninner\n");
+  EXPECT_EQ(Ask(job, "SELECT from_slice_id, to_slice_id FROM flows"),
+            "from_slice_id,to_slice_id\n1,0\n");
+}
+
+TEST(Database, UnknownValuesAreNullAndEmptyTextsAreNot) {
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 0);
+  store.comm_times.Append({});
+  store.tracks.Append({});
+  EXPECT_EQ(
+      Ask(job, "SELECT step = '' AS empty_text, elapse_ms IS NULL AS no_double FROM comm_times"),
+      "empty_text,no_double\n1,1\n");
+  EXPECT_EQ(Ask(job, "SELECT parent_id IS NULL AS a, sort_index IS NULL AS b FROM tracks"),
+            "a,b\n1,1\n");
+}
+
+TEST(Database, ListsRanks) {
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 4);
+  store.info.source = "kineto";
+  store.info.format = "json";
+  store.info.path = "a/b.json";
+  AddSlice(store, 5, 2, "a");
+  EXPECT_EQ(Ask(job, "SELECT * FROM ranks WHERE rank = 4"),
+            "rank,source,format,level,device,path,begin_ns,end_ns,slices,kernels\n"
+            "4,kineto,json,,,a/b.json,5,7,1,0\n");
+}
+
+TEST(Database, MergesMetricColumnsOfAllRanks) {
+  store::Job job;
+  store::TraceStore& first = AddRank(job, 0);
+  first.kernels.Append({});
+  first.kernel_metrics.push_back(Numbers("mac_ratio", {0.5}));
+  first.kernel_metrics.push_back(Numbers("Name", {1}));
+  store::TraceStore& second = AddRank(job, 1);
+  second.kernels.Append({});
+  second.kernel_metrics.push_back(Numbers("vec time(us)", {2.25}));
+  second.kernel_metrics.push_back(Texts(second, "mac_ratio", {"N/A"}));
+  EXPECT_EQ(Ask(job, R"x(SELECT rank, mac_ratio, "vec time(us)", Name_2 FROM kernels)x"),
+            "rank,mac_ratio,vec time(us),Name_2\n0,0.5,,1\n1,N/A,2.25,\n");
+}
+
+TEST(Database, ShowsSheetsUnderTheirNames) {
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 0);
+  store.sheets.push_back(
+      {"l2_cache", {Numbers("rank", {7, 8}), Texts(store, "Op \"Name\"", {"x", "y"})}});
+  store.sheets.push_back({"Slices", {Numbers("n", {1})}});
+  AddRank(job, 1).sheets.push_back({"l2_cache", {Numbers("hit", {0.5})}});
+  EXPECT_EQ(Ask(job, "SELECT * FROM l2_cache"),
+            "id,rank,rank_2,\"Op \"\"Name\"\"\",hit\n0,0,7,x,\n1,0,8,y,\n0,1,,,0.5\n");
+  EXPECT_EQ(Ask(job, R"(SELECT id FROM l2_cache WHERE "Op ""Name""" = 'y')"), "id\n1\n");
+  EXPECT_EQ(Ask(job, "SELECT n FROM slices_2"), "n\n1\n");
+}
+
+TEST(Database, ASheetMayHaveAnyColumns) {
+  store::Job job;
+  store::DynamicTable sheet{"odd", {Numbers("", {1}), Numbers(std::string("a\0b", 3), {2})}};
+  for (int i = 0; i < 3000; ++i) sheet.columns.push_back(Numbers("c" + std::to_string(i), {3}));
+  sheet.columns.push_back(Numbers("short", {}));
+  AddRank(job, 0).sheets.push_back(std::move(sheet));
+  EXPECT_EQ(Ask(job, R"(SELECT "column", "a b", c1995 FROM odd)"), "column,a b,c1995\n1,2,3\n");
+}
+
+TEST(Database, AnEmptyJobHasEmptyTables) {
+  EXPECT_EQ(Ask(store::Job(), "SELECT count(*) AS n FROM slices"), "n\n0\n");
+  EXPECT_EQ(Ask(store::Job(), "SELECT count(*) AS n FROM ranks"), "n\n0\n");
+}
+
+TEST(Database, ComputesAnAnalysisOnceAndOnlyWhenNamed) {
+  int computed = 0;
+  const auto compute = [&](const store::Job& job) {
+    ++computed;
+    table::Table table("overlap");
+    table.AppendText(table.AddColumn("Kind", CellType::kText), "计算");
+    table.AppendInt(table.AddColumn("Duration(us)", CellType::kTimeUs), 1500);
+    table.AppendInt(table.AddColumn("Ranks", CellType::kInt),
+                    static_cast<int64_t>(job.ranks.size()));
+    table.AppendDouble(table.AddColumn("Ratio", CellType::kDouble), std::nan(""));
+    return table;
+  };
+  const store::Job job = NestedJob();
+  const auto db = Open(job, {{"overlap", compute}});
+  Ask(*db, "SELECT 1 FROM slices");
+  EXPECT_THAT(db->Schema(), HasSubstr("-- overlap: an analysis"));
+  EXPECT_EQ(computed, 0);
+  EXPECT_EQ(Ask(*db, "SELECT * FROM overlap"), "Kind,Duration(ns),Ranks,Ratio\n计算,1500,1,\n");
+  EXPECT_EQ(Ask(*db, R"x(SELECT Kind FROM overlap WHERE "Duration(ns)" > 1000)x"), "Kind\n计算\n");
+  EXPECT_EQ(computed, 1);
+}
+
+TEST(Database, RefusesAnAnalysisWithTheNameOfATable) {
+  const store::Job job;
+  const auto compute = [](const store::Job&) { return table::Table("x"); };
+  const auto opened = Database::Open(job, {{"Slices", compute}});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().message, "the analysis 'Slices' has the name of another table");
+}
+
+TEST(Database, InfersResultTypes) {
+  const store::Job job;
+  const auto result = Open(job)->Run(
+      "SELECT 1 AS i, 1 AS d, 1 AS t, NULL AS n, 1736412474714493391 AS ns, 0.5 AS dt "
+      "UNION ALL SELECT NULL, 0.5, 'x', NULL, 2, 'y'");
+  ASSERT_TRUE(result.ok());
+  const auto type = [&](size_t i) { return result->columns()[i].type; };
+  EXPECT_EQ(type(0), CellType::kInt);
+  EXPECT_EQ(type(1), CellType::kDouble);
+  EXPECT_EQ(type(2), CellType::kText);
+  EXPECT_EQ(type(3), CellType::kInt);
+  EXPECT_EQ(table::ToCsv(*result), "i,d,t,n,ns,dt\n1,1,1,,1736412474714493391,0.5\n,0.5,x,,2,y\n");
+}
+
+TEST(Database, NumbersResultColumnsWithEqualNames) {
+  EXPECT_EQ(Ask(store::Job(), "SELECT 1 AS a, 2 AS A, 3 AS a"), "a,A_2,a_3\n1,2,3\n");
+}
+
+TEST(Database, KeepsAnyTextAsItIs) {
+  const std::string texts[] = {"it's \"x\"", "矩阵乘", std::string("a\0b", 3), "\xff\xfe", ""};
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 0);
+  for (const std::string& text : texts) AddSlice(store, 0, 0, text);
+  const auto all = Open(job)->Run("SELECT name FROM slices");
+  ASSERT_TRUE(all.ok());
+  EXPECT_THAT(all->columns()[0].texts, ::testing::ElementsAreArray(texts));
+  EXPECT_EQ(Ask(job, "SELECT id FROM slices WHERE name = 'it''s \"x\"'"), "id\n0\n");
+  EXPECT_EQ(Ask(job, "SELECT id FROM slices WHERE name = '矩阵乘'"), "id\n1\n");
+  EXPECT_EQ(Ask(job, "SELECT id FROM slices WHERE name = 'a' || char(0) || 'b'"), "id\n2\n");
+  EXPECT_EQ(Ask(job, "SELECT id FROM slices WHERE name = CAST(x'fffe' AS TEXT)"), "id\n3\n");
+  EXPECT_EQ(Ask(job, "SELECT id FROM slices WHERE name = ''"), "id\n4\n");
+  EXPECT_EQ(Ask(job, "SELECT id FROM slices WHERE name = 'IT''S \"X\"' COLLATE NOCASE"), "id\n0\n");
+}
+
+TEST(Database, SaysWhichTablesAndColumnsThereAre) {
+  const store::Job job;
+  EXPECT_THAT(Ask(job, "SELECT * FROM slice"),
+              HasSubstr("no such table: slice; tables: ranks, tracks, slices, host_ops"));
+  EXPECT_EQ(Ask(job, "SELECT s.start FROM Steps s"),
+            "no such column: s.start\ncolumns of steps: id, rank, step, begin_ns, end_ns");
+  EXPECT_EQ(Ask(job, "SELECT \"begin\" FROM steps"),
+            "no such column: begin\ncolumns of steps: id, rank, step, begin_ns, end_ns");
+  EXPECT_EQ(CodeOf(job, "SELECT * FROM slice"), ErrorCode::kNotFound);
+  EXPECT_EQ(Ask(job, "SELECT * FORM steps"),
+            "near \"FORM\": syntax error (at byte 10 of the query)");
+}
+
+TEST(Database, LetsQueriesOnlyRead) {
+  const store::Job job = NestedJob();
+  const auto db = Open(job);
+  for (const char* sql : {"DELETE FROM slices",
+                          "INSERT INTO slices(id) VALUES (1)",
+                          "UPDATE slices SET id = 1",
+                          "CREATE TABLE t(x)",
+                          "CREATE TEMP TABLE t(x)",
+                          "CREATE VIEW v AS SELECT 1",
+                          "CREATE VIRTUAL TABLE f USING fts5(x)",
+                          "DROP TABLE slices",
+                          "ATTACH '/tmp/x.db' AS x",
+                          "DETACH main",
+                          "PRAGMA journal_mode = WAL",
+                          "PRAGMA writable_schema = 1",
+                          "VACUUM",
+                          "VACUUM INTO '/tmp/x.db'",
+                          "BEGIN",
+                          "SAVEPOINT s",
+                          "ANALYZE",
+                          "REINDEX",
+                          "SELECT load_extension('x')",
+                          "SELECT fts3_tokenizer('simple', x'00')",
+                          "WITH x AS (SELECT 1) DELETE FROM slices",
+                          "EXPLAIN DELETE FROM slices"}) {
+    const auto result = db->Run(sql);
+    ASSERT_FALSE(result.ok()) << sql;
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument) << sql;
+  }
+  EXPECT_EQ(Ask(*db, "DELETE FROM slices"), "table slices may not be modified");
+  EXPECT_EQ(Ask(*db, "CREATE TABLE t(x)"),
+            "a query can only read: use SELECT (no writes, ATTACH or settings)");
+  EXPECT_EQ(Ask(*db, "SELECT count(*) AS n FROM slices"), "n\n2\n");
+}
+
+TEST(Database, PragmaTableInfoIsAllowed) {
+  const auto result = Open(store::Job())->Run("SELECT name, type FROM pragma_table_info('steps')");
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(table::ToCsv(*result),
+            "name,type\nid,INTEGER\nrank,INTEGER\nstep,INTEGER\nbegin_ns,INTEGER\n"
+            "end_ns,INTEGER\n");
+}
+
+TEST(Database, ReadsJsonWithTableFunctions) {
+  EXPECT_EQ(Ask(store::Job(), "SELECT value FROM json_each('[3, 4]')"), "value\n3\n4\n");
+}
+
+TEST(Database, RunsOneStatementOnly) {
+  const store::Job job;
+  EXPECT_EQ(Ask(job, "SELECT 1 AS x; -- done\n ; "), "x\n1\n");
+  const std::string more = "only one statement can be run; there is more after the first ';'";
+  EXPECT_EQ(Ask(job, "SELECT 1; SELECT 2"), more);
+  EXPECT_EQ(Ask(job, "SELECT 1; nonsense"), more);
+  EXPECT_EQ(Ask(job, ""), "the query is empty");
+  EXPECT_EQ(Ask(job, " /* nothing */ "), "the query is empty");
+  EXPECT_EQ(Ask(job, std::string_view("SELECT 1\0; SELECT 2", 19)), "the query holds a NUL byte");
+}
+
+TEST(Database, RefusesWhatIsTooLarge) {
+  const store::Job job;
+  const auto db = Open(job);
+  EXPECT_EQ(Ask(*db, "SELECT 1 --" + std::string(10'000'000, 'x')), "statement too long");
+  std::string deep = "1";
+  for (int i = 0; i < 100'000; ++i) deep += "+1";
+  EXPECT_THAT(Ask(*db, "SELECT " + deep), HasSubstr("Expression tree is too large"));
+  std::string compound = "SELECT 1";
+  for (int i = 0; i < 1000; ++i) compound += " UNION ALL SELECT 1";
+  EXPECT_THAT(Ask(*db, compound), HasSubstr("too many terms in compound SELECT"));
+  EXPECT_FALSE(db->Run("SELECT zeroblob(1000000000)").ok());
+  const auto endless = db->Run(
+      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c", 1 << 20);
+  ASSERT_FALSE(endless.ok());
+  EXPECT_EQ(endless.error().message, "the result is larger than 1 MiB: add a LIMIT or aggregate");
+}
+
+TEST(Database, StopsWhenCancelled) {
+  const store::Job job;
+  const auto db = Open(job);
+  std::jthread canceller([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    RequestCancel();
+  });
+  const auto result = db->Run(
+      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c");
+  canceller.join();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kCancelled);
+  EXPECT_FALSE(db->Run("SELECT 1").ok());
+  ClearCancel();
+  EXPECT_EQ(Ask(*db, "SELECT 1 AS x"), "x\n1\n");
+}
+
+TEST(Database, SchemaDescribesEveryColumn) {
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 0);
+  store.kernel_metrics.push_back(Numbers("mac time(us)", {}));
+  const std::string schema = Open(job)->Schema();
+  EXPECT_THAT(schema,
+              HasSubstr("-- Training steps as the host marked them.\n"
+                        "CREATE TABLE steps (\n"
+                        "  id INTEGER,                      -- row number within its rank\n"));
+  EXPECT_THAT(schema, HasSubstr("  end_ns INTEGER                   -- host end\n);\n"));
+  EXPECT_THAT(schema, HasSubstr("  \"mac time(us)\" REAL\n);\n"));
+}
+
+// ---- push-down against SQLite's own evaluation, on random stores
+
+int64_t Pick(std::mt19937& random, int64_t last) {
+  return std::uniform_int_distribution<int64_t>(0, last)(random);
+}
+
+store::Job RandomJob(uint32_t seed) {
+  std::mt19937 random(seed);
+  const std::string_view names[] = {"a", "b", "", "5", "5.0", "矩阵", "it's"};
+  store::Job job;
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    store::TraceStore& store = AddRank(job, rank * 2);
+    store.tracks.Append({});
+    store.tracks.Append({});
+    const int64_t rows = Pick(random, 60);
+    for (int64_t i = 0; i < rows; ++i) {
+      store::SliceTable::Row row;
+      row.track = Pick(random, 4) == 0 ? store::kNoTrack
+                                       : store::TrackId{static_cast<uint32_t>(Pick(random, 1))};
+      row.begin_ns = Pick(random, 12) - 2;
+      row.dur_ns = Pick(random, 5);
+      row.name = store.strings.Intern(names[Pick(random, rank == 1 ? 2 : 6)]);
+      row.correlation = Pick(random, 3) == 0 ? store::kNone : Pick(random, 9);
+      row.args_size = static_cast<uint32_t>(Pick(random, 6));
+      store.slices.Append(row);
+    }
+  }
+  return job;
+}
+
+TEST(PushDown, AgreesWithSqliteForEveryConstraint) {
+  const char* const columns[] = {"rank",  "id",        "track_id",    "begin_ns", "name",
+                                 "depth", "parent_id", "correlation", "args_size"};
+  const char* const operators[] = {"=", "<", "<=", ">", ">=", "IS", "<>"};
+  const char* const values[] = {"0",
+                                "5",
+                                "-1",
+                                "2.0",
+                                "4.5",
+                                "-0.5",
+                                "1e300",
+                                "-1e300",
+                                "9223372036854775807",
+                                "-9223372036854775808",
+                                "9223372036854775807.0",
+                                "NULL",
+                                "'a'",
+                                "'5'",
+                                "' 5'",
+                                "'5.0'",
+                                "''",
+                                "'矩阵'",
+                                "x'61'",
+                                "4294967295",
+                                "4294967296"};
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    const store::Job job = RandomJob(seed);
+    const auto db = Open(job);
+    const std::string select = "SELECT rank, id FROM slices WHERE ";
+    for (const std::string column : columns) {
+      for (const std::string op : operators) {
+        for (const std::string value : values) {
+          const std::string condition = column + " " + op + " " + value;
+          EXPECT_EQ(Ask(*db, select + condition),
+                    Ask(*db, select + "CASE WHEN " + condition + " THEN 1 END"))
+              << condition << " seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+TEST(PushDown, AgreesWithSqliteForCombinedConstraints) {
+  for (uint32_t seed = 10; seed < 40; ++seed) {
+    const store::Job job = RandomJob(seed);
+    const auto db = Open(job);
+    for (const std::string condition :
+         {"rank = 2 AND id BETWEEN 3 AND 20", "id >= 5 AND id < 9 AND name = 'a'",
+          "begin_ns > 2 AND begin_ns <= 7 AND track_id = 1", "name IN ('a', '', 'zz')",
+          "name = 'b' AND correlation = 3 AND rank >= 2", "id IN (0, 7, 59, 60, -1)",
+          "rank = 0 OR begin_ns = 4", "name = 'a' AND name = 'b'", "id = 3 AND id = 4"}) {
+      EXPECT_EQ(Ask(*db, "SELECT rank, id FROM slices WHERE " + condition + " ORDER BY rank, id"),
+                Ask(*db, "SELECT rank, id FROM slices WHERE CASE WHEN " + condition +
+                             " THEN 1 END ORDER BY rank, id"))
+          << condition << " seed " << seed;
+    }
+  }
+}
+
+TEST(PushDown, AgreesWithSqliteInJoins) {
+  for (uint32_t seed = 50; seed < 60; ++seed) {
+    const store::Job job = RandomJob(seed);
+    const auto db = Open(job);
+    for (const std::string condition :
+         {"a.rank = b.rank AND a.correlation = b.correlation", "a.name = b.name",
+          "a.begin_ns = b.correlation AND b.rank = 4", "a.rank = b.rank AND a.id = b.track_id",
+          "a.rank = b.rank AND b.begin_ns >= a.begin_ns AND b.begin_ns < a.begin_ns + a.dur_ns",
+          "a.name = b.correlation"}) {
+      const std::string select = "SELECT a.rank, a.id, b.rank, b.id FROM slices a, slices b WHERE ";
+      const std::string order = " ORDER BY 1, 2, 3, 4";
+      EXPECT_EQ(Ask(*db, select + condition + order),
+                Ask(*db, select + "CASE WHEN " + condition + " THEN 1 END" + order))
+          << condition << " seed " << seed;
+    }
+  }
+}
+
+TEST(PushDown, AgreesWithAPlainLoop) {
+  const store::Job job = RandomJob(7);
+  int64_t expected = 0;
+  for (const store::TraceStore& store : job.ranks) {
+    for (size_t i = 0; i < store.slices.size(); ++i) {
+      const auto row = store.slices.Get(i);
+      expected += store.Text(row.name) == "a" && row.begin_ns >= 3 && row.begin_ns < 8 &&
+                  store.info.rank > 0;
+    }
+  }
+  EXPECT_GT(expected, 0);
+  EXPECT_EQ(Ask(job,
+                "SELECT count(*) AS n FROM slices "
+                "WHERE name = 'a' AND begin_ns >= 3 AND begin_ns < 8 AND rank > 0"),
+            "n\n" + std::to_string(expected) + "\n");
+}
+
+}  // namespace
+}  // namespace steplens::query

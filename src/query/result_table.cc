@@ -1,0 +1,129 @@
+#include "query/result_table.h"
+
+#include <sqlite3.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/number.h"
+#include "query/unique_names.h"
+
+namespace steplens::query {
+namespace {
+
+using table::CellType;
+
+// A result column that widens from int to double to text as values come.
+class ColumnBuilder {
+ public:
+  explicit ColumnBuilder(std::string name) { column_.name = std::move(name); }
+
+  // Adds the cell of the current row and returns the memory it takes, roughly.
+  size_t Append(sqlite3_stmt* statement, int i) {
+    switch (sqlite3_column_type(statement, i)) {
+      case SQLITE_NULL:
+        AppendNull();
+        break;
+      case SQLITE_INTEGER:
+        AppendInt(sqlite3_column_int64(statement, i));
+        break;
+      case SQLITE_FLOAT:
+        AppendDouble(sqlite3_column_double(statement, i));
+        break;
+      default:
+        AppendText(statement, i);
+    }
+    if (column_.type != CellType::kText) return sizeof(int64_t);
+    return sizeof(std::string) + column_.texts.back().size();
+  }
+
+  table::Column Take() { return std::move(column_); }
+
+ private:
+  void AppendNull() {
+    switch (column_.type) {
+      case CellType::kDouble:
+        column_.doubles.push_back(std::numeric_limits<double>::quiet_NaN());
+        break;
+      case CellType::kText:
+        column_.texts.emplace_back();
+        break;
+      default:
+        column_.ints.push_back(table::kNull);
+    }
+  }
+
+  void AppendInt(int64_t value) {
+    switch (column_.type) {
+      case CellType::kDouble:
+        column_.doubles.push_back(static_cast<double>(value));
+        break;
+      case CellType::kText:
+        column_.texts.push_back(std::to_string(value));
+        break;
+      default:
+        column_.ints.push_back(value);
+    }
+  }
+
+  void AppendDouble(double value) {
+    if (column_.type == CellType::kInt) WidenToDouble();
+    if (column_.type == CellType::kDouble) {
+      column_.doubles.push_back(value);
+    } else {
+      column_.texts.push_back(FormatDouble(value));
+    }
+  }
+
+  void AppendText(sqlite3_stmt* statement, int i) {
+    if (column_.type != CellType::kText) WidenToText();
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, i));
+    const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, i));
+    column_.texts.emplace_back(bytes != nullptr ? bytes : "", size);
+  }
+
+  void WidenToDouble() {
+    for (const int64_t value : column_.ints) {
+      column_.doubles.push_back(value == table::kNull ? std::numeric_limits<double>::quiet_NaN()
+                                                      : static_cast<double>(value));
+    }
+    column_.ints = {};
+    column_.type = CellType::kDouble;
+  }
+
+  void WidenToText() {
+    const size_t rows = column_.size();
+    for (size_t row = 0; row < rows; ++row) {
+      column_.texts.push_back(table::CellText(column_, row));
+    }
+    column_.ints = {};
+    column_.doubles = {};
+    column_.type = CellType::kText;
+  }
+
+  table::Column column_;
+};
+
+}  // namespace
+
+StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes) {
+  StatementResult result{table::Table("query"), SQLITE_OK};
+  std::vector<ColumnBuilder> columns;
+  UniqueNames names;
+  const int count = sqlite3_column_count(statement);
+  for (int i = 0; i < count; ++i) {
+    columns.emplace_back(names.Add(sqlite3_column_name(statement, i)));
+  }
+  size_t bytes = 0;
+  while ((result.rc = sqlite3_step(statement)) == SQLITE_ROW) {
+    for (int i = 0; i < count; ++i) bytes += columns[static_cast<size_t>(i)].Append(statement, i);
+    result.too_large = bytes > max_bytes;
+    if (result.too_large) break;
+  }
+  for (ColumnBuilder& column : columns) result.table.AddColumn(column.Take());
+  return result;
+}
+
+}  // namespace steplens::query

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/status.h"
+#include "table/table.h"
+
+struct sqlite3_stmt;
+
+namespace steplens::query {
+
+// Steps a prepared statement to its end and collects the rows. The type of a column follows from
+// its values; numbers that stand beside texts become texts. Columns with equal names are numbered.
+// An error of SQLite is left on the connection: `rc` is its code, SQLITE_DONE if there was none.
+struct StatementResult {
+  table::Table table;
+  int rc;
+  bool too_large = false;  // stopped at `max_bytes`
+};
+StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes);
+
+}  // namespace steplens::query

@@ -1,0 +1,126 @@
+#include "readers/ascend_db/analysis_db.h"
+
+#include <array>
+#include <map>
+
+namespace steplens::readers {
+namespace {
+
+Status ReadStepTraces(DbContext& db) {
+  return ReadTable(
+      db, "StepTraceTime",
+      {"?deviceId", "?step", "?computing", "?communication_not_overlapped", "?overlapped",
+       "?communication", "?free", "?stage", "?bubble",
+       "?communication_not_overlapped_and_exclude_receive", "?preparing"},
+      [&](Scan& row) {
+        db.out.step_traces.Append({row.Int(0), row.Int(1), row.Double(2), row.Double(3),
+                                   row.Double(4), row.Double(5), row.Double(6), row.Double(7),
+                                   row.Double(8), row.Double(9), row.Double(10)});
+        return true;
+      });
+}
+
+Status ReadTimes(DbContext& db) {
+  return ReadTable(
+      db, "CommAnalyzerTime",
+      {"hccl_op_name", "group_name", "?step", "?type", "?start_timestamp", "?elapse_time",
+       "?transit_time", "?wait_time", "?synchronization_time", "?idle_time"},
+      [&](Scan& row) {
+        store::CommTimeTable::Row time;
+        time.op_name = db.Intern(row.Text(0));
+        time.group_name = db.Intern(row.Text(1));
+        time.step = db.Intern(row.Text(2));
+        time.kind = db.Intern(row.Text(3));
+        time.start_us = row.Double(4);
+        time.elapse_ms = row.Double(5);
+        time.transit_ms = row.Double(6);
+        time.wait_ms = row.Double(7);
+        time.synchronization_ms = row.Double(8);
+        time.idle_ms = row.Double(9);
+        db.out.comm_times.Append(time);
+        return true;
+      });
+}
+
+// One row per packet size; what they share is repeated in each. A packet size of 0 says that the
+// transport has no distribution.
+Status ReadBandwidths(DbContext& db) {
+  enum Column : size_t {
+    kOp,
+    kGroup,
+    kStep,
+    kKind,
+    kTransport,
+    kSize,
+    kTime,
+    kBandwidth,
+    kLarge,
+    kPacket,
+    kCount,
+    kTotal
+  };
+  std::map<std::array<StringId, 5>, uint32_t> rows;
+  return ReadTable(db, "CommAnalyzerBandwidth",
+                   {"hccl_op_name", "group_name", "?step", "?type", "transport_type",
+                    "?transit_size", "?transit_time", "?bandwidth", "?large_packet_ratio",
+                    "?package_size", "?count", "?total_duration"},
+                   [&](Scan& row) {
+                     store::CommBandwidthTable::Row bandwidth;
+                     bandwidth.op_name = db.Intern(row.Text(kOp));
+                     bandwidth.group_name = db.Intern(row.Text(kGroup));
+                     bandwidth.step = db.Intern(row.Text(kStep));
+                     bandwidth.kind = db.Intern(row.Text(kKind));
+                     bandwidth.transport = db.Intern(row.Text(kTransport));
+                     const auto next = static_cast<uint32_t>(db.out.comm_bandwidths.size());
+                     const auto [place, is_new] =
+                         rows.try_emplace({bandwidth.step, bandwidth.kind, bandwidth.op_name,
+                                           bandwidth.group_name, bandwidth.transport},
+                                          next);
+                     if (is_new) {
+                       bandwidth.transit_size_mb = row.Double(kSize);
+                       bandwidth.transit_ms = row.Double(kTime);
+                       bandwidth.bandwidth_gbps = row.Double(kBandwidth);
+                       bandwidth.large_packet_ratio = row.Double(kLarge);
+                       db.out.comm_bandwidths.Append(bandwidth);
+                     }
+                     const double packet_mb = row.Double(kPacket);
+                     if (packet_mb > 0) {
+                       db.out.comm_packets.Append(
+                           {place->second, packet_mb, row.Double(kCount), row.Double(kTotal)});
+                     }
+                     return true;
+                   });
+}
+
+Status ReadLinks(DbContext& db) {
+  return ReadTable(db, "CommAnalyzerMatrix",
+                   {"hccl_op_name", "group_name", "?step", "?type", "src_rank", "dst_rank",
+                    "transport_type", "?transit_size", "?transit_time", "?bandwidth", "?op_name"},
+                   [&](Scan& row) {
+                     store::CommLinkTable::Row link;
+                     link.op_name = db.Intern(row.Text(0));
+                     link.group_name = db.Intern(row.Text(1));
+                     link.step = db.Intern(row.Text(2));
+                     link.kind = db.Intern(row.Text(3));
+                     link.src_rank = row.Int(4);
+                     link.dst_rank = row.Int(5);
+                     link.transport = db.Intern(row.Text(6));
+                     link.transit_size_mb = row.Double(7);
+                     link.transit_ms = row.Double(8);
+                     link.bandwidth_gbps = row.Double(9);
+                     link.picked_op = db.Intern(row.Text(10));
+                     db.out.comm_links.Append(link);
+                     return true;
+                   });
+}
+
+}  // namespace
+
+Status ReadAnalysisTables(DbContext& db) {
+  SL_RETURN_IF_ERROR(ReadStepTraces(db));
+  SL_RETURN_IF_ERROR(ReadTimes(db));
+  SL_RETURN_IF_ERROR(ReadBandwidths(db));
+  return ReadLinks(db);
+}
+
+}  // namespace steplens::readers

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "readers/ascend_db/db_context.h"
+
+namespace steplens::readers {
+
+// StepTraceTime -> step_traces, CommAnalyzerTime -> comm_times, CommAnalyzerBandwidth ->
+// comm_bandwidths and comm_packets, CommAnalyzerMatrix -> comm_links. Units as written: step times
+// in us, communication in ms and 10^6 bytes.
+Status ReadAnalysisTables(DbContext& db);
+
+}  // namespace steplens::readers

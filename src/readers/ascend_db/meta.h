@@ -1,0 +1,11 @@
+#pragma once
+
+#include "readers/ascend_db/db_context.h"
+
+namespace steplens::readers {
+
+// META_DATA, HOST_INFO, NPU_INFO and SESSION_TIME_INFO -> meta; STEP_TIME -> steps; RANK_DEVICE_MAP
+// -> info.rank and info.device, where they are not known yet and the map has one answer.
+Status ReadMeta(DbContext& db);
+
+}  // namespace steplens::readers

@@ -1,0 +1,275 @@
+#include "readers/ascend_text/csv_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/utf8.h"
+#include "readers/ascend_text/number_cell.h"
+
+namespace steplens::readers {
+namespace {
+
+using store::DynamicColumn;
+using store::IssueKind;
+
+constexpr size_t kRowsBeforeEstimate = 1024;
+
+std::string_view WithoutQuotes(std::string_view text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  return text.substr(1, text.size() - 2);
+}
+
+// Drops the line breaks that follow a ';'. `scratch` holds the result if there are any.
+std::string_view JoinLines(std::string_view text, std::string& scratch) {
+  size_t line_feed = text.find('\n');
+  if (line_feed == std::string_view::npos) return text;
+  scratch.clear();
+  size_t begin = 0;
+  for (; line_feed != std::string_view::npos; line_feed = text.find('\n', line_feed + 1)) {
+    std::string_view line = text.substr(begin, line_feed - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.ends_with(';')) continue;
+    scratch += line;
+    begin = line_feed + 1;
+  }
+  scratch += text.substr(begin);
+  return scratch;
+}
+
+bool IsValidUtf8(std::string_view text) {
+  while (!text.empty()) {
+    uint64_t word = 0;
+    if (text.size() >= sizeof(word)) {
+      std::memcpy(&word, text.data(), sizeof(word));
+      if ((word & 0x8080808080808080u) == 0) {
+        text.remove_prefix(sizeof(word));
+        continue;
+      }
+    }
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<size_t> CsvTable::Find(Names names, Need need) {
+  for (const std::string_view name : names) {
+    const auto column = rows_.FindColumn(name);
+    if (!column) continue;
+    has_expected_column_ = true;
+    return column;
+  }
+  if (need == Need::kRequired) {
+    rows_.issues().Add(
+        IssueKind::kCsvColumnMissing,
+        fmt::format("{}: no column '{}'", rows_.base_name(), fmt::join(names, "' or '")));
+  }
+  return std::nullopt;
+}
+
+void CsvTable::Bind(size_t column, std::function<void(CsvTable&)> read) {
+  bindings_.push_back({column, std::move(read)});
+}
+
+template <typename Transform>
+void CsvTable::BindTexts(Names names, Texts& to, Need need, Transform transform) {
+  const auto column = Find(names, need);
+  if (!column) return;
+  Bind(*column, [column = *column, &to, transform](CsvTable& table) {
+    table.ReadTexts(column, to, transform);
+  });
+}
+
+void CsvTable::Text(Names names, Texts& to, Need need) {
+  BindTexts(names, to, need, [](std::string_view cell, std::string&) { return cell; });
+}
+void CsvTable::Shapes(Names names, Texts& to, Need need) {
+  BindTexts(names, to, need,
+            [](std::string_view cell, std::string&) { return WithoutQuotes(cell); });
+}
+void CsvTable::Lines(Names names, Texts& to, Need need) { BindTexts(names, to, need, JoinLines); }
+
+template <typename Parse>
+void CsvTable::BindInts(Names names, Ints& to, Need need, Parse parse) {
+  const auto column = Find(names, need);
+  if (!column) return;
+  Bind(*column,
+       [column = *column, &to, parse](CsvTable& table) { table.ReadInts(column, to, parse); });
+}
+
+void CsvTable::Int(Names names, Ints& to, Need need) { BindInts(names, to, need, ParseWholeCell); }
+void CsvTable::Us(Names names, Ints& to_ns, Need need) {
+  BindInts(names, to_ns, need, ParseUsCell);
+}
+
+void CsvTable::DurationUs(Names names, Ints& to_ns, Need need) {
+  const auto column = Find(names, need);
+  if (!column) return;
+  Bind(*column, [column = *column, &to_ns](CsvTable& table) {
+    const size_t first = to_ns.size();
+    table.ReadInts(column, to_ns, ParseUsCell);
+    table.ReplaceNegative(column, to_ns, first);
+  });
+}
+
+void CsvTable::Bytes(Names names, Ints& to, Need need) {
+  const auto column = Find(names, need);
+  if (!column) return;
+  const double bytes_per_unit = header()[*column].ends_with("(KB)") ? 1024 : 1024 * 1024;
+  Bind(*column, [column = *column, &to, bytes_per_unit](CsvTable& table) {
+    table.ReadInts(column, to,
+                   [=](std::string_view cell) { return ParseBytesCell(cell, bytes_per_unit); });
+  });
+}
+
+void CsvTable::Number(Names names, Numbers& to, Need need) {
+  const auto column = Find(names, need);
+  if (!column) return;
+  Bind(*column, [column = *column, &to](CsvTable& table) { table.ReadNumbers(column, to); });
+}
+
+void CsvTable::Metrics(std::vector<DynamicColumn>& metrics, size_t rows_before) {
+  metrics_ = &metrics;
+  const auto find = [&](std::string_view name) {
+    return std::find_if(metrics.begin(), metrics.end(),
+                        [&](const auto& m) { return m.name == name; });
+  };
+  const auto is_bound = [&](size_t column) {
+    return std::any_of(bindings_.begin(), bindings_.end(),
+                       [&](const auto& b) { return b.column == column; });
+  };
+  std::vector<size_t> columns;
+  for (size_t column = 0; column < header().size(); ++column) {
+    const std::string& name = header()[column];
+    const bool is_repeated = *rows_.FindColumn(name) != column;
+    if (name.empty() || is_repeated || is_bound(column)) continue;
+    columns.push_back(column);
+    if (find(name) == metrics.end()) metrics.emplace_back().name = name;
+  }
+  // Bound only now: adding to `metrics` moves its columns.
+  for (const size_t column : columns) {
+    DynamicColumn& to = *find(header()[column]);
+    const bool holds_texts = to.is_text();
+    Metric metric{&to, !holds_texts && to.size() > 0, holds_texts};
+    FillUp(to, rows_before);
+    Bind(column, [column, metric](CsvTable& table) mutable { table.ReadMetric(column, metric); });
+  }
+}
+
+Status CsvTable::ReadRows() {
+  if (!has_expected_column_) {
+    return Error{ErrorCode::kCorruptData,
+                 fmt::format("{}: none of the expected columns is in the first line, which is: {}",
+                             rows_.path(), fmt::join(header(), ","))};
+  }
+  bool has_estimate = false;
+  while (true) {
+    SL_ASSIGN_OR_RETURN(const bool has_rows, rows_.NextBatch());
+    if (!has_rows) return {};
+    const bool is_time_to_estimate = !has_estimate && rows_read_ >= kRowsBeforeEstimate;
+    rows_ahead_ = is_time_to_estimate ? rows_.EstimateRowsAhead() + rows_.size() : 0;
+    has_estimate |= is_time_to_estimate;
+    for (Binding& binding : bindings_) binding.read(*this);
+    rows_read_ += rows_.size();
+  }
+}
+
+// Neighbours are often equal: then neither `transform` nor the pool is asked.
+template <typename Transform>
+void CsvTable::ReadTexts(size_t column, Texts& to, Transform transform) {
+  ReserveAhead(to);
+  std::string_view last;
+  StringId id = StringId::kEmpty;
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    const std::string_view cell = rows_.cell(row, column);
+    if (cell != last) id = Intern(column, row, transform(cell, scratch_));
+    last = cell;
+    to.Append(id);
+  }
+}
+
+template <typename Parse>
+void CsvTable::ReadInts(size_t column, Ints& to, Parse parse) {
+  ReserveAhead(to);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    const int64_t value = parse(rows_.cell(row, column));
+    if (value == store::kNone) CountNotANumber(column, row);
+    to.Append(value);
+  }
+}
+
+void CsvTable::ReadNumbers(size_t column, Numbers& to) {
+  ReserveAhead(to);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    const double value = ParseNumberCell(rows_.cell(row, column));
+    if (std::isnan(value)) CountNotANumber(column, row);
+    to.Append(value);
+  }
+}
+
+void CsvTable::ReadMetric(size_t column, Metric& metric) {
+  size_t row = metric.holds_texts ? 0 : ReadMetricNumbers(column, metric);
+  for (; row < rows_.size(); ++row) {
+    metric.to->texts.Append(Intern(column, row, rows_.cell(row, column)));
+  }
+}
+
+// Stops at a text if no number came before it, and makes the metric one of texts. Returns the row
+// it stopped at.
+size_t CsvTable::ReadMetricNumbers(size_t column, Metric& metric) {
+  DynamicColumn& to = *metric.to;
+  ReserveAhead(to.numbers);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    const std::string_view cell = rows_.cell(row, column);
+    const double value = ParseNumberCell(cell);
+    if (!std::isnan(value)) {
+      metric.holds_numbers = true;
+    } else if (metric.holds_numbers || IsMissing(cell)) {
+      CountNotANumber(column, row);
+    } else {
+      metric.holds_texts = true;
+      FillUp(to.texts, to.numbers.size());
+      to.numbers = {};
+      return row;
+    }
+    to.numbers.Append(value);
+  }
+  return rows_.size();
+}
+
+StringId CsvTable::Intern(size_t column, size_t row, std::string_view text) {
+  if (IsMissing(text)) return StringId::kEmpty;
+  const size_t texts_before = out_.strings.size();
+  const StringId id = out_.strings.Intern(text);
+  if (out_.strings.size() > texts_before && !IsValidUtf8(text)) {
+    rows_.AddIssue(IssueKind::kInvalidUtf8, row, fmt::format("column '{}'", header()[column]),
+                   text);
+  }
+  return id;
+}
+
+void CsvTable::ReplaceNegative(size_t column, Ints& durs_ns, size_t first) {
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    const int64_t dur_ns = durs_ns[first + row];
+    if (dur_ns >= 0 || dur_ns == store::kNone) continue;
+    rows_.AddIssue(IssueKind::kNegativeDuration, row, fmt::format("column '{}'", header()[column]),
+                   rows_.cell(row, column));
+    durs_ns.Set(first + row, 0);
+  }
+}
+
+// A cell that says it has no number is no problem.
+void CsvTable::CountNotANumber(size_t column, size_t row) {
+  const std::string_view cell = rows_.cell(row, column);
+  if (IsMissing(cell)) return;
+  rows_.AddIssue(IssueKind::kCsvCellNotANumber, row,
+                 fmt::format("column '{}' is not a number", header()[column]), cell);
+}
+
+}  // namespace steplens::readers

@@ -1,0 +1,96 @@
+#include "readers/ascend_text/profiler_info.h"
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "readers/ascend_text/ascend_text.h"
+
+namespace steplens::readers {
+namespace {
+
+Result<JsonDocument> ParseObject(const TextInput& input) {
+  SL_ASSIGN_OR_RETURN(JsonDocument document, input.ParseJson());
+  if (document.root().IsObject()) return document;
+  return Error{ErrorCode::kCorruptData, fmt::format("{}: a JSON object was expected", input.path)};
+}
+
+void AppendMeta(std::string_view name, std::string_view value, store::TraceStore& out) {
+  out.meta.Append({.name = out.strings.Intern(name), .value = out.strings.Intern(value)});
+}
+
+void AppendScalars(const std::string& path, JsonValue value, store::TraceStore& out) {
+  if (!value.IsObject()) {
+    const std::string text = value.ToText();
+    const bool is_null = text == "null" && !value.IsString();
+    return AppendMeta(path, is_null ? "" : text, out);
+  }
+  value.ForEachMember([&](std::string_view key, JsonValue member) {
+    AppendScalars(path.empty() ? std::string(key) : fmt::format("{}.{}", path, key), member, out);
+  });
+}
+
+// "ProfilerLevel.Level1", "level1", "Level_none" -> "Level1", "LevelNone"
+std::string NormalLevel(std::string_view text) {
+  constexpr std::string_view kLevels[] = {"LevelNone", "Level0", "Level1", "Level2"};
+  std::string plain;
+  for (const char c : text.substr(text.find_last_of('.') + 1)) {
+    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  for (const std::string_view level : kLevels) {
+    if (plain == fmt::format("level{}", level == "LevelNone" ? "none" : level.substr(5))) {
+      return std::string(level);
+    }
+  }
+  return std::string(text);
+}
+
+// A text, or a list of texts; MindSpore may write "ExportType.Text".
+std::string NormalExportType(JsonValue value) {
+  std::string out;
+  const auto add = [&](std::string_view text) {
+    if (!out.empty()) out += ',';
+    for (const char c : text.substr(text.find_last_of('.') + 1)) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  };
+  if (const auto text = value.AsString()) add(*text);
+  value.ForEachElement([&](JsonValue item) { add(item.AsString().value_or("")); });
+  return out;
+}
+
+}  // namespace
+
+Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
+  AppendScalars("", document.root(), out);
+  return {};
+}
+
+Status ReadProfilerMetadata(const TextInput& input, store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
+  document.root().ForEachMember(
+      [&](std::string_view key, JsonValue value) { AppendMeta(key, value.ToText(), out); });
+  return {};
+}
+
+Result<ProfilerInfo> ReadProfilerInfo(const std::string& path) {
+  SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject({path, {}}));
+  const JsonValue root = document.root();
+  const JsonValue torch_config = root["config"]["experimental_config"];
+  const JsonValue mindspore_config = root["profiler_parameters"];
+  const auto either = [](JsonValue first, JsonValue second) {
+    return first.exists() ? first : second;
+  };
+  ProfilerInfo info;
+  info.rank_id =
+      either(root["rank_id"], root["ms_profiler_info"]["rank_id"]).AsInt().value_or(store::kNone);
+  info.level =
+      NormalLevel(either(torch_config["_profiler_level"], mindspore_config["profiler_level"])
+                      .AsString()
+                      .value_or(""));
+  info.export_type =
+      NormalExportType(either(torch_config["_export_type"], mindspore_config["export_type"]));
+  return info;
+}
+
+}  // namespace steplens::readers

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "base/status.h"
+#include "readers/ascend_text/text_input.h"
+#include "store/trace_store.h"
+
+namespace steplens::readers {
+
+// profiler_info.json -> meta, one row a scalar, named by its path. A list is one row of JSON text.
+Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out);
+
+// profiler_metadata.json -> meta, one row a member: the text itself, or JSON.
+Status ReadProfilerMetadata(const TextInput& input, store::TraceStore& out);
+
+}  // namespace steplens::readers

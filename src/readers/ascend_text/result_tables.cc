@@ -1,0 +1,169 @@
+#include "readers/ascend_text/result_tables.h"
+
+#include "readers/ascend_text/csv_table.h"
+
+// Which column of which file goes where, with the names it had in each generation. A column is
+// optional if some generation, level or framework never writes it.
+
+namespace steplens::readers {
+namespace {
+
+constexpr Need kOptional = Need::kOptional;
+
+Result<CsvTable> OpenTable(const TextInput& input, const ReadOptions& options,
+                           store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvRows rows, CsvRows::Open(input, options, out.issues));
+  return CsvTable(std::move(rows), out);
+}
+
+}  // namespace
+
+Status ReadKernelDetails(const TextInput& input, const ReadOptions& options,
+                         store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::KernelTable& kernels = out.kernels;
+  table.Int({"Step Id", "Step ID"}, kernels.step, kOptional);
+  table.Int({"Device_id", "Device ID"}, kernels.device, kOptional);
+  table.Int({"Model ID"}, kernels.model_id, kOptional);
+  table.Int({"Task ID"}, kernels.task_id, kOptional);
+  table.Int({"Stream ID"}, kernels.stream, kOptional);
+  table.Int({"Context ID"}, kernels.context_id, kOptional);
+  table.Text({"Name", "Op Name"}, kernels.name);
+  table.Text({"Type", "OP Type"}, kernels.type);
+  table.Text({"Accelerator Core", "Task Type"}, kernels.core);
+  table.Text({"OP State"}, kernels.state, kOptional);
+  table.Us({"Start Time(us)", "Task Start Time(us)"}, kernels.begin_ns);
+  table.DurationUs({"Duration(us)", "Task Duration(us)"}, kernels.dur_ns);
+  table.Us({"Wait Time(us)", "Task Wait Time(us)"}, kernels.wait_ns);
+  table.Int({"Block Dim", "Block Num"}, kernels.block_dim, kOptional);
+  table.Int({"Mix Block Dim", "Mix Block Num"}, kernels.mix_block_dim, kOptional);
+  table.Text({"HF32 Eligible"}, kernels.hf32, kOptional);
+  table.Shapes({"Input Shapes"}, kernels.input_shapes, kOptional);
+  table.Text({"Input Data Types"}, kernels.input_types, kOptional);
+  table.Text({"Input Formats"}, kernels.input_formats, kOptional);
+  table.Shapes({"Output Shapes"}, kernels.output_shapes, kOptional);
+  table.Text({"Output Data Types"}, kernels.output_types, kOptional);
+  table.Text({"Output Formats"}, kernels.output_formats, kOptional);
+  table.Metrics(out.kernel_metrics, kernels.size());
+  return table.ReadInto(kernels);
+}
+
+Status ReadOperatorDetails(const TextInput& input, const ReadOptions& options,
+                           store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::OperatorDetailTable& operators = out.operator_details;
+  // MindSpore writes the first two columns only.
+  const Need need = table.header().size() <= 2 ? kOptional : Need::kRequired;
+  table.Text({"Name"}, operators.name);
+  table.Lines({"Input Shapes"}, operators.input_shapes);
+  table.Lines({"Call Stack"}, operators.call_stack, need);
+  table.Us({"Host Self Duration(us)"}, operators.host_self_ns, need);
+  table.Us({"Host Total Duration(us)"}, operators.host_total_ns, need);
+  table.Us({"Device Self Duration(us)"}, operators.device_self_ns, need);
+  table.Us({"Device Total Duration(us)"}, operators.device_total_ns, need);
+  table.Us({"Device Self Duration With AICore(us)"}, operators.device_self_aicore_ns, need);
+  table.Us({"Device Total Duration With AICore(us)"}, operators.device_total_aicore_ns, need);
+  return table.ReadInto(operators);
+}
+
+Status ReadOperatorMemory(const TextInput& input, const ReadOptions& options,
+                          store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::AllocationTable& blocks = out.allocations;
+  table.Text({"Name"}, blocks.name);
+  table.Bytes({"Size(KB)"}, blocks.size_bytes);
+  table.Us({"Allocation Time(us)"}, blocks.alloc_ns);
+  table.Us({"Release Time(us)"}, blocks.release_ns, kOptional);
+  table.Us({"Active Release Time(us)"}, blocks.active_release_ns, kOptional);
+  table.Us({"Duration(us)"}, blocks.dur_ns);
+  table.Us({"Active Duration(us)"}, blocks.active_dur_ns, kOptional);
+  table.Bytes({"Allocation Total Allocated(MB)", "Allocation Total Allocated(KB)"},
+              blocks.alloc_total_allocated_bytes);
+  table.Bytes({"Allocation Total Reserved(MB)", "Allocation Total Reserved(KB)"},
+              blocks.alloc_total_reserved_bytes);
+  table.Bytes({"Allocation Total Active(MB)"}, blocks.alloc_total_active_bytes, kOptional);
+  table.Bytes({"Release Total Allocated(MB)", "Release Total Allocated(KB)"},
+              blocks.release_total_allocated_bytes);
+  table.Bytes({"Release Total Reserved(MB)", "Release Total Reserved(KB)"},
+              blocks.release_total_reserved_bytes);
+  table.Bytes({"Release Total Active(MB)"}, blocks.release_total_active_bytes, kOptional);
+  table.Int({"Stream Ptr"}, blocks.stream_ptr, kOptional);
+  table.Text({"Device Type", "Device"}, blocks.device);
+  return table.ReadInto(blocks);
+}
+
+Status ReadMemoryRecord(const TextInput& input, const ReadOptions& options,
+                        store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::MemorySampleTable& samples = out.memory_samples;
+  table.Text({"Component"}, samples.component);
+  table.Us({"Timestamp(us)"}, samples.ts_ns);
+  table.Bytes({"Total Allocated(MB)", "Total Allocated(KB)"}, samples.allocated_bytes);
+  table.Bytes({"Total Reserved(MB)", "Total Reserved(KB)"}, samples.reserved_bytes);
+  table.Bytes({"Total Active(MB)"}, samples.active_bytes, kOptional);
+  table.Int({"Stream Ptr"}, samples.stream_ptr, kOptional);
+  table.Text({"Device Type", "Device"}, samples.device);
+  return table.ReadInto(samples);
+}
+
+Status ReadModuleMemory(const TextInput& input, const ReadOptions& options,
+                        store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::ModuleMemoryTable& modules = out.module_memory;
+  table.Text({"Component"}, modules.component);
+  table.Us({"Timestamp(us)"}, modules.ts_ns);
+  table.Bytes({"Total Reserved(MB)", "Total Reserved(KB)"}, modules.reserved_bytes);
+  table.Text({"Device", "Device Type"}, modules.device);
+  return table.ReadInto(modules);
+}
+
+Status ReadStepTrace(const TextInput& input, const ReadOptions& options, store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::StepTraceTable& steps = out.step_traces;
+  table.Int({"Device_id", "Device ID"}, steps.device, kOptional);
+  table.Int({"Step"}, steps.step);
+  table.Number({"Computing"}, steps.computing_us);
+  table.Number({"Communication(Not Overlapped)"}, steps.comm_not_overlapped_us);
+  table.Number({"Overlapped"}, steps.overlapped_us);
+  table.Number({"Communication"}, steps.communication_us);
+  table.Number({"Free"}, steps.free_us);
+  table.Number({"Stage"}, steps.stage_us);
+  table.Number({"Bubble"}, steps.bubble_us);
+  table.Number({"Communication(Not Overlapped and Exclude Receive)"},
+               steps.comm_exclude_receive_us);
+  table.Number({"Preparing"}, steps.preparing_us, kOptional);
+  return table.ReadInto(steps);
+}
+
+Status ReadOpStatistic(const TextInput& input, const ReadOptions& options, store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::OpStatisticTable& types = out.op_statistics;
+  table.Int({"Device_id", "Device ID"}, types.device, kOptional);
+  table.Text({"OP Type"}, types.type);
+  table.Text({"Core Type"}, types.core);
+  table.Int({"Count"}, types.count);
+  table.Number({"Total Time(us)"}, types.total_us);
+  table.Number({"Min Time(us)"}, types.min_us);
+  table.Number({"Avg Time(us)"}, types.avg_us);
+  table.Number({"Max Time(us)"}, types.max_us);
+  table.Number({"Ratio(%)"}, types.ratio_percent);
+  return table.ReadInto(types);
+}
+
+Status ReadApiStatistic(const TextInput& input, const ReadOptions& options,
+                        store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
+  store::ApiStatisticTable& calls = out.api_statistics;
+  table.Text({"Device_id", "Device ID"}, calls.device, kOptional);
+  table.Text({"Level"}, calls.level);
+  table.Text({"API Name"}, calls.name);
+  table.Number({"Time(us)"}, calls.total_us);
+  table.Int({"Count"}, calls.count);
+  table.Number({"Avg(us)"}, calls.avg_us);
+  table.Number({"Min(us)"}, calls.min_us);
+  table.Number({"Max(us)"}, calls.max_us);
+  table.Number({"Variance"}, calls.variance);
+  return table.ReadInto(calls);
+}
+
+}  // namespace steplens::readers

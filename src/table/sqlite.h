@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "table/table.h"
+
+namespace steplens::table {
+
+// Writes the tables as a new SQLite file, which replaces an old one at once when it is complete.
+// Columns have the names and values of SqlColumnName; empty numeric cells are NULL.
+Status WriteSqlite(std::span<const Table> tables, const std::string& path);
+
+// A name as an SQL identifier: quoted, so that every header will do.
+std::string QuoteSqlName(std::string_view name);
+
+// The column's name in SQL, where times are integer nanoseconds: "Duration(us)" -> "Duration(ns)",
+// "Free" (a time) -> "Free(ns)". Other columns keep their header.
+std::string SqlColumnName(const Column& column);
+
+}  // namespace steplens::table
