@@ -35,9 +35,8 @@ demo: program ## opens the sample profile in examples/ and shows what steplens s
 test: setup-test ## everything CI runs
 	@$(STAGE) "lint" scripts/lint
 	@$(STAGE) "unit and integration tests" $(MAKE) --no-print-directory run-tests
-	@$(STAGE) "address and undefined behaviour sanitizers" $(MAKE) --no-print-directory run-asan
+	@$(STAGE) "address and undefined behaviour sanitizers, fuzzing" $(MAKE) --no-print-directory run-asan
 	@$(STAGE) "thread sanitizer" $(MAKE) --no-print-directory run-tsan
-	@$(STAGE) "fuzzing" $(MAKE) --no-print-directory run-fuzz
 	@echo "==== all stages passed"
 
 test-fast: setup-test build-tests ## the unit tests alone
@@ -78,20 +77,22 @@ run-tests: build-tests
 	@$(CTEST) build -L fast
 	@$(CTEST) build -LE fast
 
+# One build serves both: the fuzzers need the same instrumentation as the sanitizer run of the tests.
 run-asan:
 	@cmake --preset asan $(FASTER) >/dev/null
 	@$(BUILD) build/asan -j $(JOBS)
 	@$(CTEST) build/asan -L fast
+	@scripts/fuzz build/asan $(FUZZ_SECONDS)
 
 run-tsan:
 	@cmake --preset tsan $(FASTER) >/dev/null
 	@$(BUILD) build/tsan -j $(JOBS)
 	@$(FIXED_LAYOUT) $(CTEST) build/tsan -L fast
 
-run-fuzz:
+fuzz: setup-test ## the fuzz targets, FUZZ_SECONDS each
 	@cmake --preset fuzz $(FASTER) >/dev/null
 	@$(BUILD) build/fuzz -j $(JOBS)
 	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
 
 .PHONY: help program demo test test-fast lint tidy format bench install clean setup-test build-tests \
-        run-tests run-asan run-tsan run-fuzz
+        run-tests run-asan run-tsan fuzz

@@ -1,5 +1,6 @@
-// Measures one path of the product in CPU time, best of several runs, beside the limit it is held against, in one process.
-// Prints one JSON object; bench/run.py calls it per measurement, in a fresh process, and writes docs/performance.md.
+// Measures one path of the product in CPU time, best of several runs, beside the limit it is held
+// against, in one process. Prints one JSON object; bench/run.py calls it per measurement, in a
+// fresh process, and writes docs/performance.md.
 //
 //   steplens_bench walk TRACE             simdjson On-Demand alone
 //   steplens_bench trace TRACE THREADS    trace to store
@@ -11,8 +12,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <ctime>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -77,11 +78,14 @@ uint64_t SizeOf(const std::string& path) {
 }
 
 void Print(const Times& times, uint64_t bytes, uint64_t rows) {
-  fmt::print("{{\"cpu_s\": {:.4f}, \"wall_s\": {:.4f}, \"bytes\": {}, \"rows\": {}, \"peak_mb\": {:.1f}}}\n", times.cpu_s,
-             times.wall_s, bytes, rows, PeakMb());
+  fmt::print(
+      "{{\"cpu_s\": {:.4f}, \"wall_s\": {:.4f}, \"bytes\": {}, \"rows\": {}, \"peak_mb\": "
+      "{:.1f}}}\n",
+      times.cpu_s, times.wall_s, bytes, rows, PeakMb());
 }
 
-// Every field of every event touched once, nothing kept: the fastest any reader built on simdjson could be.
+// Every field of every event touched once, nothing kept: the fastest any reader built on simdjson
+// could be.
 void Walk(const std::string& path) {
   simdjson::padded_string text;
   if (simdjson::padded_string::load(path).get(text)) Fail("cannot load " + path);
@@ -94,8 +98,9 @@ void Walk(const std::string& path) {
     if (parser.iterate(text).get(document)) Fail("not JSON");
     simdjson::ondemand::json_type type{};
     if (document.type().get(type)) Fail("not JSON");
-    const auto error = type == simdjson::ondemand::json_type::array ? document.get_array().get(array)
-                                                                    : document["traceEvents"].get_array().get(array);
+    const auto error = type == simdjson::ondemand::json_type::array
+                           ? document.get_array().get(array)
+                           : document["traceEvents"].get_array().get(array);
     if (error) Fail("no events");
     uint64_t touched = 0;
     for (auto element : array) {
@@ -200,13 +205,15 @@ void Breakdown(size_t events) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() < 2) Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS]");
+  if (words.size() < 2)
+    Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS]");
   const std::string& what = words[0];
   if (what == "walk") Walk(words[1]);
   if (what == "trace") Trace(words[1], words.size() > 2 ? std::stoul(words[2]) : 1);
   if (what == "db") File(words[1], readers::ReadProfilerDb);
   if (what == "csv") {
-    File(words[1], [](const std::string& path, const readers::ReadOptions& options, store::TraceStore& store) {
+    File(words[1], [](const std::string& path, const readers::ReadOptions& options,
+                      store::TraceStore& store) {
       return readers::ReadTextFile(readers::TextFileKind::kKernelDetails, path, options, store);
     });
   }

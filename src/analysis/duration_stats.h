@@ -13,7 +13,8 @@ struct DurationStats {
   int64_t total_ns = 0;
   int64_t min_ns = 0;
   int64_t max_ns = 0;
-  long double squares_us2 = 0;  // sum of squares; 64 bits of mantissa keep the variance below honest
+  long double squares_us2 =
+      0;  // sum of squares; 64 bits of mantissa keep the variance below honest
 
   void Add(int64_t dur_ns) {
     const long double us = static_cast<long double>(dur_ns) / 1000;

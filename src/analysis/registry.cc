@@ -35,9 +35,7 @@ std::vector<AnalysisEntry> Analyses() {
       {"operator_tree", "Every host operator with its parent, host and device time.",
        [](const Job& job) { return OperatorTree(job, {}); }},
       {"api_stats", "CANN and GPU runtime calls by name, as in api_statistic.csv.",
-       [](const Job& job) {
-         return ApiStatistics(job, {.selection = {}, .per_rank = true});
-       }},
+       [](const Job& job) { return ApiStatistics(job, {.selection = {}, .per_rank = true}); }},
   };
 }
 

@@ -103,6 +103,17 @@ TEST(CsvReader, SaysHowMuchTextIsSplit) {
   EXPECT_EQ(reader.text_position(), 8);
 }
 
+TEST(CsvReader, KeepsCellsOfEarlierRowsWhileBuffered) {
+  CsvReader reader = MakeReader("\"a\"\"b\",1\n\n\"c\"\"d\",2\ne,3");
+  EXPECT_FALSE(reader.NextBuffered());
+  ASSERT_TRUE(*reader.Next());
+  const std::vector<std::string_view> first(reader.cells().begin(), reader.cells().end());
+  ASSERT_TRUE(reader.NextBuffered());
+  EXPECT_THAT(reader.cells(), ElementsAre("c\"d", "2"));
+  EXPECT_THAT(first, ElementsAre("a\"b", "1"));
+  EXPECT_EQ(reader.line(), 3);
+}
+
 TEST(CsvReader, EmptyTextHasNoRow) {
   EXPECT_THAT(ReadAll(""), ElementsAre());
   EXPECT_THAT(ReadAll("\n\r\n"), ElementsAre());

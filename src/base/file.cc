@@ -43,7 +43,7 @@ struct OpenedFile {
 Result<OpenedFile> OpenForReading(const std::string& path) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) return SystemError(path, "open", errno);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return SystemError(path, "read its size", errno);
   if (S_ISDIR(info.st_mode)) {
     return Error{ErrorCode::kInvalidArgument,
@@ -88,7 +88,7 @@ class MemorySource : public ByteSource {
 }  // namespace
 
 Result<FileStamp> StatFile(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return SystemError(path, "look at", errno);
   return FileStamp{static_cast<uint64_t>(info.st_size),
                    int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
@@ -99,8 +99,8 @@ Result<std::string> ReadFileRange(const std::string& path, uint64_t offset, size
   std::string out(size, '\0');
   size_t have = 0;
   while (have < size) {
-    const ssize_t got = ::pread(file.fd.get(), out.data() + have, size - have,
-                                static_cast<off_t>(offset + have));
+    const ssize_t got =
+        ::pread(file.fd.get(), out.data() + have, size - have, static_cast<off_t>(offset + have));
     if (got < 0) return SystemError(path, "read", errno);
     if (got == 0) break;
     have += static_cast<size_t>(got);

@@ -24,8 +24,8 @@ Result<std::string> ReadFile(const std::string& path);
 // Up to `size` bytes at `offset`; shorter at the end of the file.
 Result<std::string> ReadFileRange(const std::string& path, uint64_t offset, size_t size);
 
-// A private read-only view of a whole file, for files of our own (the cache). User files are read, not
-// mapped: a file that shrinks while mapped kills the process.
+// A private read-only view of a whole file, for files of our own (the cache). User files are read,
+// not mapped: a file that shrinks while mapped kills the process.
 class MappedFile {
  public:
   static Result<MappedFile> Open(const std::string& path);
@@ -58,11 +58,13 @@ class AtomicFile {
   int fd_ = -1;
 };
 
-// Text read front to back in pieces: a plain file, or a gzip stream (one member or several) unpacked on the fly.
+// Text read front to back in pieces: a plain file, or a gzip stream (one member or several)
+// unpacked on the fly.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills up to `size` bytes; 0 at the end. A damaged gzip stream gives what could be unpacked, then an error.
+  // Fills up to `size` bytes; 0 at the end. A damaged gzip stream gives what could be unpacked,
+  // then an error.
   virtual Result<size_t> Read(char* buffer, size_t size) = 0;
   // Bytes of the file consumed so far, for progress.
   virtual uint64_t file_position() const = 0;

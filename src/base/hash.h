@@ -12,7 +12,8 @@ struct Hash128 {
   uint64_t high = 0;
   uint64_t low = 0;
 };
-// Long enough to stand for the text itself: two texts of one profile with equal hashes are not to be expected.
+// Long enough to stand for the text itself: two texts of one profile with equal hashes are not to
+// be expected.
 Hash128 HashWide(std::string_view text);
 
 }  // namespace steplens

@@ -46,9 +46,8 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   impl->text = simdjson::padded_string(text);
   const auto error = impl->parser.parse(impl->text).get(impl->root);
   if (error) {
-    return Error{ErrorCode::kCorruptData,
-                 fmt::format("{}: not valid JSON ({} bytes): {}", name, text.size(),
-                             simdjson::error_message(error))};
+    return Error{ErrorCode::kCorruptData, fmt::format("{}: not valid JSON ({} bytes): {}", name,
+                                                      text.size(), simdjson::error_message(error))};
   }
   return JsonDocument(std::move(impl));
 }
@@ -112,13 +111,13 @@ std::string JsonValue::ToText() const {
   return simdjson::minify(ToElement(document_, index_));
 }
 
-void JsonValue::ForEachMember(
-    const std::function<void(std::string_view, JsonValue)>& visit) const {
+void JsonValue::ForEachMember(const std::function<void(std::string_view, JsonValue)>& visit) const {
   simdjson::dom::object object;
   if (!exists() || ToElement(document_, index_).get_object().get(object)) return;
   for (const auto& field : object) {
     JsonValue value;
-    std::memcpy(static_cast<void*>(&value), static_cast<const void*>(&field.value), sizeof(element));
+    std::memcpy(static_cast<void*>(&value), static_cast<const void*>(&field.value),
+                sizeof(element));
     visit(field.key, value);
   }
 }

@@ -11,8 +11,8 @@
 
 namespace steplens {
 
-// One value of a parsed document. Cheap to copy; valid while its JsonDocument lives. Asking a value for
-// what it is not gives nothing, never an error: files of users have holes.
+// One value of a parsed document. Cheap to copy; valid while its JsonDocument lives. Asking a value
+// for what it is not gives nothing, never an error: files of users have holes.
 class JsonValue {
  public:
   JsonValue() = default;
@@ -24,10 +24,10 @@ class JsonValue {
 
   JsonValue operator[](std::string_view key) const;  // member of an object; absent: !exists()
   std::optional<std::string_view> AsString() const;
-  std::optional<int64_t> AsInt() const;      // an integer number, or text that is one
-  std::optional<double> AsDouble() const;    // any number, or text that is one
+  std::optional<int64_t> AsInt() const;    // an integer number, or text that is one
+  std::optional<double> AsDouble() const;  // any number, or text that is one
   std::optional<bool> AsBool() const;
-  std::string ToText() const;                // compact JSON; the bare text of a string
+  std::string ToText() const;  // compact JSON; the bare text of a string
 
   // In document order. `visit` of an object gets the key as well.
   void ForEachMember(const std::function<void(std::string_view key, JsonValue value)>& visit) const;

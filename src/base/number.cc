@@ -99,8 +99,8 @@ std::optional<int64_t> ParseScaled(std::string_view text, int digits) {
 }
 
 std::optional<int64_t> ParseUsToNs(std::string_view text) {
-  // The common form, digits[.digits], without the general machinery. Sixteen digits before the point and
-  // three after it fit into 64 bits without a sign.
+  // The common form, digits[.digits], without the general machinery. Sixteen digits before the
+  // point and three after it fit into 64 bits without a sign.
   const char* p = text.data();
   const char* end = p + text.size();
   const char* first = p;

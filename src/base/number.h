@@ -7,9 +7,10 @@
 
 namespace steplens {
 
-// "1736408883704643.212" (microseconds) -> 1736408883704643212 (nanoseconds), never through a double.
-// The fourth and further decimals are rounded half up. Surrounding blanks and TABs are ignored; an
-// exponent is accepted ("1.7e3"). Nothing for text that is not a finite number or overflows int64.
+// "1736408883704643.212" (microseconds) -> 1736408883704643212 (nanoseconds), never through a
+// double. The fourth and further decimals are rounded half up. Surrounding blanks and TABs are
+// ignored; an exponent is accepted ("1.7e3"). Nothing for text that is not a finite number or
+// overflows int64.
 std::optional<int64_t> ParseUsToNs(std::string_view text);
 
 // The same for a decimal number scaled by 10^digits: ParseScaled("1.5", 3) == 1500.

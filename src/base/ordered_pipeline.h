@@ -9,14 +9,16 @@
 
 namespace steplens {
 
-// Reads pieces one after the other, works on them in parallel, and takes the results in the order read:
+// Reads pieces one after the other, works on them in parallel, and takes the results in the order
+// read:
 //
 //   next(item) -> bool   one call at a time, in order; false: there are no more pieces
 //   work(item)           any number at once
 //   consume(item)        one call at a time, in the order of next
 //
-// At most 2 * threads pieces exist at once and their Items are reused, so memory is bounded and buffers keep
-// their capacity. The calling thread takes part. Results do not depend on the number of threads.
+// At most 2 * threads pieces exist at once and their Items are reused, so memory is bounded and
+// buffers keep their capacity. The calling thread takes part. Results do not depend on the number
+// of threads.
 template <typename Item, typename Next, typename Work, typename Consume>
 void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
   struct Slot {

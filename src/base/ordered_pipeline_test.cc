@@ -29,8 +29,7 @@ TEST(RunOrdered, ConsumesInTheOrderReadForAnyNumberOfThreads) {
 
 TEST(RunOrdered, TakesNothingFromAnEmptySource) {
   ThreadPool pool(3);
-  RunOrdered<int>(
-      pool, [](int&) { return false; }, [](int&) { FAIL(); }, [](int&) { FAIL(); });
+  RunOrdered<int>(pool, [](int&) { return false; }, [](int&) { FAIL(); }, [](int&) { FAIL(); });
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ void Progress::Draw(steady_clock::time_point now) {
     constexpr size_t kWidth = 30;
     const double part = std::min(1.0, done / static_cast<double>(total_));
     const auto filled = static_cast<size_t>(part * kWidth);
-    line = fmt::format("\r{} [{:=<{}}{:{}}] {:3.0f}% {:.0f} MB/s {:.0f} s left", title_, "", filled, "",
-                       kWidth - filled, part * 100, rate / 1e6,
+    line = fmt::format("\r{} [{:=<{}}{:{}}] {:3.0f}% {:.0f} MB/s {:.0f} s left", title_, "", filled,
+                       "", kWidth - filled, part * 100, rate / 1e6,
                        rate > 0 ? (static_cast<double>(total_) - done) / rate : 0);
   }
   std::fputs((line + "\033[K").c_str(), stderr);

@@ -69,17 +69,17 @@ class [[nodiscard]] Result {
 #define SL_CONCAT_(a, b) SL_CONCAT_INNER_(a, b)
 
 // Returns the error of a Status or Result expression to the caller.
-#define SL_RETURN_IF_ERROR(expr)                                             \
-  do {                                                                       \
-    if (auto sl_status_ = (expr); !sl_status_.ok()) {                        \
-      return std::move(sl_status_).error();                                  \
-    }                                                                        \
+#define SL_RETURN_IF_ERROR(expr)                      \
+  do {                                                \
+    if (auto sl_status_ = (expr); !sl_status_.ok()) { \
+      return std::move(sl_status_).error();           \
+    }                                                 \
   } while (false)
 
 // Declares `decl` from the value of a Result expression, or returns its error.
 #define SL_ASSIGN_OR_RETURN(decl, expr) \
   SL_ASSIGN_OR_RETURN_(SL_CONCAT_(sl_result_, __LINE__), decl, expr)
-#define SL_ASSIGN_OR_RETURN_(tmp, decl, expr)       \
-  auto tmp = (expr);                                \
-  if (!tmp.ok()) return std::move(tmp).error();     \
+#define SL_ASSIGN_OR_RETURN_(tmp, decl, expr)   \
+  auto tmp = (expr);                            \
+  if (!tmp.ok()) return std::move(tmp).error(); \
   decl = *std::move(tmp)

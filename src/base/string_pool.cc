@@ -6,7 +6,8 @@
 
 namespace steplens {
 
-// Open addressing over ids; a slot keeps the upper half of the hash so that most probes never touch text.
+// Open addressing over ids; a slot keeps the upper half of the hash so that most probes never touch
+// text.
 struct StringPool::Index {
   struct Slot {
     uint32_t id_plus_one = 0;
@@ -97,7 +98,8 @@ StringId StringPool::Intern(std::string_view text) {
 
 bool StringPool::Attach(std::span<const uint64_t> offsets, std::span<const char> bytes) {
   if (offsets.size() < 2 || offsets[0] != 0 || offsets[1] != 0) return false;
-  if (!std::is_sorted(offsets.begin(), offsets.end()) || offsets.back() != bytes.size()) return false;
+  if (!std::is_sorted(offsets.begin(), offsets.end()) || offsets.back() != bytes.size())
+    return false;
   mapped_offsets_ = offsets;
   mapped_bytes_ = bytes;
   index_.reset();

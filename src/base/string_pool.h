@@ -13,13 +13,15 @@ namespace steplens {
 // Index into a StringPool. Equal ids mean equal text, within one pool.
 enum class StringId : uint32_t { kEmpty = 0 };
 
-// Every distinct text once. Ids are handed out in order of first appearance; id 0 is the empty text.
+// Every distinct text once. Ids are handed out in order of first appearance; id 0 is the empty
+// text.
 //
 //   offsets: 0 | 0 | 5 | 11 ...      text i is bytes[offsets[i], offsets[i + 1])
 //   bytes:   aten::Conv2D...
 //
-// A pool either owns its bytes or views those of a mapped cache file (Attach), whose owner must outlive
-// it; the look-up index is built at the first Intern or Find. Not thread safe while interning.
+// A pool either owns its bytes or views those of a mapped cache file (Attach), whose owner must
+// outlive it; the look-up index is built at the first Intern or Find. Not thread safe while
+// interning.
 class StringPool {
  public:
   StringPool();
@@ -48,7 +50,9 @@ class StringPool {
 
  private:
   struct Index;
-  const char* data() const { return mapped_offsets_.empty() ? bytes_.data() : mapped_bytes_.data(); }
+  const char* data() const {
+    return mapped_offsets_.empty() ? bytes_.data() : mapped_bytes_.data();
+  }
   Index& index() const;
 
   std::vector<uint64_t> offsets_;

@@ -11,8 +11,9 @@
 
 namespace steplens {
 
-// A fixed set of workers for coarse work (files, chunks, ranks). The caller of ParallelFor always works
-// too, so nested calls cannot deadlock and a pool of one thread runs everything on the caller.
+// A fixed set of workers for coarse work (files, chunks, ranks). The caller of ParallelFor always
+// works too, so nested calls cannot deadlock and a pool of one thread runs everything on the
+// caller.
 class ThreadPool {
  public:
   // `threads` counts the caller: 1 starts no worker. 0 means one per core.
@@ -23,7 +24,8 @@ class ThreadPool {
 
   size_t threads() const { return workers_.size() + 1; }
 
-  // Calls task(0) ... task(count - 1), each once, in any order and on any thread; returns when all are done.
+  // Calls task(0) ... task(count - 1), each once, in any order and on any thread; returns when all
+  // are done.
   void ParallelFor(size_t count, const std::function<void(size_t)>& task);
 
   // Calls body() threads() times, at once where workers are free: the frame of a pipeline.
@@ -38,7 +40,8 @@ class ThreadPool {
 
   std::mutex queue_mutex_;
   std::condition_variable_any queue_changed_;
-  std::deque<std::shared_ptr<Batch>> queue_;  // shared: a batch is held by its caller and by the workers on it
+  std::deque<std::shared_ptr<Batch>>
+      queue_;  // shared: a batch is held by its caller and by the workers on it
   std::vector<std::jthread> workers_;
 };
 

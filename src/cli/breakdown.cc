@@ -23,13 +23,15 @@ CommandSpec BreakdownCommand() {
   spec.name = "breakdown";
   spec.summary = "Where each step's time went";
   spec.description =
-      "One row per rank and step, computed from the timeline: computing, communication (overlapped by computing and not), free, "
+      "One row per rank and step, computed from the timeline: computing, communication (overlapped "
+      "by computing and not), free, "
       "pipeline bubble and preparing. Columns as in step_trace_time.csv, in microseconds.";
   spec.positionals = {PathPositional(true)};
-  spec.options = Joined({{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
-                         {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true},
-                         {.name = "--compat", .help = "Round Stage and Preparing as the reference tool does"}},
-                        Joined(TableOptions(), InputOptions()));
+  spec.options =
+      Joined({{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
+              {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true},
+              {.name = "--compat", .help = "Round Stage and Preparing as the reference tool does"}},
+             Joined(TableOptions(), InputOptions()));
   spec.example = "steplens breakdown examples/sample";
   spec.run = Run;
   return spec;

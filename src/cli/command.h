@@ -40,15 +40,20 @@ class Arguments {
   std::optional<int64_t> Integer(std::string_view option) const;
   const std::vector<std::string>& Positional(std::string_view name) const;
 
-  void Set(const std::string& name, std::vector<std::string> values) { values_[name] = std::move(values); }
-  void SetDefault(const std::string& name, std::string value) { defaults_[name] = std::move(value); }
+  void Set(const std::string& name, std::vector<std::string> values) {
+    values_[name] = std::move(values);
+  }
+  void SetDefault(const std::string& name, std::string value) {
+    defaults_[name] = std::move(value);
+  }
 
  private:
   std::map<std::string, std::vector<std::string>> values_;
   std::map<std::string, std::string> defaults_;
 };
 
-// One command: everything that parsing, help, completion and docs/commands.md need, and what it does.
+// One command: everything that parsing, help, completion and docs/commands.md need, and what it
+// does.
 struct CommandSpec {
   std::string name;
   std::string summary;      // one line

@@ -3,8 +3,9 @@
 namespace steplens::cli {
 
 const std::vector<CommandSpec>& Commands() {
-  static const std::vector<CommandSpec> kCommands = {InfoCommand(),   BreakdownCommand(),  OpsCommand(), QueryCommand(),
-                                                     VerifyCommand(), CompletionCommand(), DocsCommand()};
+  static const std::vector<CommandSpec> kCommands = {
+      InfoCommand(),   BreakdownCommand(),  OpsCommand(), QueryCommand(),
+      VerifyCommand(), CompletionCommand(), DocsCommand()};
   return kCommands;
 }
 

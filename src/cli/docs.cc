@@ -20,19 +20,21 @@ std::string Synopsis(const CommandSpec& command) {
 std::string OptionRow(const OptionSpec& option) {
   std::string value = option.value_name;
   if (!option.choices.empty()) value = fmt::format("{}", fmt::join(option.choices, "\\|"));
-  return fmt::format("| `{}`{} | {} | {} |\n", option.name, value.empty() ? "" : " " + value, option.help,
-                     option.default_value);
+  return fmt::format("| `{}`{} | {} | {} |\n", option.name, value.empty() ? "" : " " + value,
+                     option.help, option.default_value);
 }
 
 std::string CommandsMarkdown() {
   std::string out =
       "# Commands\n\n"
-      "Written by `steplens docs commands` from the same table that `--help` and shell completion use; do not edit by hand.\n\n"
-      "The result goes to stdout, everything else to stderr. The same input and options give the same bytes.\n";
+      "Written by `steplens docs commands` from the same table that `--help` and shell completion "
+      "use; do not edit by hand.\n\n"
+      "The result goes to stdout, everything else to stderr. The same input and options give the "
+      "same bytes.\n";
   for (const CommandSpec& command : Commands()) {
     if (command.is_hidden) continue;
-    out += fmt::format("\n## {}\n\n{}.\n\n    {}\n\n{}\n\n", command.name, command.summary, Synopsis(command),
-                       command.description);
+    out += fmt::format("\n## {}\n\n{}.\n\n    {}\n\n{}\n\n", command.name, command.summary,
+                       Synopsis(command), command.description);
     for (const PositionalSpec& positional : command.positionals) {
       out += fmt::format("* `{}`: {}\n", positional.name, positional.help);
     }
@@ -47,7 +49,8 @@ std::string CommandsMarkdown() {
          "| 1 | `verify`: a rule is broken |\n"
          "| 2 | the command line asks for something impossible |\n"
          "| 3 | nothing to read there: no such path, no profile in it |\n"
-         "| 4 | the bytes do not follow their format; with `--strict`: a record could not be used |\n"
+         "| 4 | the bytes do not follow their format; with `--strict`: a record could not be used "
+         "|\n"
          "| 5 | a format or version that is known but not read yet |\n"
          "| 6 | the operating system refused (permission, disk) |\n"
          "| 70 | a bug in steplens |\n"
@@ -55,8 +58,9 @@ std::string CommandsMarkdown() {
 }
 
 Result<int> Run(const Arguments& arguments) {
-  const std::string text =
-      arguments.Positional("PAGE").front() == "schema" ? store::SchemaMarkdown() : CommandsMarkdown();
+  const std::string text = arguments.Positional("PAGE").front() == "schema"
+                               ? store::SchemaMarkdown()
+                               : CommandsMarkdown();
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -68,7 +72,10 @@ CommandSpec DocsCommand() {
   spec.name = "docs";
   spec.summary = "Print a page of docs/ that is made from the code";
   spec.description = "docs/commands.md and docs/schema.md are written with it.";
-  spec.positionals = {{.name = "PAGE", .help = "commands or schema", .is_path = false, .choices = {"commands", "schema"}}};
+  spec.positionals = {{.name = "PAGE",
+                       .help = "commands or schema",
+                       .is_path = false,
+                       .choices = {"commands", "schema"}}};
   spec.example = "steplens docs schema > docs/schema.md";
   spec.is_hidden = true;
   spec.run = Run;

@@ -89,12 +89,14 @@ std::string StepText(const std::vector<int64_t>& steps) {
   return out;
 }
 
-void AppendFiles(std::string& out, const std::vector<store::InputFile>& files, const std::string& below) {
+void AppendFiles(std::string& out, const std::vector<store::InputFile>& files,
+                 const std::string& below) {
   for (const store::InputFile& file : files) {
     std::string path = file.path;
     if (path.starts_with(below + "/")) path.erase(0, below.size() + 1);
     if (file.used) {
-      out += fmt::format("    {:<52} {:>12.1f} KB\n", path, static_cast<double>(file.size_bytes) / 1e3);
+      out += fmt::format("    {:<52} {:>12.1f} KB\n", path,
+                         static_cast<double>(file.size_bytes) / 1e3);
     } else {
       out += fmt::format("    {:<52} left out: {}\n", path, file.note);
     }
@@ -103,8 +105,9 @@ void AppendFiles(std::string& out, const std::vector<store::InputFile>& files, c
 
 void AppendRank(std::string& out, const store::TraceStore& rank) {
   const analysis::RankSummary summary = analysis::Summarise(rank);
-  out += fmt::format("Rank {}: {} ({}{}{})  {}\n", rank.info.rank, rank.info.source, rank.info.format,
-                     rank.info.level.empty() ? "" : ", ", rank.info.level, rank.info.path);
+  out +=
+      fmt::format("Rank {}: {} ({}{}{})  {}\n", rank.info.rank, rank.info.source, rank.info.format,
+                  rank.info.level.empty() ? "" : ", ", rank.info.level, rank.info.path);
   out += "  rows:  ";
   for (const auto& [name, count] : summary.counts) out += fmt::format(" {} {},", count, name);
   out.back() = '\n';
@@ -155,7 +158,8 @@ CommandSpec InfoCommand() {
   spec.name = "info";
   spec.summary = "What is in a profile, and whether it is sound";
   spec.description =
-      "For each rank: where it comes from, its level, the files used and left out with the reason, row counts, steps, time extent, and the "
+      "For each rank: where it comes from, its level, the files used and left out with the reason, "
+      "row counts, steps, time extent, and the "
       "problems met while reading.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());

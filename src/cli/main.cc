@@ -5,7 +5,8 @@
 
 namespace {
 
-// The first Ctrl-C asks the work to stop; the second one, should that take too long, ends the program.
+// The first Ctrl-C asks the work to stop; the second one, should that take too long, ends the
+// program.
 void OnInterrupt(int signal_number) {
   if (steplens::IsCancelled()) {
     std::signal(signal_number, SIG_DFL);

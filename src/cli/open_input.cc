@@ -23,8 +23,8 @@ Status CheckStrict(const store::Job& job) {
       const store::IssueLog::Entry& entry = rank.issues.entry(kind);
       if (entry.count == 0 || info.severity != store::Severity::kDataLoss) continue;
       return Error{ErrorCode::kCorruptData,
-                   fmt::format("rank {}: {} ({} times; first: {})", rank.info.rank, info.text, entry.count,
-                               entry.example)};
+                   fmt::format("rank {}: {} ({} times; first: {})", rank.info.rank, info.text,
+                               entry.count, entry.example)};
     }
   }
   return {};
@@ -35,10 +35,12 @@ void WarnOfLoss(const store::Job& job) {
     uint64_t lost = 0;
     for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
       const auto kind = static_cast<store::IssueKind>(i);
-      if (store::GetIssueInfo(kind).severity == store::Severity::kDataLoss) lost += rank.issues.entry(kind).count;
+      if (store::GetIssueInfo(kind).severity == store::Severity::kDataLoss)
+        lost += rank.issues.entry(kind).count;
     }
     if (lost > 0) {
-      fmt::print(stderr, "steplens: rank {}: {} problem{} in the input; 'steplens info' lists them\n",
+      fmt::print(stderr,
+                 "steplens: rank {}: {} problem{} in the input; 'steplens info' lists them\n",
                  rank.info.rank, lost, lost == 1 ? "" : "s");
     }
   }
@@ -53,14 +55,19 @@ size_t TerminalWidth() {
 }  // namespace
 
 PositionalSpec PathPositional(bool repeated) {
-  return {.name = "PATH",
-          .help = "A profile: a rank folder, a folder with many ranks, a trace (.json, .json.gz) or a .db",
-          .repeated = repeated};
+  return {
+      .name = "PATH",
+      .help =
+          "A profile: a rank folder, a folder with many ranks, a trace (.json, .json.gz) or a .db",
+      .repeated = repeated};
 }
 
 std::vector<OptionSpec> InputOptions() {
-  return {{.name = "--threads", .value_name = "N", .help = "Threads to use; 0 means one per core",
-           .default_value = "0", .is_integer = true},
+  return {{.name = "--threads",
+           .value_name = "N",
+           .help = "Threads to use; 0 means one per core",
+           .default_value = "0",
+           .is_integer = true},
           {.name = "--no-cache", .help = "Read the input itself, and leave no cache file"},
           {.name = "--strict", .help = "Fail if any record of the input could not be used"}};
 }
@@ -69,7 +76,8 @@ std::vector<OptionSpec> TableOptions() {
   return {{.name = "--json", .help = "Print JSON"}, {.name = "--csv", .help = "Print CSV"}};
 }
 
-std::vector<OptionSpec> Joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second) {
+std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
+                               const std::vector<OptionSpec>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }

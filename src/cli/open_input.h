@@ -12,9 +12,10 @@ namespace steplens::cli {
 
 // The words every command that opens a profile shares.
 PositionalSpec PathPositional(bool repeated);
-std::vector<OptionSpec> InputOptions();   // --threads, --no-cache, --strict
-std::vector<OptionSpec> TableOptions();   // --json, --csv
-std::vector<OptionSpec> Joined(std::vector<OptionSpec> first, const std::vector<OptionSpec>& second);
+std::vector<OptionSpec> InputOptions();  // --threads, --no-cache, --strict
+std::vector<OptionSpec> TableOptions();  // --json, --csv
+std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
+                               const std::vector<OptionSpec>& second);
 
 // Opens what PATH names as the options say. Says on stderr, once, what was left out.
 Result<store::Job> OpenInput(const Arguments& arguments);

@@ -29,7 +29,8 @@ table::Table Compute(const store::Job& job, const Arguments& arguments) {
 Result<int> Run(const Arguments& arguments) {
   const int64_t top = arguments.Integer("--top").value_or(0);
   if (top < 0) {
-    return Error{ErrorCode::kInvalidArgument, fmt::format("--top: {} is negative, a number of rows was expected", top)};
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--top: {} is negative, a number of rows was expected", top)};
   }
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   table::Table table = Compute(job, arguments);
@@ -45,15 +46,20 @@ CommandSpec OpsCommand() {
   spec.name = "ops";
   spec.summary = "Which operators the device time went to";
   spec.description =
-      "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, by name, by input shapes or by core; "
+      "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, "
+      "by name, by input shapes or by core; "
       "--by api shows the host's API calls as in api_statistic.csv.";
   spec.positionals = {PathPositional(true)};
-  spec.options = Joined({{.name = "--by", .value_name = "WHAT", .help = "What to group by", .default_value = "type",
-                          .choices = {"name", "type", "shape", "core", "api"}},
-                         {.name = "--top", .value_name = "N", .help = "Only the first N rows", .is_integer = true},
-                         {.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
-                         {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true}},
-                        Joined(TableOptions(), InputOptions()));
+  spec.options = Joined(
+      {{.name = "--by",
+        .value_name = "WHAT",
+        .help = "What to group by",
+        .default_value = "type",
+        .choices = {"name", "type", "shape", "core", "api"}},
+       {.name = "--top", .value_name = "N", .help = "Only the first N rows", .is_integer = true},
+       {.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
+       {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true}},
+      Joined(TableOptions(), InputOptions()));
   spec.example = "steplens ops examples/sample --by type --top 10";
   spec.run = Run;
   return spec;

@@ -10,7 +10,8 @@
 namespace steplens::cli {
 
 std::string Arguments::Value(std::string_view option) const {
-  if (const auto found = values_.find(std::string(option)); found != values_.end() && !found->second.empty()) {
+  if (const auto found = values_.find(std::string(option));
+      found != values_.end() && !found->second.empty()) {
     return found->second.back();
   }
   const auto found = defaults_.find(std::string(option));
@@ -58,8 +59,8 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
       binding.app->add_flag(option_spec.name, binding.flags[option_spec.name], option_spec.help);
       continue;
     }
-    CLI::Option* option =
-        binding.app->add_option(option_spec.name, binding.values[option_spec.name], option_spec.help);
+    CLI::Option* option = binding.app->add_option(
+        option_spec.name, binding.values[option_spec.name], option_spec.help);
     option->type_name(option_spec.value_name);
     option->expected(1);
     option->allow_extra_args(false);

@@ -10,7 +10,8 @@ namespace {
 
 std::vector<query::AnalysisTable> AnalysisTables() {
   std::vector<query::AnalysisTable> tables;
-  for (const analysis::AnalysisEntry& entry : analysis::Analyses()) tables.push_back({entry.name, entry.compute});
+  for (const analysis::AnalysisEntry& entry : analysis::Analyses())
+    tables.push_back({entry.name, entry.compute, entry.description});
   return tables;
 }
 
@@ -18,7 +19,8 @@ Result<int> Run(const Arguments& arguments) {
   const bool wants_schema = arguments.Has("--schema");
   const std::vector<std::string>& sql = arguments.Positional("SQL");
   if (!wants_schema && sql.empty()) {
-    return Error{ErrorCode::kInvalidArgument, "query: no SQL given; type it behind the path, or use --schema"};
+    return Error{ErrorCode::kInvalidArgument,
+                 "query: no SQL given; type it behind the path, or use --schema"};
   }
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   SL_ASSIGN_OR_RETURN(const auto database, query::Database::Open(job, AnalysisTables()));
@@ -39,15 +41,21 @@ CommandSpec QueryCommand() {
   spec.name = "query";
   spec.summary = "Ask anything in SQL";
   spec.description =
-      "Read-only SQL (SQLite's dialect) over the tables of the profile and over the analyses. Every table has a column 'rank'; times are integer "
+      "Read-only SQL (SQLite's dialect) over the tables of the profile and over the analyses. "
+      "Every table has a column 'rank'; times are integer "
       "nanoseconds in columns ending in _ns. --schema lists all tables and columns.";
-  spec.positionals = {PathPositional(false),
-                      {.name = "SQL", .help = "One SELECT statement", .required = false, .is_path = false}};
-  spec.options = Joined({{.name = "--format", .value_name = "FORMAT", .help = "How to print the result",
-                          .default_value = "table", .choices = {"table", "csv", "json"}},
+  spec.positionals = {
+      PathPositional(false),
+      {.name = "SQL", .help = "One SELECT statement", .required = false, .is_path = false}};
+  spec.options = Joined({{.name = "--format",
+                          .value_name = "FORMAT",
+                          .help = "How to print the result",
+                          .default_value = "table",
+                          .choices = {"table", "csv", "json"}},
                          {.name = "--schema", .help = "List the tables and columns instead"}},
                         InputOptions());
-  spec.example = "steplens query examples/sample \"SELECT rank, count(*) FROM slices GROUP BY rank\"";
+  spec.example =
+      "steplens query examples/sample \"SELECT rank, count(*) FROM slices GROUP BY rank\"";
   spec.run = Run;
   return spec;
 }

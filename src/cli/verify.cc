@@ -28,7 +28,12 @@ std::string ToJson(const std::vector<RankResult>& results, bool all_hold) {
     for (const CheckResult& check : result.checks) {
       json.NewLine().BeginObject();
       json.Key("id").String(check.id).Key("state").String(analysis::CheckStateName(check.state));
-      json.Key("title").String(check.title).Key("detail").String(check.detail).Key("offending").BeginArray();
+      json.Key("title")
+          .String(check.title)
+          .Key("detail")
+          .String(check.detail)
+          .Key("offending")
+          .BeginArray();
       for (const std::string& row : check.offending) json.String(row);
       json.EndArray().EndObject();
     }
@@ -44,12 +49,15 @@ std::string ToText(const std::vector<RankResult>& results) {
     out += fmt::format("Rank {}\n", result.rank);
     for (const CheckResult& check : result.checks) {
       ++counts[static_cast<size_t>(check.state)];
-      const char* mark = check.state == CheckState::kHolds ? "ok" : check.state == CheckState::kBroken ? "BROKEN" : "-";
+      const char* mark = check.state == CheckState::kHolds    ? "ok"
+                         : check.state == CheckState::kBroken ? "BROKEN"
+                                                              : "-";
       out += fmt::format("  {:<6} {:<24} {}\n", mark, check.id, check.title);
       if (!check.detail.empty()) out += fmt::format("  {:<31} {}\n", "", check.detail);
       for (const std::string& row : check.offending) out += fmt::format("  {:<31}   {}\n", "", row);
     }
-    out += fmt::format("  {} hold, {} broken, {} not applicable\n", counts[0], counts[1], counts[2]);
+    out +=
+        fmt::format("  {} hold, {} broken, {} not applicable\n", counts[0], counts[1], counts[2]);
   }
   return out;
 }
@@ -66,7 +74,8 @@ Result<int> Run(const Arguments& arguments) {
   std::vector<std::vector<CheckResult>> checks = analysis::VerifyJob(job, options);
   for (size_t i = 0; i < checks.size(); ++i) {
     results.push_back({job.ranks[i].info.rank, std::move(checks[i])});
-    for (const CheckResult& check : results.back().checks) all_hold = all_hold && check.state != CheckState::kBroken;
+    for (const CheckResult& check : results.back().checks)
+      all_hold = all_hold && check.state != CheckState::kBroken;
   }
   const std::string text = arguments.Has("--json") ? ToJson(results, all_hold) : ToText(results);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -80,7 +89,8 @@ CommandSpec VerifyCommand() {
   spec.name = "verify";
   spec.summary = "Do the files of a profile agree with each other?";
   spec.description =
-      "Checks on every rank the rules that hold between result files (docs/verify.md lists them), and shows the first rows that break one. "
+      "Checks on every rank the rules that hold between result files (docs/verify.md lists them), "
+      "and shows the first rows that break one. "
       "Exits with 0 only if none is broken.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());

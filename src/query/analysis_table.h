@@ -13,6 +13,7 @@ namespace steplens::query {
 struct AnalysisTable {
   std::string name;
   std::function<table::Table(const store::Job&)> compute;
+  std::string doc = "";  // one sentence
 };
 
 }  // namespace steplens::query

@@ -283,13 +283,12 @@ std::string NameInSql(const std::string& name) {
 
 std::string DescribeTable(const SqlTable& table) {
   const std::string name = NameInSql(table.name);
-  if (table.columns.empty()) {
-    return fmt::format(
-        "-- {0}: an analysis, computed when first used; PRAGMA table_info({0}) shows its "
-        "columns.\n",
-        name);
-  }
   std::string out = table.doc.empty() ? "" : fmt::format("-- {}\n", table.doc);
+  if (table.columns.empty()) {
+    constexpr std::string_view kNotComputed =
+        "-- {0}: computed when first used; PRAGMA table_info({0}) shows its columns.\n";
+    return out + fmt::format(kNotComputed, name);
+  }
   out += fmt::format("CREATE TABLE {} (\n", name);
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const SqlColumn& column = table.columns[i];
@@ -369,6 +368,7 @@ Result<Catalog> Catalog::Build(const store::Job& job, std::vector<AnalysisTable>
     }
     auto table = std::make_unique<SqlTable>();
     table->name = std::move(analysis.name);
+    table->doc = std::move(analysis.doc);
     table->compute = [&job, compute = std::move(analysis.compute)] { return compute(job); };
     catalog.tables_.push_back(std::move(table));
   }

@@ -96,7 +96,7 @@ struct SqlColumn {
 
 struct SqlTable {
   std::string name;
-  std::string_view doc;
+  std::string doc;
   std::vector<SqlColumn> columns;
   std::vector<Part> parts;  // by rank
 

@@ -53,6 +53,13 @@ void AddSlice(store::TraceStore& store, int64_t begin_ns, int64_t dur_ns, std::s
   store.slices.Append(row);
 }
 
+void AddKernel(store::TraceStore& store) {
+  store::KernelTable::Row row;
+  row.begin_ns = 0;
+  row.dur_ns = 1;
+  store.kernels.Append(row);
+}
+
 store::DynamicColumn Numbers(std::string name, std::vector<double> values) {
   store::DynamicColumn column;
   column.name = std::move(name);
@@ -131,11 +138,11 @@ TEST(Database, ListsRanks) {
 TEST(Database, MergesMetricColumnsOfAllRanks) {
   store::Job job;
   store::TraceStore& first = AddRank(job, 0);
-  first.kernels.Append({});
+  AddKernel(first);
   first.kernel_metrics.push_back(Numbers("mac_ratio", {0.5}));
   first.kernel_metrics.push_back(Numbers("Name", {1}));
   store::TraceStore& second = AddRank(job, 1);
-  second.kernels.Append({});
+  AddKernel(second);
   second.kernel_metrics.push_back(Numbers("vec time(us)", {2.25}));
   second.kernel_metrics.push_back(Texts(second, "mac_ratio", {"N/A"}));
   EXPECT_EQ(Ask(job, R"x(SELECT rank, mac_ratio, "vec time(us)", Name_2 FROM kernels)x"),
@@ -182,9 +189,10 @@ TEST(Database, ComputesAnAnalysisOnceAndOnlyWhenNamed) {
     return table;
   };
   const store::Job job = NestedJob();
-  const auto db = Open(job, {{"overlap", compute}});
+  const auto db = Open(job, {{"overlap", compute, "How device time divides."}});
   Ask(*db, "SELECT 1 FROM slices");
-  EXPECT_THAT(db->Schema(), HasSubstr("-- overlap: an analysis"));
+  EXPECT_THAT(db->Schema(),
+              HasSubstr("-- How device time divides.\n-- overlap: computed when first used;"));
   EXPECT_EQ(computed, 0);
   EXPECT_EQ(Ask(*db, "SELECT * FROM overlap"), "Kind,Duration(ns),Ranks,Ratio\n计算,1500,1,\n");
   EXPECT_EQ(Ask(*db, R"x(SELECT Kind FROM overlap WHERE "Duration(ns)" > 1000)x"), "Kind\n计算\n");

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kOutputName = "ASCEND_PROFILER_OUTPUT";
 constexpr std::string_view kMsprofOutputName = "mindstudio_profiler_output";
 
-// The files and folders directly below a folder, sorted by name so that results never depend on the file system.
+// The files and folders directly below a folder, sorted by name so that results never depend on the
+// file system.
 struct Listing {
   std::vector<std::string> files;
   std::vector<std::string> folders;
@@ -53,7 +54,9 @@ Result<Listing> List(const std::string& folder) {
     std::error_code ignored;
     (it->is_directory(ignored) ? out.folders : out.files).push_back(it->path().filename().string());
   }
-  if (error) return Error{ErrorCode::kIo, fmt::format("{}: cannot list the folder: {}", folder, error.message())};
+  if (error)
+    return Error{ErrorCode::kIo,
+                 fmt::format("{}: cannot list the folder: {}", folder, error.message())};
   std::sort(out.files.begin(), out.files.end());
   std::sort(out.folders.begin(), out.folders.end());
   return out;
@@ -63,7 +66,8 @@ bool IsTraceName(std::string_view name) {
   return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
 }
 
-// Reading order inside a rank: the trace first, since it is the largest and the others are appended to it.
+// Reading order inside a rank: the trace first, since it is the largest and the others are appended
+// to it.
 void SortFiles(RankSource& rank) {
   std::stable_sort(rank.files.begin(), rank.files.end(),
                    [](const SourceFile& a, const SourceFile& b) { return a.role < b.role; });
@@ -79,7 +83,8 @@ class Detector {
     if (status.type() == fs::file_type::not_found) {
       return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
     }
-    if (error) return Error{ErrorCode::kIo, fmt::format("{}: cannot look at it: {}", path, error.message())};
+    if (error)
+      return Error{ErrorCode::kIo, fmt::format("{}: cannot look at it: {}", path, error.message())};
     if (fs::is_directory(status)) return Walk(path, /*is_root=*/true);
     return AddFile(path, /*is_root=*/true);
   }
@@ -87,7 +92,8 @@ class Detector {
  private:
   Status Walk(const std::string& folder, bool is_root) {
     std::error_code error;
-    if (!visited_.insert(fs::canonical(folder, error).string()).second) return {};  // a link back up
+    if (!visited_.insert(fs::canonical(folder, error).string()).second)
+      return {};  // a link back up
     Result<Listing> listing = List(folder);
     if (!listing.ok()) {
       if (is_root) return std::move(listing).error();
@@ -95,14 +101,17 @@ class Detector {
       return {};
     }
     const std::string name = NameOf(folder);
-    if (listing->HasFolder(kOutputName)) return AddAscendRank(folder, Join(folder, kOutputName), *listing);
+    if (listing->HasFolder(kOutputName))
+      return AddAscendRank(folder, Join(folder, kOutputName), *listing);
     if (listing->HasFolder(kMsprofOutputName)) return AddMsprofRank(folder, *listing);
     if (name == kOutputName || name == kMsprofOutputName || HasResults(*listing)) {
       return AddOutputFolder(folder, *listing);
     }
     if (name == "timeline" && HasTrace(*listing)) return AddOutputFolder(folder, *listing);
-    for (const std::string& file : listing->files) SL_RETURN_IF_ERROR(AddFile(Join(folder, file), false));
-    for (const std::string& sub : listing->folders) SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
+    for (const std::string& file : listing->files)
+      SL_RETURN_IF_ERROR(AddFile(Join(folder, file), false));
+    for (const std::string& sub : listing->folders)
+      SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
     return {};
   }
 
@@ -123,7 +132,8 @@ class Detector {
   }
 
   // torch_npu and MindSpore: <rank folder>/ASCEND_PROFILER_OUTPUT, with info files beside it.
-  Status AddAscendRank(const std::string& folder, const std::string& output, const Listing& beside) {
+  Status AddAscendRank(const std::string& folder, const std::string& output,
+                       const Listing& beside) {
     RankSource rank;
     rank.path = folder;
     rank.source = NameOf(folder).ends_with("_ascend_ms") ? "ascend_ms" : "ascend_pt";
@@ -139,7 +149,8 @@ class Detector {
       if (sub.ends_with("_ascend_pt") || sub.ends_with("_ascend_ms")) {
         SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
       } else {
-        rank.ignored.push_back({Join(folder, sub), 0, false, "raw data and logs; the results are read instead"});
+        rank.ignored.push_back(
+            {Join(folder, sub), 0, false, "raw data and logs; the results are read instead"});
       }
     }
     return AddRank(std::move(rank));
@@ -172,12 +183,14 @@ class Detector {
     rank.source = is_msprof ? "msprof" : "ascend_pt";
     const std::string above = fs::path(folder).parent_path().string();
     if (name == kOutputName && !above.empty()) {
-      if (const Result<Listing> beside = List(above); beside.ok()) TakeInfoFiles(above, *beside, rank);
+      if (const Result<Listing> beside = List(above); beside.ok())
+        TakeInfoFiles(above, *beside, rank);
     }
     TakeInfoFiles(folder, listing, rank);
     TakeOutputFiles(folder, listing, rank);
     SL_RETURN_IF_ERROR(AddRank(std::move(rank)));
-    for (const std::string& sub : listing.folders) SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
+    for (const std::string& sub : listing.folders)
+      SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
     return {};
   }
 
@@ -214,8 +227,9 @@ class Detector {
   }
 
   void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
-    const bool has_whole_trace = std::any_of(
-        listing.files.begin(), listing.files.end(), [](const std::string& n) { return n == "trace_view.json"; });
+    const bool has_whole_trace =
+        std::any_of(listing.files.begin(), listing.files.end(),
+                    [](const std::string& n) { return n == "trace_view.json"; });
     for (const std::string& name : listing.files) {
       const std::string path = Join(folder, name);
       const auto add = [&](FileRole role) { rank.files.push_back({role, path, SizeOf(path)}); };
@@ -245,13 +259,16 @@ class Detector {
   }
 
   template <typename Add, typename Ignore>
-  static void TakeOtherFile(const std::string& name, const std::string& path, Add add, Ignore ignore) {
+  static void TakeOtherFile(const std::string& name, const std::string& path, Add add,
+                            Ignore ignore) {
     switch (ClassifyTextFile(name)) {
       case TextFileKind::kUnknown:
         return ignore(name == "analyse.done" ? "marker" : "not a result file that steplens knows");
       case TextFileKind::kProfilerInfo:
-      case TextFileKind::kProfilerMetadata: return;  // taken already
-      default: break;
+      case TextFileKind::kProfilerMetadata:
+        return;  // taken already
+      default:
+        break;
     }
     if (SizeOf(path) == 0) return ignore("the file is empty");
     add(FileRole::kTextFile);
@@ -265,7 +282,8 @@ class Detector {
     rank.rank = RankInName(name).value_or(store::kNone);
     const TextFileKind kind = ClassifyTextFile(name);
     const Sniffed sniffed = SniffFile(path);
-    if (sniffed.content == Content::kUnreadable && is_root) return Error{ErrorCode::kIo, sniffed.reason};
+    if (sniffed.content == Content::kUnreadable && is_root)
+      return Error{ErrorCode::kIo, sniffed.reason};
     if (sniffed.content == Content::kSqlite) return AddDatabase(path, std::move(rank), is_root);
     if (sniffed.content == Content::kTrace && kind == TextFileKind::kUnknown) {
       rank.format = "json";
@@ -293,25 +311,31 @@ class Detector {
       return {};
     }
     if (*kind != DbKind::kProfiler && *kind != DbKind::kAnalysis) {
-      Ignore(path, *kind == DbKind::kCluster ? "a cluster result, not a rank" : "a database without profiling tables");
+      Ignore(path, *kind == DbKind::kCluster ? "a cluster result, not a rank"
+                                             : "a database without profiling tables");
       return {};
     }
     const std::string name = NameOf(path);
-    rank.source = name.starts_with("msprof") ? "msprof" : name.starts_with("ascend_mindspore") ? "ascend_ms" : "ascend_pt";
+    rank.source = name.starts_with("msprof")             ? "msprof"
+                  : name.starts_with("ascend_mindspore") ? "ascend_ms"
+                                                         : "ascend_pt";
     rank.format = "db";
     if (const auto suffix = MiddleOf(name, "ascend_pytorch_profiler_", ".db")) {
       rank.rank = ParseInt64(*suffix).value_or(rank.rank);
     }
     rank.files.push_back(
-        {*kind == DbKind::kProfiler ? FileRole::kProfilerDb : FileRole::kAnalysisDb, path, SizeOf(path)});
+        {*kind == DbKind::kProfiler ? FileRole::kProfilerDb : FileRole::kAnalysisDb, path,
+         SizeOf(path)});
     out_.ranks.push_back(std::move(rank));
     return {};
   }
 
-  // Decides what is read when a rank has the same facts as text and as db, and files the rest under `ignored`.
+  // Decides what is read when a rank has the same facts as text and as db, and files the rest under
+  // `ignored`.
   Status AddRank(RankSource rank) {
     const auto has = [&](FileRole role) {
-      return std::any_of(rank.files.begin(), rank.files.end(), [&](const SourceFile& f) { return f.role == role; });
+      return std::any_of(rank.files.begin(), rank.files.end(),
+                         [&](const SourceFile& f) { return f.role == role; });
     };
     const auto drop = [&](FileRole role, const std::string& reason) {
       std::erase_if(rank.files, [&](const SourceFile& file) {
@@ -321,21 +345,27 @@ class Detector {
       });
     };
     const bool has_trace = has(FileRole::kTrace);
-    if (has_trace) drop(FileRole::kProfilerDb, "the same rank is read from its trace and csv files");
+    if (has_trace)
+      drop(FileRole::kProfilerDb, "the same rank is read from its trace and csv files");
     rank.format = has_trace || !has(FileRole::kProfilerDb) ? "text" : "db";
-    const bool any_text = std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
-      const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
-      return file.role == FileRole::kTextFile && kind == TextFileKind::kStepTrace;
-    });
-    if (any_text) drop(FileRole::kAnalysisDb, "the same results are read from the csv and json files");
-    if (rank.format == "text" && has(FileRole::kAnalysisDb) && !has_trace && rank.files.size() == 1) rank.format = "db";
+    const bool any_text =
+        std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
+          const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
+          return file.role == FileRole::kTextFile && kind == TextFileKind::kStepTrace;
+        });
+    if (any_text)
+      drop(FileRole::kAnalysisDb, "the same results are read from the csv and json files");
+    if (rank.format == "text" && has(FileRole::kAnalysisDb) && !has_trace && rank.files.size() == 1)
+      rank.format = "db";
     if (rank.format == "db") DropTextThatDbHas(rank);
-    const bool any_data = std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
-      const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
-      const bool is_info = kind == TextFileKind::kProfilerInfo || kind == TextFileKind::kProfilerMetadata ||
-                           kind == TextFileKind::kUnknown;
-      return file.role != FileRole::kTextFile || !is_info;
-    });
+    const bool any_data =
+        std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
+          const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
+          const bool is_info = kind == TextFileKind::kProfilerInfo ||
+                               kind == TextFileKind::kProfilerMetadata ||
+                               kind == TextFileKind::kUnknown;
+          return file.role != FileRole::kTextFile || !is_info;
+        });
     if (!any_data) {
       Ignore(rank.path, "a rank folder without result files (not analysed yet?)");
       return {};
@@ -354,9 +384,11 @@ class Detector {
         case TextFileKind::kOperatorMemory:
         case TextFileKind::kMemoryRecord:
         case TextFileKind::kModuleMemory:
-          rank.ignored.push_back({file.path, file.size_bytes, false, "the database has the same rows"});
+          rank.ignored.push_back(
+              {file.path, file.size_bytes, false, "the database has the same rows"});
           return true;
-        default: return false;
+        default:
+          return false;
       }
     });
   }
@@ -378,7 +410,8 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
     message += " (the folder is empty)";
   }
   message +=
-      "; expected a rank folder with ASCEND_PROFILER_OUTPUT, a PROF_* folder with mindstudio_profiler_output, "
+      "; expected a rank folder with ASCEND_PROFILER_OUTPUT, a PROF_* folder with "
+      "mindstudio_profiler_output, "
       "a profiler .db, or a trace as .json or .json.gz";
   return {ErrorCode::kNotFound, std::move(message)};
 }

@@ -8,16 +8,19 @@
 
 namespace steplens::readers {
 
-// "ascend_pytorch_profiler_7.db" with ("ascend_pytorch_profiler", ".db") -> "_7"; nothing if it does not fit.
+// "ascend_pytorch_profiler_7.db" with ("ascend_pytorch_profiler", ".db") -> "_7"; nothing if it
+// does not fit.
 inline std::optional<std::string_view> MiddleOf(std::string_view name, std::string_view prefix,
                                                 std::string_view suffix) {
-  if (name.size() < prefix.size() + suffix.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) {
+  if (name.size() < prefix.size() + suffix.size() || !name.starts_with(prefix) ||
+      !name.ends_with(suffix)) {
     return std::nullopt;
   }
   return name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
 }
 
-// The first run of digits behind one of the words people put before a rank: rank-34.Jul_15, rank0.json, worker0.162...
+// The first run of digits behind one of the words people put before a rank: rank-34.Jul_15,
+// rank0.json, worker0.162...
 inline std::optional<int64_t> RankInName(std::string_view name) {
   for (const std::string_view word : {"rank", "worker"}) {
     const size_t at = name.find(word);

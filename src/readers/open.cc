@@ -29,9 +29,12 @@ std::string BaseName(const std::string& path) { return fs::path(path).filename()
 
 Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore& out) {
   switch (file.role) {
-    case FileRole::kTrace: return ReadChromeTrace(file.path, options, out);
-    case FileRole::kProfilerDb: return ReadProfilerDb(file.path, options, out);
-    case FileRole::kAnalysisDb: return ReadAnalysisDb(file.path, options, out);
+    case FileRole::kTrace:
+      return ReadChromeTrace(file.path, options, out);
+    case FileRole::kProfilerDb:
+      return ReadProfilerDb(file.path, options, out);
+    case FileRole::kAnalysisDb:
+      return ReadAnalysisDb(file.path, options, out);
     case FileRole::kTextFile: {
       const TextFileKind kind = ClassifyTextFile(BaseName(file.path));
       if (kind == TextFileKind::kUnknown) return {};  // used by detection only
@@ -60,7 +63,8 @@ void DescribeFrom(const RankSource& source, TraceStore& out) {
   out.info.trace_path.clear();
   for (const SourceFile& file : source.files) {
     out.info.files.push_back({file.path, file.size_bytes, true, ""});
-    if (file.role == FileRole::kTrace && out.info.trace_path.empty()) out.info.trace_path = file.path;
+    if (file.role == FileRole::kTrace && out.info.trace_path.empty())
+      out.info.trace_path = file.path;
   }
   out.info.files.insert(out.info.files.end(), source.ignored.begin(), source.ignored.end());
 }
@@ -95,7 +99,8 @@ void TakeRankFromTrace(TraceStore& out) {
   if (const auto rank = info->root()["rank"].AsInt(); rank && *rank >= 0) out.info.rank = *rank;
 }
 
-// Slices of a second trace file of a rank (msprof slices) have args that no longer can be told from the first's: none are kept.
+// Slices of a second trace file of a rank (msprof slices) have args that no longer can be told from
+// the first's: none are kept.
 void ForgetArgs(TraceStore& part) {
   for (size_t i = 0; i < part.slices.size(); ++i) part.slices.args_offset.Set(i, kNone);
 }
@@ -105,7 +110,8 @@ struct Part {
   Status status;
 };
 
-// Reads the files of a rank side by side and appends them in order. Sets `complete` to whether all could be read.
+// Reads the files of a rank side by side and appends them in order. Sets `complete` to whether all
+// could be read.
 Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& options, bool& complete) {
   std::vector<Part> parts(source.files.size());
   options.pool->ParallelFor(parts.size(), [&](size_t i) {
@@ -140,7 +146,8 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   return out;
 }
 
-Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options, const std::string& cache) {
+Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options,
+                            const std::string& cache) {
   const store::CacheKey key = KeyOf(source);
   if (!cache.empty()) {
     Result<TraceStore> cached = store::ReadCache(cache, key);
@@ -169,7 +176,8 @@ void NumberRanks(std::vector<TraceStore>& ranks) {
       rank.issues.Add(IssueKind::kRankUnknown, rank.info.path);
       waiting.push_back(&rank);
     } else if (!taken.insert(rank.info.rank).second) {
-      rank.issues.Add(IssueKind::kDuplicateRank, fmt::format("{}: rank {}", rank.info.path, rank.info.rank));
+      rank.issues.Add(IssueKind::kDuplicateRank,
+                      fmt::format("{}: rank {}", rank.info.path, rank.info.rank));
       waiting.push_back(&rank);
     }
   }
@@ -178,8 +186,9 @@ void NumberRanks(std::vector<TraceStore>& ranks) {
     while (!taken.insert(next).second) ++next;
     rank->info.rank = next;
   }
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [](const TraceStore& a, const TraceStore& b) { return a.info.rank < b.info.rank; });
+  std::stable_sort(ranks.begin(), ranks.end(), [](const TraceStore& a, const TraceStore& b) {
+    return a.info.rank < b.info.rank;
+  });
 }
 
 uint64_t TotalBytes(const Detected& detected) {
@@ -204,8 +213,9 @@ Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOpti
   const std::string cache = options.use_cache ? store::CacheDirectory() : "";
 
   std::vector<std::optional<Result<TraceStore>>> results(detected.ranks.size());
-  pool.ParallelFor(results.size(),
-                   [&](size_t i) { results[i] = ReadRank(detected.ranks[i], read_options, cache); });
+  pool.ParallelFor(results.size(), [&](size_t i) {
+    results[i] = ReadRank(detected.ranks[i], read_options, cache);
+  });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
 
   store::Job job;
@@ -227,9 +237,11 @@ Result<std::string> ReadSliceArgs(const TraceStore& store, store::SliceId slice)
   const int64_t offset = store.slices.args_offset[row];
   const size_t size = store.slices.args_size[row];
   if (offset == kNone || store.info.trace_path.empty()) return std::string();
-  SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(store.info.trace_path));
+  SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source,
+                      OpenByteSource(store.info.trace_path));
   SL_ASSIGN_OR_RETURN(const std::string magic, ReadFileRange(store.info.trace_path, 0, 2));
-  if (magic != "\x1f\x8b") return ReadFileRange(store.info.trace_path, static_cast<uint64_t>(offset), size);
+  if (magic != "\x1f\x8b")
+    return ReadFileRange(store.info.trace_path, static_cast<uint64_t>(offset), size);
   // A gzip stream has no random access: unpack up to the place.
   std::string buffer(1 << 20, '\0');
   uint64_t position = 0;

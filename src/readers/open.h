@@ -10,15 +10,16 @@
 namespace steplens::readers {
 
 struct OpenOptions {
-  size_t threads = 0;           // 0: one per core
+  size_t threads = 0;  // 0: one per core
   bool use_cache = true;
-  bool show_progress = false;   // a bar on stderr, if it is a terminal
+  bool show_progress = false;  // a bar on stderr, if it is a terminal
   size_t chunk_bytes = 1 << 20;
 };
 
-// Finds and reads every rank below the paths, in parallel, through the cache. Ranks come ordered by number; a rank that cannot be
-// read at all is listed in job.ignored with the reason, and is an error only if there is no other. Ranks without a number get the
-// smallest free one; a number that repeats is replaced by the next free one; both are counted as issues.
+// Finds and reads every rank below the paths, in parallel, through the cache. Ranks come ordered by
+// number; a rank that cannot be read at all is listed in job.ignored with the reason, and is an
+// error only if there is no other. Ranks without a number get the smallest free one; a number that
+// repeats is replaced by the next free one; both are counted as issues.
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options);
 
 // The args of a slice as JSON text, read again from the trace; empty if it has none.

@@ -10,7 +10,9 @@ namespace {
 
 constexpr size_t kSniffBytes = 64 << 10;
 
-bool Contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
+bool Contains(std::string_view text, std::string_view what) {
+  return text.find(what) != std::string_view::npos;
+}
 
 // "ph" written as a key: trace events have it, other arrays of objects hardly.
 bool HasPhase(std::string_view text) { return Contains(text, "\"ph\""); }

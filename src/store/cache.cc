@@ -1,7 +1,7 @@
 #include "store/cache.h"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@
 //  32   8  size of the file
 //  40   8  XXH3 of everything from byte 48 on
 //  48      fields: each a u64 count of elements, then the elements, padded to 8 bytes:
-//          rank info, issues, string offsets, string bytes, every column of every table, metric columns, sheets
+//          rank info, issues, string offsets, string bytes, every column of every table, metric
+//          columns, sheets
 //
 // Elements are stored as they are in memory, so a column of a mapped file is used in place.
 
@@ -56,7 +57,8 @@ constexpr char TypeCode() {
 }
 
 uint64_t SchemaHash() {
-  std::string text = std::to_string(kFormatVersion) + ' ' + std::to_string(static_cast<int>(IssueKind::kCount));
+  std::string text =
+      std::to_string(kFormatVersion) + ' ' + std::to_string(static_cast<int>(IssueKind::kCount));
   TraceStore empty;
   empty.ForEachTable([&](auto& table) {
     text += table.kName;
@@ -161,7 +163,8 @@ void PutInfo(FieldWriter& out, const TraceStore& store) {
   const RankInfo& info = store.info;
   out.PutCount(static_cast<uint64_t>(info.rank));
   out.PutCount(static_cast<uint64_t>(info.device));
-  for (const std::string* text : {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
+  for (const std::string* text :
+       {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
     out.PutText(*text);
   }
   out.PutCount(info.files.size());
@@ -182,7 +185,8 @@ void TakeInfo(FieldReader& in, TraceStore& store) {
   RankInfo& info = store.info;
   info.rank = static_cast<int64_t>(in.TakeCount());
   info.device = static_cast<int64_t>(in.TakeCount());
-  for (std::string* text : {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
+  for (std::string* text :
+       {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
     *text = in.TakeText();
   }
   const uint64_t files = in.TakeCount();
@@ -231,12 +235,14 @@ Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, co
   Header header{};
   if (bytes.size() < kHeaderBytes) return Damaged(path, "is too short");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return Damaged(path, "has another format");
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0)
+    return Damaged(path, "has another format");
   if (!(header.key == key)) return Damaged(path, "belongs to other input");
   if (header.schema != SchemaHash()) return Damaged(path, "was written by another version");
   if (header.file_bytes != bytes.size()) return Damaged(path, "is cut off");
   const auto body = bytes.subspan(kHeaderBytes);
-  if (XXH3_64bits(body.data(), body.size()) != header.checksum) return Damaged(path, "fails its checksum");
+  if (XXH3_64bits(body.data(), body.size()) != header.checksum)
+    return Damaged(path, "fails its checksum");
   return {};
 }
 
@@ -257,7 +263,8 @@ void Evict(const std::string& directory, uint64_t limit_bytes) {
     entries.push_back(std::move(entry));
   }
   if (total <= limit_bytes) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& entry : entries) {
     if (total <= limit_bytes) return;
     if (fs::remove(entry.path, error)) total -= entry.size;
@@ -298,7 +305,8 @@ Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key) 
   TakeInfo(in, store);
   const auto offsets = in.Take<uint64_t>();
   const auto bytes = in.Take<char>();
-  if (!in.ok() || !store.strings.Attach(offsets, bytes)) return Damaged(path, "has damaged strings");
+  if (!in.ok() || !store.strings.Attach(offsets, bytes))
+    return Damaged(path, "has damaged strings");
   store.ForEachTable([&](auto& table) {
     table.ForEachColumn([&](std::string_view, std::string_view, auto& column) {
       using T = typename std::remove_reference_t<decltype(column)>::Value;

@@ -10,8 +10,8 @@
 
 namespace steplens::store {
 
-// Which input a cached store was made from: a change of any file's path, size or time, or of the store's own
-// schema, gives another key.
+// Which input a cached store was made from: a change of any file's path, size or time, or of the
+// store's own schema, gives another key.
 struct CacheKey {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -24,15 +24,18 @@ struct StampedPath {
 };
 CacheKey MakeCacheKey(const std::vector<StampedPath>& inputs);
 
-// $STEPLENS_CACHE_DIR, else $XDG_CACHE_HOME/steplens, else ~/.cache/steplens; empty if there is no place.
+// $STEPLENS_CACHE_DIR, else $XDG_CACHE_HOME/steplens, else ~/.cache/steplens; empty if there is no
+// place.
 std::string CacheDirectory();
 
-// A store from the cache, its columns viewing the mapped file. kNotFound if there is none; kCorruptData if the file
-// does not match its checksum, key or form, and is then to be written again.
+// A store from the cache, its columns viewing the mapped file. kNotFound if there is none;
+// kCorruptData if the file does not match its checksum, key or form, and is then to be written
+// again.
 Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key);
 
-// Writes the store for the next open. The file appears whole or not at all, so two processes may write at once. Entries not used
-// for longest are removed when the directory grows beyond `limit_bytes`.
+// Writes the store for the next open. The file appears whole or not at all, so two processes may
+// write at once. Entries not used for longest are removed when the directory grows beyond
+// `limit_bytes`.
 inline constexpr uint64_t kCacheLimitBytes = uint64_t{8} << 30;
 Status WriteCache(const std::string& directory, const CacheKey& key, const TraceStore& store,
                   uint64_t limit_bytes = kCacheLimitBytes);

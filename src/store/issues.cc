@@ -6,7 +6,8 @@ namespace steplens::store {
 
 const IssueInfo& GetIssueInfo(IssueKind kind) {
   static constexpr IssueInfo kInfos[] = {
-#define SL_ISSUE_INFO_(kind, severity, text) {std::string_view(#kind).substr(1), Severity::severity, text},
+#define SL_ISSUE_INFO_(kind, severity, text) \
+  {std::string_view(#kind).substr(1), Severity::severity, text},
       SL_IMPORT_ISSUES(SL_ISSUE_INFO_)
 #undef SL_ISSUE_INFO_
   };

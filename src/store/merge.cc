@@ -1,6 +1,12 @@
 #include "store/merge.h"
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
 #include <vector>
+
+#include "base/number.h"
 
 namespace steplens::store {
 namespace {
@@ -40,21 +46,58 @@ void PadTo(DynamicColumn& column, size_t rows) {
   }
 }
 
-void AppendMetrics(TraceStore& into, const TraceStore& part, size_t rows_before, const Shift& shift) {
-  for (const DynamicColumn& source : part.kernel_metrics) {
-    DynamicColumn* target = nullptr;
-    for (DynamicColumn& candidate : into.kernel_metrics) {
-      if (candidate.name == source.name) target = &candidate;
-    }
-    if (target == nullptr) {
-      target = &into.kernel_metrics.emplace_back();
+// Numbers as the texts they were, for a column that is text on the other side.
+Column<StringId> AsTexts(const Column<double>& numbers, StringPool& strings) {
+  Column<StringId> out;
+  for (const double value : numbers) {
+    out.Append(std::isnan(value) ? StringId::kEmpty : strings.Intern(FormatDouble(value)));
+  }
+  return out;
+}
+
+// Appends named columns to those of the same name; a column that only one side has is padded.
+void AppendColumns(std::vector<DynamicColumn>& into, size_t rows_before,
+                   const std::vector<DynamicColumn>& part, size_t part_rows, const Shift& shift,
+                   StringPool& strings) {
+  for (const DynamicColumn& source : part) {
+    auto target = std::find_if(into.begin(), into.end(),
+                               [&](const DynamicColumn& c) { return c.name == source.name; });
+    if (target == into.end()) {
+      target = into.insert(into.end(), DynamicColumn{});
       target->name = source.name;
     }
     PadTo(*target, rows_before);
+    if (source.is_text() && !target->is_text()) {
+      target->texts = AsTexts(target->numbers, strings);
+      target->numbers = {};
+    }
+    if (!source.is_text() && target->is_text()) {
+      target->texts.Append(AsTexts(source.numbers, strings).span());
+      continue;
+    }
     AppendColumn(target->numbers, source.numbers, shift);
     AppendColumn(target->texts, source.texts, shift);
   }
-  for (DynamicColumn& column : into.kernel_metrics) PadTo(column, into.kernels.size());
+  for (DynamicColumn& column : into) PadTo(column, rows_before + part_rows);
+}
+
+// Files repeat each other's facts; each is kept once.
+void DropRepeatedMeta(TraceStore& store) {
+  MetaTable kept;
+  std::set<std::pair<StringId, StringId>> seen;
+  for (size_t i = 0; i < store.meta.size(); ++i) {
+    if (seen.insert({store.meta.name[i], store.meta.value[i]}).second)
+      kept.Append(store.meta.Get(i));
+  }
+  if (kept.size() < store.meta.size()) store.meta = std::move(kept);
+}
+
+void AppendSheet(TraceStore& into, const DynamicTable& sheet, const Shift& shift) {
+  const auto found = std::find_if(into.sheets.begin(), into.sheets.end(),
+                                  [&](const DynamicTable& s) { return s.name == sheet.name; });
+  DynamicTable& target = found == into.sheets.end() ? into.sheets.emplace_back() : *found;
+  target.name = sheet.name;
+  AppendColumns(target.columns, target.size(), sheet.columns, sheet.size(), shift, into.strings);
 }
 
 }  // namespace
@@ -83,19 +126,13 @@ void AppendStore(TraceStore& into, const TraceStore& part) {
 #undef SL_APPEND_COLUMN_
 
   for (size_t row = packets_before; row < into.comm_packets.size(); ++row) {
-    into.comm_packets.bandwidth_row.Set(row, into.comm_packets.bandwidth_row[row] + bandwidths_before);
+    into.comm_packets.bandwidth_row.Set(row,
+                                        into.comm_packets.bandwidth_row[row] + bandwidths_before);
   }
-  AppendMetrics(into, part, kernels_before, shift);
-  for (const DynamicTable& sheet : part.sheets) {
-    DynamicTable& copy = into.sheets.emplace_back();
-    copy.name = sheet.name;
-    for (const DynamicColumn& column : sheet.columns) {
-      DynamicColumn& target = copy.columns.emplace_back();
-      target.name = column.name;
-      AppendColumn(target.numbers, column.numbers, shift);
-      AppendColumn(target.texts, column.texts, shift);
-    }
-  }
+  AppendColumns(into.kernel_metrics, kernels_before, part.kernel_metrics, part.kernels.size(),
+                shift, into.strings);
+  for (const DynamicTable& sheet : part.sheets) AppendSheet(into, sheet, shift);
+  DropRepeatedMeta(into);
   into.issues.Merge(part.issues);
 }
 

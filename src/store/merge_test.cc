@@ -54,5 +54,36 @@ TEST(AppendStore, PadsMetricColumnsThatOneSideLacks) {
   EXPECT_EQ(into.kernel_metrics[1].numbers[1], 2.0);
 }
 
+TEST(AppendStore, JoinsSheetsOfOneName) {
+  const auto make = [](std::string_view text) {
+    TraceStore store;
+    DynamicTable& sheet = store.sheets.emplace_back();
+    sheet.name = "task_time";
+    sheet.columns.emplace_back().name = "kernel_name";
+    sheet.columns.back().texts.Append(store.strings.Intern(text));
+    return store;
+  };
+  TraceStore into = make("a");
+  AppendStore(into, make("b"));
+  ASSERT_EQ(into.sheets.size(), 1u);
+  ASSERT_EQ(into.sheets[0].size(), 2u);
+  EXPECT_EQ(into.Text(into.sheets[0].columns[0].texts[1]), "b");
+}
+
+TEST(AppendStore, NumbersBecomeTextsWhereTheOtherSideHasTexts) {
+  TraceStore into;
+  into.sheets.emplace_back().name = "s";
+  into.sheets[0].columns.emplace_back().name = "x";
+  into.sheets[0].columns[0].numbers.Append(1.0);
+  TraceStore part;
+  part.sheets.emplace_back().name = "s";
+  part.sheets[0].columns.emplace_back().name = "x";
+  part.sheets[0].columns[0].texts.Append(part.strings.Intern("t"));
+  AppendStore(into, part);
+  ASSERT_EQ(into.sheets[0].size(), 2u);
+  EXPECT_EQ(into.Text(into.sheets[0].columns[0].texts[0]), "1");
+  EXPECT_EQ(into.Text(into.sheets[0].columns[0].texts[1]), "t");
+}
+
 }  // namespace
 }  // namespace steplens::store

@@ -26,10 +26,12 @@ struct Range {
   }
 };
 
-void Cover(const Column<int64_t>& begins, const Column<int64_t>& durs, Range& all, Range& plausible) {
+void Cover(const Column<int64_t>& begins, const Column<int64_t>& durs, Range& all,
+           Range& plausible) {
   const auto begin = begins.span();
   const auto dur = durs.span();
   for (size_t i = 0; i < begin.size(); ++i) {
+    if (begin[i] == kNone || dur[i] == kNone) continue;
     all.Cover(begin[i], begin[i] + dur[i]);
     if (begin[i] >= kPlausibleEpochNs) plausible.Cover(begin[i], begin[i] + dur[i]);
   }

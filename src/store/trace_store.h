@@ -26,10 +26,10 @@ struct InputFile {
 // Who and what one rank is.
 struct RankInfo {
   int64_t rank = 0;
-  std::string source;  // ascend_pt, ascend_ms, msprof, kineto
-  std::string format;  // text, db, json
-  std::string level;   // Level0, Level1, ...; empty if the input does not say
-  std::string path;    // the rank's folder or file, as found below what the user gave
+  std::string source;      // ascend_pt, ascend_ms, msprof, kineto
+  std::string format;      // text, db, json
+  std::string level;       // Level0, Level1, ...; empty if the input does not say
+  std::string path;        // the rank's folder or file, as found below what the user gave
   std::string trace_path;  // the file that slices' args_offset refers to; empty if none
   int64_t device = kNone;
   std::vector<InputFile> files;
@@ -38,7 +38,8 @@ struct RankInfo {
 // A table whose columns the input decides (PMU metrics; csv files with no table of their own).
 struct DynamicColumn {
   std::string name;  // the header as written
-  // Exactly one of the two is filled: numbers if every cell is a number or not known, texts otherwise.
+  // Exactly one of the two is filled: numbers if every cell is a number or not known, texts
+  // otherwise.
   Column<double> numbers;
   Column<StringId> texts;
   bool is_text() const { return texts.size() > 0; }

@@ -9,9 +9,12 @@ namespace steplens::table {
 size_t Column::size() const {
   switch (type) {
     case CellType::kInt:
-    case CellType::kTimeUs: return ints.size();
-    case CellType::kDouble: return doubles.size();
-    case CellType::kText: return texts.size();
+    case CellType::kTimeUs:
+      return ints.size();
+    case CellType::kDouble:
+      return doubles.size();
+    case CellType::kText:
+      return texts.size();
   }
   return 0;
 }
@@ -46,11 +49,14 @@ void Table::Truncate(size_t count) {
 
 std::string CellText(const Column& column, size_t row) {
   switch (column.type) {
-    case CellType::kInt: return column.ints[row] == kNull ? "" : std::to_string(column.ints[row]);
-    case CellType::kTimeUs: return column.ints[row] == kNull ? "" : FormatNsAsUs(column.ints[row]);
+    case CellType::kInt:
+      return column.ints[row] == kNull ? "" : std::to_string(column.ints[row]);
+    case CellType::kTimeUs:
+      return column.ints[row] == kNull ? "" : FormatNsAsUs(column.ints[row]);
     case CellType::kDouble:
       return std::isnan(column.doubles[row]) ? "" : FormatDouble(column.doubles[row]);
-    case CellType::kText: return column.texts[row];
+    case CellType::kText:
+      return column.texts[row];
   }
   return "";
 }

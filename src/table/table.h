@@ -16,7 +16,8 @@ enum class CellType : uint8_t {
   kText,
 };
 
-// The cell that is shown as empty (console, csv) or null (json), in int and time columns. In double columns it is NaN.
+// The cell that is shown as empty (console, csv) or null (json), in int and time columns. In double
+// columns it is NaN.
 inline constexpr int64_t kNull = std::numeric_limits<int64_t>::min();
 
 // One typed column. Only the vector of its type is filled.
@@ -40,9 +41,13 @@ class Table {
   // Adds an empty column and returns its index, for the typed Append calls below.
   size_t AddColumn(std::string name, CellType type, int decimals = 3);
   size_t AddColumn(Column column);  // a complete one
-  void AppendInt(size_t column, int64_t value) { columns_[column].ints.push_back(value); }  // kInt and kTimeUs
+  void AppendInt(size_t column, int64_t value) {
+    columns_[column].ints.push_back(value);
+  }  // kInt and kTimeUs
   void AppendDouble(size_t column, double value) { columns_[column].doubles.push_back(value); }
-  void AppendText(size_t column, std::string_view value) { columns_[column].texts.emplace_back(value); }
+  void AppendText(size_t column, std::string_view value) {
+    columns_[column].texts.emplace_back(value);
+  }
 
   // Says that a numeric column shows how a whole divides: ToConsole may draw bars beside it.
   void MarkShare(size_t column) { columns_[column].is_share = true; }

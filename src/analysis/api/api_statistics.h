@@ -11,9 +11,9 @@ struct ApiStatisticsOptions {
   bool per_rank = false;  // a Rank column and a row per rank; otherwise rows span the ranks
 };
 
-// The columns of api_statistic.csv, Level to Variance (population, us^2), one row per (Level, API Name), by time
-// descending, then by level and name. Levels: acl, node, runtime, model, hccl or communication by the layer of a CANN
-// slice; runtime and driver for GPU captures.
+// The columns of api_statistic.csv, Level to Variance (population, us^2), one row per (Level, API
+// Name), by time descending, then by level and name. Levels: acl, node, runtime, model, hccl or
+// communication by the layer of a CANN slice; runtime and driver for GPU captures.
 table::Table ApiStatistics(const store::Job& job, const ApiStatisticsOptions& options);
 
 }  // namespace steplens::analysis

@@ -9,6 +9,7 @@
 
 #include "analysis/classify/device_work.h"
 #include "analysis/overlap/overlap.h"
+#include "analysis/overlap/sweep.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 
@@ -30,13 +31,17 @@ struct StepParts {
   Interval hull;  // of everything counted above; empty if nothing was
   Interval last;  // the piece that ends the hull
   int64_t first_work_ns = 0;
-  int64_t host_begin_ns = 0;  // first_work_ns if the host says nothing
+  int64_t host_begin_ns = store::kNone;
+  bool has_hull = false;
   bool has_work = false;
 
   void Extend(Interval in) {
-    if (hull == Interval{}) hull = last = in;
-    if (in.end_ns > hull.end_ns) last = in;
-    hull = {std::min(hull.begin_ns, in.begin_ns), last.end_ns};
+    if (!has_hull) hull = last = in;
+    has_hull = true;
+    hull.begin_ns = std::min(hull.begin_ns, in.begin_ns);
+    if (in.end_ns <= hull.end_ns) return;
+    hull.end_ns = in.end_ns;
+    last = in;
   }
   void NoteWork(int64_t begin_ns) {
     first_work_ns = has_work ? std::min(first_work_ns, begin_ns) : begin_ns;
@@ -86,8 +91,8 @@ void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps,
   std::array<StepFinder, 4> finders{StepFinder(steps), StepFinder(steps), StepFinder(steps),
                                     StepFinder(steps)};
   ForEachPiece(work.compute, work.communication, range, [&](PieceKind kind, Interval piece) {
-    const auto step = finders[static_cast<size_t>(kind)].Find(piece.begin_ns);
-    if (step) CountPiece(kind, piece, rows[*step]);
+    const size_t step = finders[static_cast<size_t>(kind)].IndexOf(piece.begin_ns);
+    if (step < steps.size()) CountPiece(kind, piece, rows[step]);
   });
   StepFinder finder(steps);
   for (const Interval& in : work.receive) {
@@ -164,28 +169,25 @@ std::vector<StepParts> BreakDownDevice(const TraceStore& store, const DeviceWork
   } else {
     for (size_t s = 0; s < steps.size(); ++s) CountSelection(work, steps[s], rows[s]);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const StepParts& a, const StepParts& b) {
-    return a.step < b.step;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const StepParts& a, const StepParts& b) { return a.step < b.step; });
   return rows;
 }
 
 // The reference keeps times as microseconds in doubles, which near today's date are 0.25 us apart.
-double ReferenceUs(int64_t ns) {
-  return static_cast<double>(static_cast<long double>(ns) / 1000);
-}
+double ReferenceUs(int64_t ns) { return static_cast<double>(static_cast<long double>(ns) / 1000); }
 int64_t ToNs(double us) { return std::llround(us * 1000); }
 
 int64_t HullLength(const StepParts& parts, bool compat) {
   if (!compat) return parts.hull.end_ns - parts.hull.begin_ns;
-  const double end_us = ReferenceUs(parts.last.begin_ns) +
-                        ReferenceUs(parts.last.end_ns - parts.last.begin_ns);
+  const double end_us =
+      ReferenceUs(parts.last.begin_ns) + ReferenceUs(parts.last.end_ns - parts.last.begin_ns);
   return ToNs(end_us - ReferenceUs(parts.hull.begin_ns));
 }
 
 int64_t PreparingTime(const StepParts& parts, bool compat) {
   if (!parts.has_work || parts.host_begin_ns == store::kNone) return 0;
-  if (!compat) return parts.first_work_ns - parts.host_begin_ns;
+  if (!compat) return AddNs(parts.first_work_ns, -parts.host_begin_ns);
   return ToNs(ReferenceUs(parts.first_work_ns) - ReferenceUs(parts.host_begin_ns));
 }
 
@@ -209,13 +211,12 @@ class BreakdownTable {
     const bool compat = compat_ && is_text;
     std::vector<int64_t> cells{rank};
     if (with_device_) cells.push_back(parts.device);
-    cells.insert(
-        cells.end(),
-        {parts.step, parts.computing_ns, parts.comm_not_overlapped_ns,
-         parts.communication_ns - parts.comm_not_overlapped_ns, parts.communication_ns,
-         parts.free_ns, AddNs(HullLength(parts, compat), -parts.bubble_ns),
-         parts.bubble_ns, std::max<int64_t>(0, parts.comm_not_overlapped_ns - parts.bubble_ns),
-         PreparingTime(parts, compat)});
+    cells.insert(cells.end(), {parts.step, parts.computing_ns, parts.comm_not_overlapped_ns,
+                               parts.communication_ns - parts.comm_not_overlapped_ns,
+                               parts.communication_ns, parts.free_ns,
+                               AddNs(HullLength(parts, compat), -parts.bubble_ns), parts.bubble_ns,
+                               std::max<int64_t>(0, parts.comm_not_overlapped_ns - parts.bubble_ns),
+                               PreparingTime(parts, compat)});
     if (with_memory_) cells.push_back(parts.memory_ns);
     for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
   }

@@ -8,18 +8,21 @@ namespace steplens::analysis {
 
 struct BreakdownOptions {
   Selection selection;
-  bool compat = false;  // Stage and Preparing of text captures in the 0.25 us grid of the reference's doubles
+  // Stage and Preparing of text captures in the 0.25 us grid of the reference's doubles.
+  bool compat = false;
 };
 
-// `steplens breakdown`: one row per (rank, device, step), or per (rank, device) with an empty Step where the run marked no
-// steps. Columns: Rank, Device_id (only if a rank has several devices), Step, then those of step_trace_time.csv, computed from
-// the timeline itself, then Memory if any rank is a GPU capture (copies that overlap neither compute nor communication).
+// `steplens breakdown`: one row per (rank, device, step), or per (rank, device) with an empty Step
+// where the run marked no steps. Columns: Rank, Device_id (only if a rank has several devices),
+// Step, then those of step_trace_time.csv, computed from the timeline itself, then Memory if any
+// rank is a GPU capture (copies that overlap neither compute nor communication).
 //   Computing + Communication(Not Overlapped) + Memory + Free == Stage + Bubble
-// A rank without device events is measured by its host operators. Ranks without any work have no row.
+// A rank without device events is measured by its host operators. Ranks without any work have no
+// row.
 table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options);
 
-// Per rank, from the first to the last device event: time without any event (idle), with compute, and the rest (communication
-// and copies alone). The three parts sum to kernel_time.
+// Per rank, from the first to the last device event: time without any event (idle), with compute,
+// and the rest (communication and copies alone). The three parts sum to kernel_time.
 table::Table TemporalBreakdown(const store::Job& job);
 
 }  // namespace steplens::analysis

@@ -23,7 +23,8 @@ std::vector<std::string> Names(const table::Table& table) {
   return names;
 }
 
-// Two steps of one kernel each, with a gap between them, and a collective half hidden by the first kernel.
+// Two steps of one kernel each, with a gap between them, and a collective half hidden by the first
+// kernel.
 StoreBuilder TwoSteps(std::string_view format) {
   StoreBuilder b;
   b.store.info.format = format;
@@ -72,8 +73,8 @@ TEST(StepBreakdown, DbMeasuresInsideTheHullOfTheStep) {
 
 TEST(StepBreakdown, HasTheColumnsOfStepTraceTime) {
   EXPECT_THAT(Names(StepBreakdown(TwoSteps("text").Job(), {})),
-              ElementsAre("Rank", "Step", "Computing", "Communication(Not Overlapped)", "Overlapped",
-                          "Communication", "Free", "Stage", "Bubble",
+              ElementsAre("Rank", "Step", "Computing", "Communication(Not Overlapped)",
+                          "Overlapped", "Communication", "Free", "Stage", "Bubble",
                           "Communication(Not Overlapped and Exclude Receive)", "Preparing"));
 }
 

@@ -26,9 +26,8 @@ TemporalParts Measure(const std::vector<DeviceWork>& works) {
   if (all.empty()) return {};
   SortIntervals(compute);
   SortIntervals(all);
-  const auto last = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.end_ns < b.end_ns;
-  });
+  const auto last = std::max_element(
+      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; });
   TemporalParts parts;
   parts.kernel_ns = last->end_ns - all.front().begin_ns;
   parts.compute_ns = UnionLength(compute);

@@ -87,8 +87,8 @@ Platform DetectPlatform(const TraceStore& store, const std::vector<TrackKind>& t
   if (device != tracks.end()) {
     const auto t = static_cast<size_t>(device - tracks.begin());
     const auto process = static_cast<size_t>(store.tracks.parent[t]);
-    const bool is_ascend = process < store.tracks.size() &&
-                           store.Text(store.tracks.name[process]) == kAscendHardware;
+    const bool is_ascend =
+        process < store.tracks.size() && store.Text(store.tracks.name[process]) == kAscendHardware;
     return is_ascend ? Platform::kAscend : Platform::kGpu;
   }
   const bool has_ascend = std::any_of(tracks.begin(), tracks.end(), IsAscendKind);

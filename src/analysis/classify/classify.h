@@ -9,7 +9,8 @@
 
 namespace steplens::analysis {
 
-// What a slice is, by its category. Kineto renamed its categories twice; all spellings are known here.
+// What a slice is, by its category. Kineto renamed its categories twice; all spellings are known
+// here.
 enum class SliceKind : uint8_t {
   kOther,
   kHostOp,      // cpu_op, Operator
@@ -24,7 +25,8 @@ enum class SliceKind : uint8_t {
   kMemset,   // gpu_memset, Memset
 };
 
-// SliceKind of each category text of one store. Texts are looked up once; a slice costs one array read.
+// SliceKind of each category text of one store. Texts are looked up once; a slice costs one array
+// read.
 class SliceKinds {
  public:
   explicit SliceKinds(const store::TraceStore& store);
@@ -54,8 +56,8 @@ enum class TrackKind : uint8_t {
   kOverlap,    // Overlap Analysis: the reference's own result
 };
 
-// Kind of each track, by the name of its process (pids differ between generations) or, where no process is one of
-// Ascend's, by what runs on it. O(tracks), for GPU traces O(tracks + slices).
+// Kind of each track, by the name of its process (pids differ between generations) or, where no
+// process is one of Ascend's, by what runs on it. O(tracks), for GPU traces O(tracks + slices).
 std::vector<TrackKind> ClassifyTracks(const store::TraceStore& store);
 
 // What kind of capture a rank is.
@@ -73,15 +75,16 @@ bool IsCommunicationKernel(std::string_view name);
 // Accelerator Core of a whole collective in kernel_details: HCCL, later COMMUNICATION.
 bool IsCommunicationCore(std::string_view core);
 
-// Level of a CANN slice by the layer before the '@' ("Node@launch" is {node, launch}); nothing for other names.
+// Level of a CANN slice by the layer before the '@' ("Node@launch" is {node, launch}); nothing for
+// other names.
 struct CannApi {
   std::string_view level;  // acl, node, runtime, model, hccl, communication
   std::string_view name;
 };
 std::optional<CannApi> ParseCannApi(std::string_view slice_name);
 
-// A name on an Ascend Hardware stream that says what the task does to the stream (MEMCPY_ASYNC, EVENT_WAIT,
-// Notify Wait, ...) and not which operator it computes.
+// A name on an Ascend Hardware stream that says what the task does to the stream (MEMCPY_ASYNC,
+// EVENT_WAIT, Notify Wait, ...) and not which operator it computes.
 bool IsTaskKindName(std::string_view name);
 
 }  // namespace steplens::analysis

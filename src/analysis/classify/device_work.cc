@@ -20,7 +20,8 @@ bool IsDeviceSideOfCollective(std::string_view name) {
   return name.ends_with("AicpuKernel") || name.ends_with("AivKernel");
 }
 
-// The device a process label such as "NPU 3" names, or a GPU process id; none if there is no number.
+// The device a process label such as "NPU 3" names, or a GPU process id; none if there is no
+// number.
 int64_t DeviceOfTrack(const TraceStore& store, store::TrackId track, Platform platform) {
   const auto t = static_cast<size_t>(track);
   if (t >= store.tracks.size()) return store::kNone;
@@ -51,7 +52,8 @@ class WorkByDevice {
     return *last_;
   }
 
-  // In order of device; implausible times are dropped; work of an unknown device joins the first known one.
+  // In order of device; implausible times are dropped; work of an unknown device joins the first
+  // known one.
   std::vector<DeviceWork> Take() {
     std::vector<DeviceWork> out;
     for (auto& [device, work] : works_) out.push_back(std::move(work));
@@ -61,9 +63,8 @@ class WorkByDevice {
     }
     for (DeviceWork& work : out) {
       for (auto* list : {&work.compute, &work.communication, &work.memory, &work.receive}) {
-        std::erase_if(*list, [](const Interval& in) {
-          return !IsPlausible(in.begin_ns, in.end_ns);
-        });
+        std::erase_if(*list,
+                      [](const Interval& in) { return !IsPlausible(in.begin_ns, in.end_ns); });
         SortIntervals(*list);
       }
       if (!IsPlausible(work.reference_range.begin_ns, work.reference_range.end_ns)) {
@@ -204,8 +205,7 @@ bool AddOverlapAnalysis(const TraceStore& store, const std::vector<TrackKind>& k
 
 void AddAscend(const TraceStore& store, const std::vector<TrackKind>& kinds, WorkByDevice& works) {
   const bool has_compute = AddComputeKernels(store, works);
-  const bool has_communication = AddCommOps(store, works) ||
-                                 AddGroupSlices(store, kinds, works) ||
+  const bool has_communication = AddCommOps(store, works) || AddGroupSlices(store, kinds, works) ||
                                  AddCollectiveKernels(store, works);
   const bool has_overlap =
       AddOverlapAnalysis(store, kinds, !has_compute, !has_communication, works);

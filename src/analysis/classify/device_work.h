@@ -9,7 +9,8 @@
 
 namespace steplens::analysis {
 
-// What one device of a rank did, as intervals sorted by (begin, end). Intervals may overlap (streams).
+// What one device of a rank did, as intervals sorted by (begin, end). Intervals may overlap
+// (streams).
 struct DeviceWork {
   int64_t device = store::kNone;  // none where the input does not say
   std::vector<Interval> compute;
@@ -21,12 +22,16 @@ struct DeviceWork {
 
 // The work of a rank, one entry per device, by device id.
 //
-// Ascend:   compute = compute rows of kernels (without AicpuKernel and AivKernel, the device side of collectives), else the
-//           Computing slices of Overlap Analysis, else the tasks on hardware streams that carry an operator name.
-//           communication = comm_ops, else the slices on group tracks, else collective rows of kernels, else Overlap
-//           Analysis.
-// GPU:      communication = NCCL kernels, compute = all other kernels, memory = copies and memsets.
-// HostOnly: the host is the device: compute = host operators on all threads, communication = comm_ops (gloo).
+// Ascend
+//   compute: compute rows of kernels (without AicpuKernel and AivKernel, the device side of
+//     collectives), else the Computing slices of Overlap Analysis, else the tasks on hardware
+//     streams that carry an operator name
+//   communication: comm_ops, else the slices on group tracks, else collective rows of kernels, else
+//     Overlap Analysis
+// GPU
+//   NCCL kernels are communication, all other kernels compute, copies and memsets memory
+// Host only
+//   the host is the device: its operators on all threads are compute, comm_ops (gloo) communication
 //
 // Work whose device is not known counts for the rank's first device. Empty if nothing ran.
 std::vector<DeviceWork> CollectDeviceWork(const store::TraceStore& store);

@@ -7,7 +7,8 @@
 
 namespace steplens::analysis {
 
-// What the text of an id says (predicate(std::string_view) -> bool), asked once per distinct text of a store.
+// What the text of an id says (predicate(std::string_view) -> bool), asked once per distinct text
+// of a store.
 template <typename Predicate>
 class TextMemo {
  public:

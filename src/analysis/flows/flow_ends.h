@@ -7,8 +7,8 @@
 
 namespace steplens::analysis {
 
-// The slices at both ends of each flow; columns parallel to store.flows. kNoSlice where an end hangs in
-// the air, as the launches of a Level0 capture do, whose CANN slices are not in the trace.
+// The slices at both ends of each flow; columns parallel to store.flows. kNoSlice where an end
+// hangs in the air, as the launches of a Level0 capture do, whose CANN slices are not in the trace.
 struct FlowEnds {
   std::vector<store::SliceId> from_slice;
   std::vector<store::SliceId> to_slice;

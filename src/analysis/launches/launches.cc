@@ -17,8 +17,8 @@ using store::SliceId;
 using store::TraceStore;
 using store::TrackId;
 
-// The slice that starts exactly at a point of its track. Flows mostly come in time order, so each track
-// remembers where the last answer was and looks there first.
+// The slice that starts exactly at a point of its track. Flows mostly come in time order, so each
+// track remembers where the last answer was and looks there first.
 class StartFinder {
  public:
   StartFinder(const TraceStore& store, const std::vector<bool>& wanted_tracks)
@@ -79,7 +79,8 @@ bool FollowFlows(const TraceStore& store, StringId kind, const Visitor& visit) {
   return found;
 }
 
-// The API calls that can launch device work: GPU runtime and driver calls, node-level calls of CANN.
+// The API calls that can launch device work: GPU runtime and driver calls, node-level calls of
+// CANN.
 template <typename Visit>
 void ForEachApiCall(const TraceStore& store, const std::vector<TrackKind>& tracks,
                     const SliceKinds& kinds, Visit&& visit) {
@@ -97,8 +98,8 @@ void ForEachApiCall(const TraceStore& store, const std::vector<TrackKind>& track
   }
 }
 
-// API call of each correlation id, the first one if several have it. Ids are handed out one after the other, so
-// an array serves; scattered ones are searched.
+// API call of each correlation id, the first one if several have it. Ids are handed out one after
+// the other, so an array serves; scattered ones are searched.
 class CallByCorrelation {
  public:
   CallByCorrelation(const TraceStore& store, const std::vector<TrackKind>& tracks,

@@ -16,13 +16,15 @@ struct Launch {
   store::SliceId device = store::kNoSlice;
 };
 
-// As the operators see it: the host point lies inside the launching operator (Ascend: its start, since the call
-// itself is made by the queue's own thread; GPU: the runtime call). Ascend: async_npu flows, else HostToDevice. GPU: by
-// correlation. One launch per device slice of a flow; flows that lead nowhere are left out.
+// As the operators see it: the host point lies inside the launching operator (Ascend: its start,
+// since the call itself is made by the queue's own thread; GPU: the runtime call). Ascend:
+// async_npu flows, else HostToDevice. GPU: by correlation. One launch per device slice of a flow;
+// flows that lead nowhere are left out.
 void ForEachOperatorLaunch(const store::TraceStore& store, const std::vector<TrackKind>& tracks,
                            const std::function<void(const Launch&)>& visit);
 
-// As the API sees it: the start of the Node@ or GPU runtime call and every device slice of its correlation.
+// As the API sees it: the start of the Node@ or GPU runtime call and every device slice of its
+// correlation.
 void ForEachApiLaunch(const store::TraceStore& store, const std::vector<TrackKind>& tracks,
                       const std::function<void(const Launch&)>& visit);
 

@@ -41,8 +41,8 @@ void SortInDrawingOrder(const TraceStore& store, std::span<SliceId> slices) {
   std::transform(keys.begin(), keys.end(), slices.begin(), [](const Key& k) { return k.id; });
 }
 
-// The rows of one track: until when each is taken. A min-tree over the rows finds the first free row
-// in O(log rows), however many slices overlap each other.
+// The rows of one track: until when each is taken. A min-tree over the rows finds the first free
+// row in O(log rows), however many slices overlap each other.
 class Rows {
  public:
   void Clear() { std::fill(tree_.begin(), tree_.end(), kFree); }
@@ -98,7 +98,8 @@ class Rows {
     }
   }
 
-  size_t rows_ = 16;  // a power of two; row r is tree_[rows_ + r], node i has children 2i and 2i + 1
+  size_t rows_ =
+      16;  // a power of two; row r is tree_[rows_ + r], node i has children 2i and 2i + 1
   std::vector<int64_t> tree_ = std::vector<int64_t>(32, kFree);
 };
 
@@ -122,8 +123,8 @@ TrackIndex BuildIndex(const TraceStore& store, const Wanted& wanted) {
     if (t < track_count && wanted(i)) index.order[next[t]++] = static_cast<SliceId>(i);
   }
   for (size_t t = 0; t < track_count; ++t) {
-    SortInDrawingOrder(store, std::span(index.order).subspan(
-                                  index.first[t], index.first[t + 1] - index.first[t]));
+    SortInDrawingOrder(
+        store, std::span(index.order).subspan(index.first[t], index.first[t + 1] - index.first[t]));
   }
   return index;
 }
@@ -134,8 +135,7 @@ TrackIndex BuildTrackIndex(const TraceStore& store) {
   return BuildIndex(store, [](size_t) { return true; });
 }
 
-TrackIndex BuildTrackIndex(const TraceStore& store,
-                           const std::function<bool(size_t row)>& wanted) {
+TrackIndex BuildTrackIndex(const TraceStore& store, const std::function<bool(size_t row)>& wanted) {
   return BuildIndex(store, wanted);
 }
 
@@ -158,8 +158,8 @@ SliceId TrackIndex::LastStarted(const TraceStore& store, TrackId track, int64_t 
 
 SliceId Nesting::InnermostAt(const TraceStore& store, const TrackIndex& index, TrackId track,
                              int64_t ts_ns) const {
-  // Whatever still runs at ts contains the slices that started after it and ended before, so it is among the
-  // ancestors of the last one started.
+  // Whatever still runs at ts contains the slices that started after it and ended before, so it is
+  // among the ancestors of the last one started.
   SliceId s = index.LastStarted(store, track, ts_ns);
   while (s != kNoSlice) {
     const auto i = static_cast<size_t>(s);
@@ -188,7 +188,8 @@ Nesting ComputeNesting(const TraceStore& store, const TrackIndex& index) {
     for (const SliceId s : index.slices(static_cast<TrackId>(t))) {
       const auto i = static_cast<size_t>(s);
       const int64_t end_ns = EndNs(begin_ns[i], dur_ns[i]);
-      // A slice that ends before this one does can contain nothing that starts later and is not inside this one.
+      // A slice that ends before this one does can contain nothing that starts later and is not
+      // inside this one.
       while (!open.empty() && (open.back().end_ns <= begin_ns[i] || open.back().end_ns < end_ns)) {
         open.pop_back();
       }

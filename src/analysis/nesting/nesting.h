@@ -9,8 +9,8 @@
 
 namespace steplens::analysis {
 
-// The slices of each track in drawing order: begin ascending, then duration descending (outer before
-// inner), then id ascending. Slices with no valid track are left out.
+// The slices of each track in drawing order: begin ascending, then duration descending (outer
+// before inner), then id ascending. Slices with no valid track are left out.
 struct TrackIndex {
   std::vector<store::SliceId> order;  // all tracks one after the other
   std::vector<uint32_t> first;        // track t owns order[first[t], first[t + 1])
@@ -29,23 +29,27 @@ struct TrackIndex {
 // O(n log n) at worst, near linear where the slices of a track come in time order already.
 TrackIndex BuildTrackIndex(const store::TraceStore& store);
 
-// The same over the slices for which wanted(row) holds (called twice per slice), or over the tracks that are flagged.
+// The same over the slices for which wanted(row) holds (called twice per slice), or over the tracks
+// that are flagged.
 TrackIndex BuildTrackIndex(const store::TraceStore& store,
                            const std::function<bool(size_t row)>& wanted);
 TrackIndex BuildTrackIndex(const store::TraceStore& store, const std::vector<bool>& wanted_tracks);
 
 // Per slice, over all categories of its track together:
-//   parent: the last-starting slice of the track that fully contains it
-//           (begin <= begin, begin < end of the parent, end <= end of the parent); kNoSlice if none.
-//           Of slices with equal times the one with the smaller id contains the other.
-//   depth:  the row it is drawn in: the first row below its parent that is free at its begin. For properly
-//           nested slices this is the number of ancestors. A slice that overlaps another one only partly
-//           (async work) is no child of it, and goes to a row of its own instead of being drawn over it.
+//   parent: the last-starting slice of the track that fully contains it (it starts before the
+//   parent
+//     ends and ends no later); kNoSlice if none. Of slices with equal times the one with the
+//     smaller id contains the other.
+//   depth: the row it is drawn in, the first row below its parent that is free at its begin. For
+//     properly nested slices this is the number of ancestors. A slice that overlaps another one
+//     only partly (async work) is no child of it and gets a row of its own instead of being drawn
+//     over it.
 struct Nesting {
   std::vector<uint32_t> depth;
   std::vector<store::SliceId> parent;
 
-  // The last-starting slice of the track that runs at the time (begin <= ts < end); kNoSlice if none does.
+  // The last-starting slice of the track that runs at the time (begin <= ts < end); kNoSlice if
+  // none does.
   store::SliceId InnermostAt(const store::TraceStore& store, const TrackIndex& index,
                              store::TrackId track, int64_t ts_ns) const;
 };

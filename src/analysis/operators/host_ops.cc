@@ -18,12 +18,11 @@ using store::TraceStore;
 TrackIndex IndexHostOps(const TraceStore& store) {
   const SliceKinds kinds(store);
   const auto category = store.slices.category.span();
-  return BuildTrackIndex(store,
-                         [&](size_t i) { return kinds[category[i]] == SliceKind::kHostOp; });
+  return BuildTrackIndex(store, [&](size_t i) { return kinds[category[i]] == SliceKind::kHostOp; });
 }
 
-// Which device slices ran on AI cores. The trace does not keep a task's core, kernel_details does: joined by start
-// and name.
+// Which device slices ran on AI cores. The trace does not keep a task's core, kernel_details does:
+// joined by start and name.
 class AiCoreTasks {
  public:
   explicit AiCoreTasks(const TraceStore& store) {
@@ -57,7 +56,8 @@ struct DeviceTime {
 
 // Device time of each operator itself, in the order of the finder's index.
 std::vector<DeviceTime> OwnDeviceTime(const TraceStore& store, const HostOpFinder& finder,
-                                      const std::vector<uint32_t>& place, const AiCoreTasks& cores) {
+                                      const std::vector<uint32_t>& place,
+                                      const AiCoreTasks& cores) {
   std::vector<DeviceTime> own(finder.index().order.size());
   ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
     const SliceId op = finder.Find(launch.host_track, launch.host_ns);
@@ -100,7 +100,8 @@ HostOps ComputeHostOps(const TraceStore& store) {
   const std::vector<DeviceTime> own = OwnDeviceTime(store, finder, place, cores);
   std::vector<DeviceTime> total = own;
   std::vector<int64_t> host_self_ns(order.size());
-  // Children follow their parents in the index, so from back to front a total is complete when it is passed on.
+  // Children follow their parents in the index, so from back to front a total is complete when it
+  // is passed on.
   for (size_t i = order.size(); i-- > 0;) {
     const int64_t dur_ns = store.slices.dur_ns[static_cast<size_t>(order[i])];
     host_self_ns[i] = AddNs(host_self_ns[i], dur_ns);

@@ -22,8 +22,8 @@ struct HostOp {
 };
 
 struct HostOps {
-  std::vector<HostOp> ops;      // by start, outer before inner, all threads together
-  bool knows_aicore = false;    // false where the input does not say on which core kernels ran (Level0)
+  std::vector<HostOp> ops;    // by start, outer before inner, all threads together
+  bool knows_aicore = false;  // whether the input says on which core kernels ran (not at Level0)
 };
 
 // All host operators, ProfilerStep# among them where it is recorded as one.
@@ -34,11 +34,12 @@ class HostOpFinder {
  public:
   explicit HostOpFinder(const store::TraceStore& store);  // the store must outlive the finder
 
-  // The innermost operator of the track that starts exactly then, else the innermost one that runs then.
+  // The innermost operator of the track that starts exactly then, else the innermost one that runs
+  // then.
   store::SliceId Find(store::TrackId track, int64_t ts_ns) const;
 
-  const TrackIndex& index() const { return index_; }      // of operators only
-  const Nesting& nesting() const { return nesting_; }     // among operators only
+  const TrackIndex& index() const { return index_; }   // of operators only
+  const Nesting& nesting() const { return nesting_; }  // among operators only
 
  private:
   const store::TraceStore& store_;
@@ -46,7 +47,7 @@ class HostOpFinder {
   Nesting nesting_;
 };
 
-// Row of store.host_ops for each slice that is a host operator, found by its slice id; kNoId if absent.
+// The row of store.host_ops that describes a slice; kNoId if there is none. O(log n).
 uint32_t FindHostOpDetail(const store::TraceStore& store, store::SliceId slice);
 
 }  // namespace steplens::analysis

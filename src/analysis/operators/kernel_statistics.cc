@@ -120,8 +120,8 @@ std::vector<StringId> LaunchShapes(const TraceStore& store, const std::vector<Tr
 }
 
 template <typename Visitor>
-void ForEachGpuWork(const TraceStore& store, const std::vector<TrackKind>& tracks,
-                    bool with_shapes, Visitor&& visit) {
+void ForEachGpuWork(const TraceStore& store, const std::vector<TrackKind>& tracks, bool with_shapes,
+                    Visitor&& visit) {
   const store::SliceTable& slices = store.slices;
   const SliceKinds kinds(store);
   const std::vector<StringId> shapes =

@@ -20,13 +20,13 @@ struct KernelStatisticsOptions {
   bool per_rank = false;  // a Rank column and a group per rank; otherwise groups span the ranks
 };
 
-// Count, Total/Min/Avg/Max Time(us) and Ratio(%) (share of the total; of the rank's total if per_rank) of each
-// group, by total descending, then by name.
+// Count, Total/Min/Avg/Max Time(us) and Ratio(%) (share of the total; of the rank's total if
+// per_rank) of each group, by total descending, then by name.
 //
-// Whole collectives are left out, as in op_statistic.csv: they wait for other ranks and belong to the communication tables.
-// Ascend rows come from kernels, without them from the hardware streams (then type and core are empty). GPU rows are
-// kernels, copies and memsets: type and core say which (kernel, memcpy, memset), the shapes are those of the launching host
-// operator.
+// Whole collectives are left out, as in op_statistic.csv: they wait for other ranks and belong to
+// the communication tables. Ascend rows come from kernels, without them from the hardware streams
+// (then type and core are empty). GPU rows are kernels, copies and memsets: type and core say which
+// (kernel, memcpy, memset), the shapes are those of the launching host operator.
 table::Table KernelStatistics(const store::Job& job, const KernelStatisticsOptions& options);
 
 }  // namespace steplens::analysis

@@ -6,16 +6,19 @@
 
 namespace steplens::analysis {
 
-// operator_details.csv computed from the timeline: Rank and the columns of the file, one row per host operator except
-// ProfilerStep#, by rank and start. A step selects the operators that start in its host range. The AICore cells are
-// empty where the input does not say on which core kernels ran (Level0).
+// operator_details.csv computed from the timeline: Rank and the columns of the file, one row per
+// host operator except ProfilerStep#, by rank and start. A step selects the operators that start in
+// its host range. The AICore cells are empty where the input does not say on which core kernels ran
+// (Level0).
 table::Table OperatorDetails(const store::Job& job, const Selection& selection);
 
-// The same with Slice Id and Parent Slice Id (rows of `slices`) behind the rank: the tree for queries.
+// The same with Slice Id and Parent Slice Id (rows of `slices`) behind the rank: the tree for
+// queries.
 table::Table OperatorTree(const store::Job& job, const Selection& selection);
 
-// Host operators by name over the selected ranks, by host self time descending: Name, Count, Host Total, Host Self,
-// Device Total, Device Self Duration(us). Totals count an operator inside one of the same name twice; selfs do not.
+// Host operators by name over the selected ranks, by host self time descending: Name, Count, Host
+// Total, Host Self, Device Total, Device Self Duration(us). Totals count an operator inside one of
+// the same name twice; selfs do not.
 table::Table HostOpStatistics(const store::Job& job, const Selection& selection);
 
 }  // namespace steplens::analysis

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,25 +22,13 @@ struct OverlapParts {
   int64_t free_ns = 0;
 };
 
-// Sweeps both lists once. Each must be sorted by begin_ns; intervals inside a list may overlap (several
-// streams). Parts outside `window` do not count. O(n + m), no allocation.
+// Sweeps both lists once. Each must be sorted by begin_ns; intervals inside a list may overlap
+// (several streams). Parts outside `window` do not count. O(n + m), no allocation.
 OverlapParts ComputeOverlap(std::span<const Interval> compute, std::span<const Interval> comm,
                             Interval window);
 
-// What the Overlap Analysis track of a trace shows: Computing, Communication, Communication(Not Overlapped), Free.
-enum class PieceKind : uint8_t { kCompute, kComm, kCommOnly, kFree };
-
-// Cuts the window into maximal pieces of each kind, with the inputs of ComputeOverlap. A piece is visited when it ends;
-// pieces of one kind come in order. Compute, CommOnly and Free pieces together fill the window. O(n + m), no allocation.
-void ForEachPiece(std::span<const Interval> compute, std::span<const Interval> comm,
-                  Interval window, const std::function<void(PieceKind, Interval)>& visit);
-
 // Time covered by at least one interval of a list sorted by begin_ns. O(n), no allocation.
 int64_t UnionLength(std::span<const Interval> intervals);
-
-// The same cover as disjoint intervals in order; touching intervals become one, empty ones vanish.
-// The list must be sorted by begin_ns.
-std::vector<Interval> MergeIntervals(std::span<const Interval> intervals);
 
 // Orders by (begin_ns, end_ns), as the functions above need it. Linear if already in order.
 void SortIntervals(std::vector<Interval>& intervals);

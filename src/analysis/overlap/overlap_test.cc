@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "analysis/overlap/sweep.h"
 #include "analysis/testing/random.h"
 
 namespace steplens::analysis {
@@ -88,11 +89,6 @@ TEST(ComputeOverlap, PartsAlwaysFillTheWindow) {
 TEST(UnionLength, CountsCoveredTimeOnce) {
   EXPECT_EQ(UnionLength(Intervals{{0, 10}, {5, 8}, {10, 12}, {20, 20}, {30, 31}}), 13);
   EXPECT_EQ(UnionLength({}), 0);
-}
-
-TEST(MergeIntervals, JoinsTouchingAndDropsEmptyOnes) {
-  EXPECT_THAT(MergeIntervals(Intervals{{0, 5}, {5, 7}, {6, 6}, {8, 8}, {9, 12}}),
-              ElementsAre(Interval{0, 7}, Interval{9, 12}));
 }
 
 using Piece = std::pair<PieceKind, Interval>;

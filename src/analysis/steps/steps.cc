@@ -79,7 +79,7 @@ std::vector<StepRange> ComputeStepRanges(const store::TraceStore& store) {
   return steps;
 }
 
-std::optional<size_t> StepFinder::Find(int64_t ts_ns) {
+size_t StepFinder::Search(int64_t ts_ns) {
   if (ts_ns < last_ts_ns_) passed_ = 0;
   last_ts_ns_ = ts_ns;
   while (passed_ < steps_.size() && steps_[passed_].end_ns <= ts_ns) ++passed_;
@@ -88,7 +88,7 @@ std::optional<size_t> StepFinder::Find(int64_t ts_ns) {
     // Neither the host nor the device had reached this step, nor therefore a later one.
     if (steps_[i].begin_ns > ts_ns && steps_[i].host_begin_ns > ts_ns) break;
   }
-  return std::nullopt;
+  return steps_.size();
 }
 
 }  // namespace steplens::analysis

@@ -11,7 +11,8 @@ namespace steplens::analysis {
 
 // What `steplens info` says of one rank beside its RankInfo.
 struct RankSummary {
-  // slices, flows, kernels, comm_ops, allocations, memory_samples, counters: rows of the tables of that name.
+  // slices, flows, kernels, comm_ops, allocations, memory_samples, counters: rows of the tables of
+  // that name.
   std::vector<std::pair<std::string_view, size_t>> counts;
   std::vector<int64_t> steps;  // ascending, each once
   store::Extent extent;

@@ -15,10 +15,8 @@ class StoreBuilder {
 
   store::TrackId Process(std::string_view name, std::string_view label = "",
                          std::string_view pid = "") {
-    return AddTrack({.kind = Text("process"),
-                     .pid = Text(pid),
-                     .name = Text(name),
-                     .label = Text(label)});
+    return AddTrack(
+        {.kind = Text("process"), .pid = Text(pid), .name = Text(name), .label = Text(label)});
   }
   store::TrackId Thread(store::TrackId process, std::string_view name) {
     return AddTrack({.parent = process, .kind = Text("thread"), .name = Text(name)});
@@ -47,8 +45,8 @@ class StoreBuilder {
                         .to_track = to,
                         .to_ns = to_ns});
   }
-  void Kernel(std::string_view name, std::string_view type, std::string_view core,
-              int64_t begin_ns, int64_t end_ns, int64_t device = store::kNone) {
+  void Kernel(std::string_view name, std::string_view type, std::string_view core, int64_t begin_ns,
+              int64_t end_ns, int64_t device = store::kNone) {
     store.kernels.Append({.device = device,
                           .name = Text(name),
                           .type = Text(type),
@@ -58,10 +56,8 @@ class StoreBuilder {
   }
   void CommOp(std::string_view name, int64_t begin_ns, int64_t end_ns,
               store::TrackId track = store::kNoTrack) {
-    store.comm_ops.Append({.track = track,
-                           .name = Text(name),
-                           .begin_ns = begin_ns,
-                           .dur_ns = end_ns - begin_ns});
+    store.comm_ops.Append(
+        {.track = track, .name = Text(name), .begin_ns = begin_ns, .dur_ns = end_ns - begin_ns});
   }
   void Step(int64_t step, int64_t begin_ns, int64_t end_ns) {
     store.steps.Append({.step = step, .begin_ns = begin_ns, .end_ns = end_ns});

@@ -80,7 +80,8 @@ TEST(VerifyCommMatrix, ReportsLostTraffic) {
 TEST(VerifyCommMatrix, TakesTheOperationsWhereADbHasNoTotals) {
   Communication s;
   s.store.info.format = "db";
-  for (const size_t row : {2, 3}) s.store.comm_bandwidths.op_name.Set(row, s.Text("hcom_other"));
+  for (const size_t row : {size_t{2}, size_t{3}})
+    s.store.comm_bandwidths.op_name.Set(row, s.Text("hcom_other"));
   ExpectBroken(s.Run("15.matrix"), "1 of 1 classes of operations, largest deviation 12",
                "CommAnalyzerMatrix step1 collective: HCCS traffic in MB is 12, expected 24");
 }

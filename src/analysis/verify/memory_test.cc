@@ -69,7 +69,8 @@ TEST(VerifyMemorySums, KeepDevicesApart) {
   Memory s;
   s.Sample("PTA", 40, 10, 10, 10);
   s.Sample("PTA+GE", 40, 10, 10, 10);
-  for (const size_t row : {8, 9}) s.store.memory_samples.device.Set(row, s.Text("NPU:1"));
+  for (const size_t row : {size_t{8}, size_t{9}})
+    s.store.memory_samples.device.Set(row, s.Text("NPU:1"));
   ExpectHolds(s.Run("14"), "4 sums");
 }
 

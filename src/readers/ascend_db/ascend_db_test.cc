@@ -11,6 +11,8 @@
 namespace steplens::readers {
 namespace {
 
+using namespace ascend_db_test;
+
 using store::IssueKind;
 using store::kNone;
 using store::TraceStore;

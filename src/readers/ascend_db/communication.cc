@@ -1,6 +1,7 @@
 #include "readers/ascend_db/communication.h"
 
 #include <fmt/format.h>
+#include <limits>
 
 #include <algorithm>
 #include <map>
@@ -208,6 +209,8 @@ class TaskInfoReader {
     row.size_bytes = scan.Int(kSize);
     if (row.size_bytes < 0) row.size_bytes = kNone;
     row.notify_id = scan.Int(kNotify);
+    if (row.notify_id == std::numeric_limits<int64_t>::max())
+      row.notify_id = kNone;  // the db's 'no notify'
     row.stream = task.stream;
     row.task_id = task.task_id;
     row.is_master = scan.Int(kIsMaster);

@@ -14,7 +14,6 @@ using store::IssueKind;
 using store::kNone;
 using store::SliceId;
 
-constexpr int64_t kOpApi = 50001;
 constexpr int64_t kQueueApi = 50002;
 constexpr int64_t kPythonApi = 50003;
 

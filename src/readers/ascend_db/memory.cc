@@ -52,6 +52,7 @@ Status ReadAppMemory(DbContext& db) {
 
 Status ReadMemoryRecords(DbContext& db) {
   DeviceTexts device(db);
+  const StringId ge = db.Intern("GE");
   db.out.memory_samples.Reserve(db.out.memory_samples.size() +
                                 db.file.EstimateRows("MEMORY_RECORD"));
   return ReadTable(db, "MEMORY_RECORD",
@@ -63,7 +64,8 @@ Status ReadMemoryRecords(DbContext& db) {
                      sample.ts_ns = row.Int(1);
                      sample.allocated_bytes = row.Int(2);
                      sample.reserved_bytes = row.Int(3);
-                     sample.active_bytes = row.Int(4);
+                     // GE does not count active memory: an empty cell in the csv, 0 here.
+                     sample.active_bytes = sample.component == ge ? store::kNone : row.Int(4);
                      sample.stream_ptr = row.Int(5);
                      sample.device = device(row.Int(6));
                      if (sample.ts_ns < 0) return false;

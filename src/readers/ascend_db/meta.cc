@@ -3,19 +3,31 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string>
 #include <utility>
+
+#include "base/json.h"
 
 namespace steplens::readers {
 namespace {
 
 using store::kNone;
 
+// Structured values without the blanks between their parts, as the json files' values are kept.
+std::string Compact(std::string_view value) {
+  if (value.starts_with('{') || value.starts_with('[')) {
+    const Result<JsonDocument> document = JsonDocument::Parse(value, "META_DATA");
+    if (document.ok()) return document->root().ToText();
+  }
+  return std::string(value);
+}
+
 // Appends rows of meta; a fact that is stored twice (ENV_VARIABLES is) comes once.
 class MetaWriter {
  public:
   explicit MetaWriter(DbContext& db) : db_(db) {}
   void Add(std::string_view name, std::string_view value) {
-    const std::pair fact(db_.Intern(name), db_.Intern(value));
+    const std::pair fact(db_.Intern(name), db_.Intern(Compact(value)));
     if (seen_.insert(fact).second) db_.out.meta.Append({fact.first, fact.second});
   }
 

@@ -13,6 +13,8 @@
 namespace steplens::readers {
 namespace {
 
+using namespace ascend_db_test;
+
 size_t CountFiles(const std::string& directory) {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
@@ -140,8 +142,8 @@ TEST(Scan, EndsOnPagesThatLeadInCircles) {
   bytes.seekg(512);
   bytes.read(page.data(), 512);
   ASSERT_EQ(page[0], 5) << "page 2 is the interior root of T";
-  const size_t cells =
-      (static_cast<unsigned char>(page[3]) << 8) | static_cast<unsigned char>(page[4]);
+  const size_t cells = static_cast<size_t>(static_cast<unsigned char>(page[3])) << 8 |
+                       static_cast<unsigned char>(page[4]);
   for (size_t i = 0; i < cells; ++i) {
     const auto at = [&](size_t k) { return static_cast<unsigned char>(page[12 + 2 * i + k]); };
     page.replace(static_cast<size_t>(at(0) << 8 | at(1)), 4, std::string("\0\0\0\2", 4));

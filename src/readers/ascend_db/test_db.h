@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "readers/ascend_db/ascend_db.h"
 
-namespace steplens::readers {
+namespace steplens::readers::ascend_db_test {
 
 // A directory of its own below /tmp for one test, removed at the end.
 class TestDirectory {
@@ -64,4 +64,4 @@ inline size_t FindTrack(const store::TraceStore& store, std::string_view name) {
   return i;
 }
 
-}  // namespace steplens::readers
+}  // namespace steplens::readers::ascend_db_test

@@ -207,6 +207,28 @@ TEST(ReadKernelDetails, SkipsACutLastRow) {
   EXPECT_TRUE(whole.issues.empty());
 }
 
+TEST(ReadKernelDetails, ReadsMoreRowsThanFitInOneBlock) {
+  constexpr int64_t kRows = 20000;
+  std::string rows;
+  for (int64_t i = 0; i < kRows; ++i) {
+    rows += "kernel_" + std::to_string(i % 100) + ",\"a \"\"type\"\"\",c," + std::to_string(i) +
+            ".5,1,";
+    rows += i == 15000 ? "oops\n" : i == 16000 ? "0,too,long\n" : "0\n";
+  }
+  const TraceStore store = ReadKernels("", rows);
+  ASSERT_EQ(store.kernels.size(), kRows);
+  for (int64_t i = 0; i < kRows; ++i) {
+    const auto row = store.kernels.Get(static_cast<size_t>(i));
+    ASSERT_EQ(row.begin_ns, i * 1000 + 500);
+    ASSERT_EQ(store.Text(row.name), "kernel_" + std::to_string(i % 100));
+    ASSERT_EQ(store.Text(row.type), "a \"type\"");
+  }
+  EXPECT_EQ(Example(store, IssueKind::kCsvCellNotANumber),
+            "kernel_details.csv:15002: column 'Wait Time(us)' is not a number: 'oops'");
+  EXPECT_EQ(Example(store, IssueKind::kCsvRowTooLong),
+            "kernel_details.csv:16002: more cells than the header has columns: 'too'");
+}
+
 TEST(ReadKernelDetails, NamesMissingColumns) {
   const TraceStore store =
       ReadText("kernel_details.csv", "Name,Type,Accelerator Core,Start Time(us)\nk,t,c,1\n");

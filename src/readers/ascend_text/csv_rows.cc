@@ -60,7 +60,8 @@ Result<bool> CsvRows::NextBatch() {
 size_t CsvRows::EstimateRowsAhead() const {
   const uint64_t read = csv_.text_position();
   if (rows_ == 0 || size_bytes_ <= read) return 0;
-  return static_cast<size_t>((size_bytes_ - read) / (read / rows_ + 1));
+  const auto rows = static_cast<size_t>((size_bytes_ - read) / (read / rows_));
+  return rows + rows / 16;  // running out of room at the end costs a copy of the column
 }
 
 bool CsvRows::IsSound() {

@@ -164,9 +164,11 @@ void CsvTable::Metrics(std::vector<DynamicColumn>& metrics, size_t rows_before) 
 
 Status CsvTable::ReadRows() {
   if (!has_expected_column_) {
+    constexpr size_t kMaxQuoted = 200;
+    const std::string found = fmt::format("{}", fmt::join(header(), ","));
     return Error{ErrorCode::kCorruptData,
                  fmt::format("{}: none of the expected columns is in the first line, which is: {}",
-                             rows_.path(), fmt::join(header(), ","))};
+                             rows_.path(), found.substr(0, kMaxQuoted))};
   }
   bool has_estimate = false;
   while (true) {

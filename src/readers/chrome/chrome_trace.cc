@@ -62,13 +62,16 @@ void ParsePiece(Work& work, EventParser& parser) {
     work.events_end = *array_end;
   }
   // The bracket that AsArray writes stands where a comma or the array's own ']' was.
-  work.parsed = parser.Parse(work.piece.AsArray(work.events_end), work.piece.offset() - 1, work.batch);
+  work.parsed =
+      parser.Parse(work.piece.AsArray(work.events_end), work.piece.offset() - 1, work.batch);
 }
 
-// Takes the pieces in order: batches that parsed go to the assembler; from a piece that did not, events are picked one by one.
+// Takes the pieces in order: batches that parsed go to the assembler; from a piece that did not,
+// events are picked one by one.
 class Collector {
  public:
-  Collector(store::TraceStore& out, std::string name) : out_(out), name_(std::move(name)), assembler_(out) {}
+  Collector(store::TraceStore& out, std::string name)
+      : out_(out), name_(std::move(name)), assembler_(out) {}
 
   void Take(const Work& work) {
     const std::string_view text = work.piece.text();
@@ -104,11 +107,13 @@ class Collector {
  private:
   void PickEvents(bool at_end) {
     SplitCallbacks callbacks;
-    callbacks.on_event = [&](std::string_view event, size_t position) { TakeEvent(event, position); };
+    callbacks.on_event = [&](std::string_view event, size_t position) {
+      TakeEvent(event, position);
+    };
     callbacks.on_damage = [&](size_t position) {
       out_.issues.Add(IssueKind::kEventDamaged,
-                      fmt::format("{}: byte {}: not an event: '{}'", name_, carry_offset_ + position,
-                                  carry_.substr(position, 60)));
+                      fmt::format("{}: byte {}: not an event: '{}'", name_,
+                                  carry_offset_ + position, carry_.substr(position, 60)));
     };
     const SplitResult result = SplitEvents(carry_, at_end, callbacks);
     if (result.array_ended) {
@@ -134,8 +139,8 @@ class Collector {
       parsed = parser_.Parse(text, offset, batch_);
     }
     if (parsed) return assembler_.Append(batch_);
-    out_.issues.Add(IssueKind::kEventDamaged,
-                    fmt::format("{}: byte {}: not valid JSON: '{}'", name_, offset + 1, event.substr(0, 60)));
+    out_.issues.Add(IssueKind::kEventDamaged, fmt::format("{}: byte {}: not valid JSON: '{}'",
+                                                          name_, offset + 1, event.substr(0, 60)));
   }
 
   // Replaces bytes that are not UTF-8 by '?', which keeps every position. False if there were none.
@@ -169,7 +174,8 @@ void AddMeta(store::TraceStore& out, std::string_view name, std::string_view val
   out.meta.Append({out.strings.Intern(name), out.strings.Intern(value)});
 }
 
-// The members of the object form, before or behind the events, as meta rows. Returns baseTimeNanoseconds, or 0.
+// The members of the object form, before or behind the events, as meta rows. Returns
+// baseTimeNanoseconds, or 0.
 int64_t ReadMembers(std::string_view object_text, store::TraceStore& out) {
   const Result<JsonDocument> document = JsonDocument::Parse(object_text, "trace");
   if (!document.ok()) return 0;
@@ -191,7 +197,8 @@ int64_t ReadObjectForm(const ChunkCutter& cutter, const std::string& tail, store
   return base_ns;
 }
 
-Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& options, store::TraceStore& out) {
+Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& options,
+                store::TraceStore& out) {
   ChunkCutter cutter(source, name, options.chunk_bytes);
   SL_RETURN_IF_ERROR(cutter.ReadHead());
   ParserShelf shelf;
@@ -218,7 +225,8 @@ Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& 
   if (!cutter.source_status().ok()) {
     out.issues.Add(IssueKind::kTraceTruncated, cutter.source_status().error().message);
   } else if (!collector.array_ended()) {
-    out.issues.Add(IssueKind::kTraceTruncated, fmt::format("{}: the array of events is not closed", name));
+    out.issues.Add(IssueKind::kTraceTruncated,
+                   fmt::format("{}: the array of events is not closed", name));
   }
   collector.Finish(ReadObjectForm(cutter, collector.tail(), out));
   return {};
@@ -226,7 +234,8 @@ Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& 
 
 }  // namespace
 
-Status ReadChromeTrace(const std::string& path, const ReadOptions& options, store::TraceStore& out) {
+Status ReadChromeTrace(const std::string& path, const ReadOptions& options,
+                       store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
   return ReadFrom(*source, path, options, out);
 }

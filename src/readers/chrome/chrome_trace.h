@@ -8,9 +8,10 @@
 
 namespace steplens::readers {
 
-// Reads one trace in JSON (plain or gzip, array or object form) and appends it to `out`. The members of an object form beside
-// 'traceEvents' become meta rows, as JSON text. A trace cut off or damaged in places gives what can be read and counted issues;
-// a file that is no trace at all is an error.
+// Reads one trace in JSON (plain or gzip, array or object form) and appends it to `out`. The
+// members of an object form beside 'traceEvents' become meta rows, as JSON text. A trace cut off or
+// damaged in places gives what can be read and counted issues; a file that is no trace at all is an
+// error.
 Status ReadChromeTrace(const std::string& path, const ReadOptions& options, store::TraceStore& out);
 
 // The same for text in memory; `name` is used in messages.

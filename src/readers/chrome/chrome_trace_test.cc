@@ -26,9 +26,11 @@ TEST(ChromeTrace, StringTimestampKeepsNanoseconds) {
 TEST(ChromeTrace, ArrayAndObjectFormGiveTheSameSlices) {
   const std::string events = R"([{"ph":"X","name":"k","pid":1,"tid":"2","ts":1,"dur":2}])";
   for (const std::string& text :
-       {events, "  \n" + events, "\xEF\xBB\xBF" + events, R"({"schemaVersion":1,"traceEvents":)" + events + "}",
+       {events, "  \n" + events, "\xEF\xBB\xBF" + events,
+        R"({"schemaVersion":1,"traceEvents":)" + events + "}",
         R"({"traceEvents" : )" + events + R"(,"distributedInfo":{"rank":3}})",
-        R"({"note":"a \"traceEvents\": [ in a text","x":[{"traceEvents":[]}],"traceEvents":)" + events + "}"}) {
+        R"({"note":"a \"traceEvents\": [ in a text","x":[{"traceEvents":[]}],"traceEvents":)" +
+            events + "}"}) {
     const TraceStore store = ReadJson(text);
     ASSERT_EQ(store.slices.size(), 1u) << text;
     EXPECT_EQ(store.slices.begin_ns[0], 1000);
@@ -37,8 +39,8 @@ TEST(ChromeTrace, ArrayAndObjectFormGiveTheSameSlices) {
 }
 
 TEST(ChromeTrace, MembersOfTheObjectFormBecomeMeta) {
-  const TraceStore store =
-      ReadJson(R"({"schemaVersion":1,"traceEvents":[],"distributedInfo":{"rank":3},"traceName":"a\/b"})");
+  const TraceStore store = ReadJson(
+      R"({"schemaVersion":1,"traceEvents":[],"distributedInfo":{"rank":3},"traceName":"a\/b"})");
   EXPECT_EQ(store.FindMeta("schemaVersion"), "1");
   EXPECT_EQ(store.FindMeta("distributedInfo"), R"({"rank":3})");
   EXPECT_EQ(store.FindMeta("traceName"), "a/b");
@@ -114,11 +116,11 @@ TEST(ChromeTrace, HostOperatorsKeepShapesAndStacksWithoutLineBreaks) {
 }
 
 TEST(ChromeTrace, CountersHaveATrackPerSeries) {
-  const TraceStore store = ReadJson(
-      R"j([{"ph":"C","name":"HBM 0/Read","pid":9,"ts":"1.5","args":{"Read(MB/s)":2.5}},)j"
-      R"({"ph":"C","name":"read_ost","pid":9,"ts":"2","args":{"value":1,"acc_id":0}},)"
-      R"({"ph":"C","name":"read_ost","pid":9,"ts":"2","args":{"value":3,"acc_id":1}},)"
-      R"({"ph":"C","name":"read_ost","pid":9,"ts":"3","args":{"value":4,"acc_id":1}}])");
+  const TraceStore store =
+      ReadJson(R"j([{"ph":"C","name":"HBM 0/Read","pid":9,"ts":"1.5","args":{"Read(MB/s)":2.5}},)j"
+               R"({"ph":"C","name":"read_ost","pid":9,"ts":"2","args":{"value":1,"acc_id":0}},)"
+               R"({"ph":"C","name":"read_ost","pid":9,"ts":"2","args":{"value":3,"acc_id":1}},)"
+               R"({"ph":"C","name":"read_ost","pid":9,"ts":"3","args":{"value":4,"acc_id":1}}])");
   ASSERT_EQ(store.counters.size(), 4u);
   EXPECT_EQ(store.counters.value[0], 2.5);
   EXPECT_NE(store.counters.track[1], store.counters.track[2]);
@@ -152,8 +154,9 @@ TEST(ChromeTrace, ArgsAreFoundAgainByTheirOffset) {
   const std::string text =
       R"([ {"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args": {"x": [1, {"y": "}"}], "connection_id": 7 } } ])";
   const TraceStore store = ReadJson(text);
-  EXPECT_EQ(text.substr(static_cast<size_t>(store.slices.args_offset[0]), store.slices.args_size[0]),
-            R"({"x": [1, {"y": "}"}], "connection_id": 7 })");
+  EXPECT_EQ(
+      text.substr(static_cast<size_t>(store.slices.args_offset[0]), store.slices.args_size[0]),
+      R"({"x": [1, {"y": "}"}], "connection_id": 7 })");
   EXPECT_EQ(store.slices.correlation[0], 7);
 }
 
@@ -210,13 +213,15 @@ TEST(ChromeTrace, InvalidUtf8IsRepairedInPlace) {
 
 TEST(ChromeTrace, DeepNestingIsNoProblem) {
   const std::string deep = std::string(10000, '[') + std::string(10000, ']');
-  const TraceStore store = ReadJson(R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"x":)" + deep +
-                                    R"(}},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":1}])");
+  const TraceStore store =
+      ReadJson(R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"x":)" + deep +
+               R"(}},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":1}])");
   EXPECT_EQ(store.slices.size(), 2u);
 }
 
 TEST(ChromeTrace, TruncatedAtEveryByteKeepsTheWholeEventsBefore) {
-  const std::string first = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"k":"}],{"}})";
+  const std::string first =
+      R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"k":"}],{"}})";
   const std::string second = R"({"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":1})";
   const std::string text = "[" + first + ", " + second + "]";
   for (size_t size = 1; size < text.size(); ++size) {
@@ -241,16 +246,18 @@ TEST(ChromeTrace, AFileThatIsNoTraceIsRefusedWithItsName) {
 
 // Events of all kinds with awkward texts, in random order.
 std::string RandomTrace(std::mt19937& random) {
-  static const char* kNames[] = {"aten::add", "a\\\"}, {\\\"ph\\\": 1", "\\u4e2d", "x]", "ProfilerStep#7", "[memory]"};
+  static const char* kNames[] = {"aten::add", "a\\\"}, {\\\"ph\\\": 1", "\\u4e2d",
+                                 "x]",        "ProfilerStep#7",         "[memory]"};
   std::string out = random() % 2 == 0 ? "[" : R"({"schemaVersion": 1, "traceEvents": [)";
   const bool is_object = out[0] == '{';
   const size_t count = random() % 60;
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) out += random() % 3 == 0 ? ",\n  " : ", ";
     static const char* kPhases[] = {"X", "X", "X", "s", "f", "C", "M", "i", "B", "E"};
-    out += std::string(R"({"ph": ")") + kPhases[random() % 10] + R"(", "name": ")" + kNames[random() % 6] + R"(", "pid": )" +
-           std::to_string(random() % 3) + R"(, "tid": ")" + std::to_string(random() % 3) + R"(", "ts": )" +
-           std::to_string(random() % 1000) + R"(.5, "dur": 1, "id": )" + std::to_string(random() % 5) +
+    out += std::string(R"({"ph": ")") + kPhases[random() % 10] + R"(", "name": ")" +
+           kNames[random() % 6] + R"(", "pid": )" + std::to_string(random() % 3) + R"(, "tid": ")" +
+           std::to_string(random() % 3) + R"(", "ts": )" + std::to_string(random() % 1000) +
+           R"(.5, "dur": 1, "id": )" + std::to_string(random() % 5) +
            R"(, "cat": "cpu_op", "args": {"v": 1, "list": [{"ph": 1}, {"ph": 2}], "Bytes": 4}})";
   }
   out += is_object ? R"(], "tail": [{"name": 1}, {"name": 2}]})" : "]";
@@ -265,7 +272,9 @@ TEST(ChromeTrace, AnyChunkSizeAndThreadCountGivesTheSameStore) {
     const std::string expected = Describe(ReadJson(text));
     for (const size_t chunk : {16u, 100u, 333u, 4096u}) {
       for (const size_t threads : {1u, 2u, 7u}) {
-        ASSERT_TRUE(Describe(ReadJson(text, chunk, threads)) == expected) << chunk << " " << threads << "\n" << text;
+        ASSERT_TRUE(Describe(ReadJson(text, chunk, threads)) == expected)
+            << chunk << " " << threads << "\n"
+            << text;
       }
     }
   }

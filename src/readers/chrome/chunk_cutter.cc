@@ -57,7 +57,8 @@ std::string_view TracePiece::AsArray(size_t size) {
 
 bool ChunkCutter::Fill(std::vector<char>& buffer, size_t& have, size_t size) {
   if (at_end_) return false;
-  if (buffer.size() < have + size + kParserPadding + 1) buffer.resize(have + size + kParserPadding + 1);
+  if (buffer.size() < have + size + kParserPadding + 1)
+    buffer.resize(have + size + kParserPadding + 1);
   size_t filled = 0;
   while (filled < size) {
     Result<size_t> got = source_.Read(buffer.data() + have, size - filled);
@@ -88,8 +89,8 @@ Status ChunkCutter::ReadHead() {
     }
     if (text[begin] != '{') {
       return Error{ErrorCode::kCorruptData,
-                   fmt::format("{}: not a JSON trace: starts with '{}', '[' or '{{' was expected", name_,
-                               text.substr(begin, 1))};
+                   fmt::format("{}: not a JSON trace: starts with '{}', '[' or '{{' was expected",
+                               name_, text.substr(begin, 1))};
     }
     if (const auto found = FindTraceEvents(text)) {
       head_ = text.substr(begin, found->key - begin);
@@ -102,8 +103,10 @@ Status ChunkCutter::ReadHead() {
   }
   if (!source_status_.ok()) return source_status_;
   if (have == 0) return Error{ErrorCode::kCorruptData, fmt::format("{}: the file is empty", name_)};
-  return Error{ErrorCode::kCorruptData,
-               fmt::format("{}: a JSON object without an array 'traceEvents', which a trace must have", name_)};
+  return Error{
+      ErrorCode::kCorruptData,
+      fmt::format("{}: a JSON object without an array 'traceEvents', which a trace must have",
+                  name_)};
 }
 
 bool ChunkCutter::Next(TracePiece& piece) {
@@ -117,7 +120,8 @@ bool ChunkCutter::Next(TracePiece& piece) {
   while (true) {
     if (have < wanted) Fill(piece.buffer_, have, wanted - have);
     const std::string_view text(piece.buffer_.data() + 1, have - 1);
-    const auto border = at_end_ && text.size() <= chunk_bytes_ ? std::nullopt : FindLastBorder(text);
+    const auto border =
+        at_end_ && text.size() <= chunk_bytes_ ? std::nullopt : FindLastBorder(text);
     if (border) {
       pending_ = text.substr(border->next_event);
       offset_ += border->next_event;

@@ -11,7 +11,8 @@
 
 namespace steplens::readers {
 
-// A run of whole events (as far as can be seen), with room for the parser: '[' before it, ']' behind it.
+// A run of whole events (as far as can be seen), with room for the parser: '[' before it, ']'
+// behind it.
 class TracePiece {
  public:
   std::string_view text() const { return {buffer_.data() + 1, size_}; }
@@ -28,21 +29,23 @@ class TracePiece {
   bool is_last_ = false;
 };
 
-// Cuts the text of a trace into pieces of about `chunk_bytes` at places that look like event borders.
+// Cuts the text of a trace into pieces of about `chunk_bytes` at places that look like event
+// borders.
 class ChunkCutter {
  public:
   ChunkCutter(ByteSource& source, std::string name, size_t chunk_bytes)
       : source_(source), name_(std::move(name)), chunk_bytes_(chunk_bytes) {}
 
-  // Finds the array of events. Array form: head() is empty. Object form: head() is the text before the
-  // array, from the opening brace up to the key 'traceEvents'.
+  // Finds the array of events. Array form: head() is empty. Object form: head() is the text before
+  // the array, from the opening brace up to the key 'traceEvents'.
   Status ReadHead();
   const std::string& head() const { return head_; }
 
   // The next piece; false after the last one.
   bool Next(TracePiece& piece);
 
-  // Why reading stopped early (a damaged gzip stream, an I/O error); ok otherwise. Valid after the last piece.
+  // Why reading stopped early (a damaged gzip stream, an I/O error); ok otherwise. Valid after the
+  // last piece.
   const Status& source_status() const { return source_status_; }
 
  private:

@@ -45,7 +45,8 @@ std::vector<CommTrack> ClassifyTracks(TraceStore& out) {
     const int64_t tid = ParseInt64(out.Text(out.tracks.tid[i])).value_or(0);
     return std::tuple(out.tracks.parent[i], sort == kNone ? tid : sort, tid);
   };
-  std::stable_sort(threads.begin(), threads.end(), [&](size_t a, size_t b) { return order(a) < order(b); });
+  std::stable_sort(threads.begin(), threads.end(),
+                   [&](size_t a, size_t b) { return order(a) < order(b); });
   StringId group{};
   for (const size_t i : threads) {
     const std::string name(out.Text(out.tracks.name[i]));
@@ -53,7 +54,8 @@ std::vector<CommTrack> ClassifyTracks(TraceStore& out) {
       group = out.strings.Intern(GroupOf(name));
       roles[i] = {CommTrack::Role::kGroup, group, kNone};
     } else if (name.starts_with("Plane ")) {
-      roles[i] = {CommTrack::Role::kPlane, group, ParseInt64(std::string_view(name).substr(6)).value_or(kNone)};
+      roles[i] = {CommTrack::Role::kPlane, group,
+                  ParseInt64(std::string_view(name).substr(6)).value_or(kNone)};
     }
   }
   return roles;

@@ -15,8 +15,9 @@ struct CommDetail {
   EventBatch::Comm fields{};  // the numbers
 };
 
-// Fills comm_ops and comm_tasks. Ascend: slices on the group threads and on the plane threads of the process named HCCL or
-// Communication. Kineto: kernels of NCCL/RCCL, and gloo's annotations on the host.
+// Fills comm_ops and comm_tasks. Ascend: slices on the group threads and on the plane threads of
+// the process named HCCL or Communication. Kineto: kernels of NCCL/RCCL, and gloo's annotations on
+// the host.
 void FillCommunication(const std::vector<CommDetail>& details, store::TraceStore& out);
 
 }  // namespace steplens::readers

@@ -10,8 +10,8 @@
 
 namespace steplens::readers {
 
-// The events of one piece of a trace, in file order per kind. Texts are ids into `strings`, raw JSON
-// (still escaped); tracks are ids into `tracks`. kNoText where an event has no such field.
+// The events of one piece of a trace, in file order per kind. Texts are ids into `strings`, raw
+// JSON (still escaped); tracks are ids into `tracks`. kNoText where an event has no such field.
 struct EventBatch {
   static constexpr uint32_t kNoText = store::kNoId;
 
@@ -103,7 +103,13 @@ struct EventBatch {
     int64_t total_allocated;
     int64_t total_reserved;
   };
-  enum class MetaKind : uint8_t { kProcessName, kProcessLabels, kProcessSort, kThreadName, kThreadSort };
+  enum class MetaKind : uint8_t {
+    kProcessName,
+    kProcessLabels,
+    kProcessSort,
+    kThreadName,
+    kThreadSort
+  };
   struct Meta {
     MetaKind kind;
     uint32_t pid;

@@ -71,7 +71,9 @@ struct Event {
   }
 };
 
-bool IsKernelCategory(std::string_view category) { return category == "kernel" || category == "Kernel"; }
+bool IsKernelCategory(std::string_view category) {
+  return category == "kernel" || category == "Kernel";
+}
 
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
   if (text.size() < prefix.size()) return false;
@@ -111,7 +113,8 @@ struct EventParser::Impl {
   Memo pid_memo, tid_memo, category_memo;
   uint64_t last_track_key = ~uint64_t{0};
   uint32_t last_track = 0;
-  std::vector<std::pair<uint64_t, uint32_t>> track_slots;  // open addressing: (pid, tid) -> track + 1
+  std::vector<std::pair<uint64_t, uint32_t>>
+      track_slots;  // open addressing: (pid, tid) -> track + 1
 
   bool ParseAll(std::string_view text);
   bool ParseArgs(object args, const char* begin);
@@ -145,7 +148,8 @@ void EventParser::Impl::Issue(IssueKind kind, std::string_view what) {
   const std::string_view at = event.name.empty() ? event.ph : event.name;
   const uint64_t byte =
       at.empty() ? text_offset : text_offset + static_cast<uint64_t>(at.data() - text_begin);
-  batch->issues.Add(kind, fmt::format("byte {}: event '{}' {}", byte, event.name.substr(0, 80), what));
+  batch->issues.Add(kind,
+                    fmt::format("byte {}: event '{}' {}", byte, event.name.substr(0, 80), what));
 }
 
 uint32_t EventParser::Impl::CurrentTrack() {
@@ -178,14 +182,16 @@ uint32_t EventParser::Impl::CurrentTrack() {
 std::optional<int64_t> EventParser::Impl::CurrentTs() {
   const auto ts = ParseUsToNs(event.ts);
   if (!ts) {
-    Issue(IssueKind::kEventWithoutTs, event.ts.empty() ? "has no 'ts'" : "has a 'ts' that is not a number");
+    Issue(IssueKind::kEventWithoutTs,
+          event.ts.empty() ? "has no 'ts'" : "has a 'ts' that is not a number");
   }
   return ts;
 }
 
 void EventParser::Impl::AddDetails(uint32_t slice) {
   const Args& args = event.args;
-  if (event.category == "cpu_op" || event.category == "Operator" || event.category == "user_annotation") {
+  if (event.category == "cpu_op" || event.category == "Operator" ||
+      event.category == "user_annotation") {
     if (event.category != "user_annotation" || event.name.starts_with("ProfilerStep#")) {
       batch->host_ops.push_back({slice, OptionalText(args.Find("Input Dims")),
                                  OptionalText(args.Find("Input type")),
@@ -241,7 +247,8 @@ void EventParser::Impl::AddSlice() {
   slice.begin_ns = *begin;
   const auto dur = ParseUsToNs(event.dur);
   if (!dur) {
-    Issue(IssueKind::kEventWithoutDur, event.dur.empty() ? "has no 'dur'" : "has a 'dur' that is not a number");
+    Issue(IssueKind::kEventWithoutDur,
+          event.dur.empty() ? "has no 'dur'" : "has a 'dur' that is not a number");
   } else if (*dur < 0) {
     Issue(IssueKind::kNegativeDuration, "has a negative 'dur'");
   } else if (*begin > std::numeric_limits<int64_t>::max() - *dur) {
@@ -255,14 +262,15 @@ void EventParser::Impl::AddSlice() {
   slice.correlation = kNone;
   for (size_t i = 0; i < event.args.count; ++i) {
     const char* key = event.args.items[i].key;
-    if (key[0] == 'c' && (KeyIs(key, "connection_id") || KeyIs(key, "correlation") || KeyIs(key, "correlation_id"))) {
+    if (key[0] == 'c' && (KeyIs(key, "connection_id") || KeyIs(key, "correlation") ||
+                          KeyIs(key, "correlation_id"))) {
       slice.correlation = ParseInt64(Bare(event.args.items[i].raw)).value_or(kNone);
     }
   }
   slice.args_offset = kNone;
   if (!event.args_text.empty()) {
-    slice.args_offset =
-        static_cast<int64_t>(text_offset + static_cast<uint64_t>(event.args_text.data() - text_begin));
+    slice.args_offset = static_cast<int64_t>(
+        text_offset + static_cast<uint64_t>(event.args_text.data() - text_begin));
     slice.args_size = static_cast<uint32_t>(event.args_text.size());
   }
   const auto index = static_cast<uint32_t>(batch->slices.size());
@@ -295,7 +303,8 @@ void EventParser::Impl::AddCounter() {
     const char* key_end = arg.key;
     while (*key_end != '"') ++key_end;
     const std::string_view key(arg.key, static_cast<size_t>(key_end - arg.key));
-    batch->counters.push_back({*ts, *value, pid, name, Text(accelerator.empty() ? key : accelerator)});
+    batch->counters.push_back(
+        {*ts, *value, pid, name, Text(accelerator.empty() ? key : accelerator)});
   }
 }
 
@@ -324,8 +333,9 @@ void EventParser::Impl::AddMemory(int64_t ts_ns) {
   const Args& args = event.args;
   const int64_t bytes = args.Int("Bytes");
   if (bytes == kNone) return Issue(IssueKind::kEventDamaged, "has no 'Bytes'");
-  batch->memories.push_back({ts_ns, bytes, args.Int("Addr"), args.Int("Device Type"), args.Int("Device Id"),
-                             args.Int("Total Allocated"), args.Int("Total Reserved")});
+  batch->memories.push_back({ts_ns, bytes, args.Int("Addr"), args.Int("Device Type"),
+                             args.Int("Device Id"), args.Int("Total Allocated"),
+                             args.Int("Total Reserved")});
 }
 
 void EventParser::Impl::AddInstant() {
@@ -343,18 +353,27 @@ void EventParser::Impl::AddEdge(bool is_begin) {
 
 void EventParser::Impl::Dispatch() {
   switch (event.ph.size() == 1 ? event.ph[0] : '\0') {
-    case 'X': return AddSlice();
-    case 's': return AddFlow(true);
+    case 'X':
+      return AddSlice();
+    case 's':
+      return AddFlow(true);
     case 't':
-    case 'f': return AddFlow(false);
-    case 'C': return AddCounter();
-    case 'M': return AddMeta();
+    case 'f':
+      return AddFlow(false);
+    case 'C':
+      return AddCounter();
+    case 'M':
+      return AddMeta();
     case 'i':
     case 'I':
-    case 'R': return AddInstant();
-    case 'B': return AddEdge(true);
-    case 'E': return AddEdge(false);
-    default: Issue(IssueKind::kEventKindIgnored, fmt::format("has 'ph' = '{}'", event.ph.substr(0, 8)));
+    case 'R':
+      return AddInstant();
+    case 'B':
+      return AddEdge(true);
+    case 'E':
+      return AddEdge(false);
+    default:
+      Issue(IssueKind::kEventKindIgnored, fmt::format("has 'ph' = '{}'", event.ph.substr(0, 8)));
   }
 }
 
@@ -412,7 +431,8 @@ void EventParser::Impl::SetField(const char* key, std::string_view token) {
     case 'i':
       if (KeyIs(key, "id")) event.id = Bare(token);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -435,7 +455,8 @@ bool EventParser::Impl::ParseEvent(object source) {
 
 bool EventParser::Impl::ParseAll(std::string_view text) {
   document doc;
-  if (parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING).get(doc)) return false;
+  if (parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING).get(doc))
+    return false;
   array events;
   if (doc.get_array().get(events)) return false;
   for (auto element : events) {
@@ -450,7 +471,8 @@ bool EventParser::Impl::ParseAll(std::string_view text) {
     if (element.get_object().get(source) || !ParseEvent(source)) return false;
   }
   const char* rest = nullptr;
-  return doc.current_location().get(rest) != simdjson::SUCCESS;  // text behind the array: not this array's end
+  return doc.current_location().get(rest) !=
+         simdjson::SUCCESS;  // text behind the array: not this array's end
 }
 
 bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batch) {

@@ -12,18 +12,19 @@ namespace steplens::readers {
 // Extra bytes that must be readable behind a text given to EventParser.
 inline constexpr size_t kParserPadding = 64;
 
-// Turns the text of a JSON array of trace events into an EventBatch. One parser per thread; it keeps its
-// buffers between calls.
+// Turns the text of a JSON array of trace events into an EventBatch. One parser per thread; it
+// keeps its buffers between calls.
 class EventParser {
  public:
   EventParser();
   ~EventParser();
   EventParser(EventParser&&) noexcept;
 
-  // `text` is `[event, event, ...]` with kParserPadding readable bytes behind it; batch texts are views into it.
-  // `offset` is the place of text[0] in the whole trace. False if the text is not well formed: the batch is then
-  // unusable. An event that is well formed but lacks what it needs is counted in batch.issues. Text that is not valid
-  // UTF-8 is not well formed here; the caller repairs it and tries again.
+  // `text` is `[event, event, ...]` with kParserPadding readable bytes behind it; batch texts are
+  // views into it. `offset` is the place of text[0] in the whole trace. False if the text is not
+  // well formed: the batch is then unusable. An event that is well formed but lacks what it needs
+  // is counted in batch.issues. Text that is not valid UTF-8 is not well formed here; the caller
+  // repairs it and tries again.
   bool Parse(std::string_view text, uint64_t offset, EventBatch& batch);
 
  private:

@@ -12,8 +12,8 @@ bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 // Is text[brace] the opening brace of an event with one of the keys every writer uses?
 bool OpensEvent(std::string_view text, size_t brace) {
   static constexpr std::array<std::string_view, 12> kKeys = {
-      "\"ph\"",  "\"name\"", "\"cat\"",  "\"pid\"", "\"tid\"", "\"ts\"",
-      "\"dur\"", "\"args\"", "\"id\"", "\"s\"",   "\"bp\"",  "\"cname\""};
+      "\"ph\"",  "\"name\"", "\"cat\"", "\"pid\"", "\"tid\"", "\"ts\"",
+      "\"dur\"", "\"args\"", "\"id\"",  "\"s\"",   "\"bp\"",  "\"cname\""};
   size_t i = brace + 1;
   while (i < text.size() && IsBlank(text[i])) ++i;
   const std::string_view rest = text.substr(i, 8);
@@ -64,7 +64,8 @@ std::optional<EventBorder> FindLastBorder(std::string_view text) {
 }
 
 std::optional<EventBorder> FindFirstBorder(std::string_view text) {
-  for (size_t brace = text.find('{'); brace != std::string_view::npos; brace = text.find('{', brace + 1)) {
+  for (size_t brace = text.find('{'); brace != std::string_view::npos;
+       brace = text.find('{', brace + 1)) {
     if (const auto border = BorderAt(text, brace)) return border;
   }
   return std::nullopt;
@@ -88,7 +89,8 @@ std::optional<size_t> FindArrayEnd(std::string_view text) {
   });
 }
 
-// The next whole object behind a border that has a phase, as every event does: objects inside args do not count.
+// The next whole object behind a border that has a phase, as every event does: objects inside args
+// do not count.
 static std::optional<size_t> FindNextEvent(std::string_view text) {
   size_t from = 0;
   while (const auto border = FindFirstBorder(text.substr(from))) {
@@ -118,7 +120,8 @@ SplitResult SplitEvents(std::string_view text, bool at_end, const SplitCallbacks
         continue;
       }
     }
-    // Neither an event nor the end: wait for more text, or skip to the next thing that looks like an event.
+    // Neither an event nor the end: wait for more text, or skip to the next thing that looks like
+    // an event.
     const bool hopeless = at_end || text.size() - i > kMaxEventBytes;
     if (!hopeless) return {i, false};
     callbacks.on_damage(i);

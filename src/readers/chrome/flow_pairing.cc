@@ -12,7 +12,9 @@ namespace {
 using store::IssueKind;
 
 struct KeyHash {
-  size_t operator()(const std::pair<uint64_t, uint64_t>& key) const { return key.first; }  // hashed already
+  size_t operator()(const std::pair<uint64_t, uint64_t>& key) const {
+    return key.first;
+  }  // hashed already
 };
 
 // Starts of one key: a run in the sorted array.
@@ -23,13 +25,14 @@ struct Run {
 };
 
 void CountLeftOver(store::TraceStore& out, IssueKind kind, uint64_t count, const FlowEnd& example) {
-  out.issues.Add(kind,
-                 fmt::format("flow '{}' at {} ns", out.Text(example.kind), example.ts_ns), count);
+  out.issues.Add(kind, fmt::format("flow '{}' at {} ns", out.Text(example.kind), example.ts_ns),
+                 count);
 }
 
 }  // namespace
 
-void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends, store::TraceStore& out) {
+void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends,
+               store::TraceStore& out) {
   // Runs of equal keys, each sorted by time. Keys are mostly unique: one map look-up per end.
   std::stable_sort(starts.begin(), starts.end(), [](const FlowEnd& a, const FlowEnd& b) {
     return std::tie(a.key_high, a.key_low, a.ts_ns) < std::tie(b.key_high, b.key_low, b.ts_ns);
@@ -37,7 +40,8 @@ void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends, st
   tsl::robin_map<std::pair<uint64_t, uint64_t>, Run, KeyHash> runs;
   runs.reserve(starts.size());
   for (uint32_t i = 0; i < starts.size(); ++i) {
-    const auto [found, is_new] = runs.insert({{starts[i].key_high, starts[i].key_low}, Run{i, 0, false}});
+    const auto [found, is_new] =
+        runs.insert({{starts[i].key_high, starts[i].key_low}, Run{i, 0, false}});
     ++found.value().count;
   }
 

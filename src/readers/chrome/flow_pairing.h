@@ -16,8 +16,10 @@ struct FlowEnd {
   StringId kind;
 };
 
-// Joins every end with the start of the same key that precedes it most closely in time (the first start if none
-// does), appends the arrows to out.flows in the order of `ends`, and counts ends and starts left over.
-void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends, store::TraceStore& out);
+// Joins every end with the start of the same key that precedes it most closely in time (the first
+// start if none does), appends the arrows to out.flows in the order of `ends`, and counts ends and
+// starts left over.
+void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends,
+               store::TraceStore& out);
 
 }  // namespace steplens::readers

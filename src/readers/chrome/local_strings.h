@@ -6,8 +6,8 @@
 
 namespace steplens::readers {
 
-// The distinct raw texts of one piece of a trace, as views into the piece: numbered in order of first
-// appearance, emptied without freeing. The assembler unescapes and interns each of them once.
+// The distinct raw texts of one piece of a trace, as views into the piece: numbered in order of
+// first appearance, emptied without freeing. The assembler unescapes and interns each of them once.
 class LocalStrings {
  public:
   LocalStrings() : slots_(kInitialSlots) {}

@@ -10,7 +10,8 @@ namespace {
 
 using store::kNone;
 
-// torch's DeviceType numbers: 0 is the host, 1 CUDA (ROCm too), 20 the private-use back end of NPUs.
+// torch's DeviceType numbers: 0 is the host, 1 CUDA (ROCm too), 20 the private-use back end of
+// NPUs.
 std::string DeviceText(const EventBatch::Memory& event) {
   if (event.device_id < 0 || event.device_type == 0) return "CPU";
   return fmt::format("{}:{}", event.device_type == 20 ? "NPU" : "GPU", event.device_id);

@@ -7,8 +7,9 @@
 
 namespace steplens::readers {
 
-// Kineto's '[memory]' events: each becomes a memory_sample; a positive size opens an allocation, the negative one at the
-// same address and device closes it. Events without an address open allocations that are never seen to close.
+// Kineto's '[memory]' events: each becomes a memory_sample; a positive size opens an allocation,
+// the negative one at the same address and device closes it. Events without an address open
+// allocations that are never seen to close.
 void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out);
 
 }  // namespace steplens::readers

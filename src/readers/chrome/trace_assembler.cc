@@ -26,7 +26,8 @@ using store::TrackId;
 
 constexpr StringId kUnset{store::kNoId};
 
-// Shapes, types and stacks separate their parts by ';' and, for the eye, a line break. The break is dropped.
+// Shapes, types and stacks separate their parts by ';' and, for the eye, a line break. The break is
+// dropped.
 std::string WithoutLineBreaks(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
   return text;
@@ -45,7 +46,8 @@ struct TraceAssembler::Impl {
       return (key.first ^ (uint64_t{key.second} << 17)) * 0x9E3779B97F4A7C15ULL >> 20;
     }
   };
-  tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash> series;  // (process, name), series -> track
+  tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash>
+      series;  // (process, name), series -> track
   std::vector<FlowEnd> flow_starts;
   std::vector<FlowEnd> flow_ends;
   std::vector<CommDetail> comms;
@@ -73,7 +75,8 @@ struct TraceAssembler::Impl {
 
   StringId Text(uint32_t local);
   StringId FlatText(uint32_t local);
-  TrackId AddTrack(TrackId parent, std::string_view kind, StringId pid, StringId tid, StringId name);
+  TrackId AddTrack(TrackId parent, std::string_view kind, StringId pid, StringId tid,
+                   StringId name);
   TrackId Process(StringId pid);
   TrackId Thread(StringId pid, StringId tid);
   TrackId Series(StringId pid, StringId name, StringId label);
@@ -105,12 +108,13 @@ StringId TraceAssembler::Impl::Text(uint32_t local) {
 StringId TraceAssembler::Impl::FlatText(uint32_t local) {
   if (local == EventBatch::kNoText) return StringId::kEmpty;
   StringId& id = flat_texts[local];
-  if (id == kUnset) id = out.strings.Intern(WithoutLineBreaks(UnescapeJson(batch->strings.Get(local))));
+  if (id == kUnset)
+    id = out.strings.Intern(WithoutLineBreaks(UnescapeJson(batch->strings.Get(local))));
   return id;
 }
 
-TrackId TraceAssembler::Impl::AddTrack(TrackId parent, std::string_view kind, StringId pid, StringId tid,
-                                       StringId name) {
+TrackId TraceAssembler::Impl::AddTrack(TrackId parent, std::string_view kind, StringId pid,
+                                       StringId tid, StringId name) {
   store::TrackTable::Row row;
   row.parent = parent;
   row.kind = out.strings.Intern(kind);
@@ -125,7 +129,8 @@ TrackId TraceAssembler::Impl::AddTrack(TrackId parent, std::string_view kind, St
 TrackId TraceAssembler::Impl::Process(StringId pid) {
   const auto [found, is_new] = processes.insert({static_cast<uint32_t>(pid), 0});
   if (is_new) {
-    found.value() = static_cast<uint32_t>(AddTrack(kNoTrack, "process", pid, StringId::kEmpty, StringId::kEmpty));
+    found.value() = static_cast<uint32_t>(
+        AddTrack(kNoTrack, "process", pid, StringId::kEmpty, StringId::kEmpty));
   }
   return TrackId{found->second};
 }
@@ -141,7 +146,8 @@ TrackId TraceAssembler::Impl::Thread(StringId pid, StringId tid) {
 
 TrackId TraceAssembler::Impl::Series(StringId pid, StringId name, StringId label) {
   const TrackId process = Process(pid);
-  const uint64_t owner = (uint64_t{static_cast<uint32_t>(process)} << 32) | static_cast<uint32_t>(name);
+  const uint64_t owner =
+      (uint64_t{static_cast<uint32_t>(process)} << 32) | static_cast<uint32_t>(name);
   const auto [found, is_new] = series.insert({{owner, static_cast<uint32_t>(label)}, 0});
   if (is_new) {
     const TrackId track = AddTrack(process, "counter", pid, StringId::kEmpty, name);
@@ -168,7 +174,8 @@ void TraceAssembler::Impl::AppendSlices() {
 void TraceAssembler::Impl::AppendHostOps(uint32_t first_slice) {
   for (const EventBatch::HostOp& op : batch->host_ops) {
     out.host_ops.Append({store::SliceId{first_slice + op.slice}, op.sequence_number, op.fwd_thread,
-                         FlatText(op.input_shapes), FlatText(op.input_types), FlatText(op.call_stack)});
+                         FlatText(op.input_shapes), FlatText(op.input_types),
+                         FlatText(op.call_stack)});
   }
 }
 
@@ -214,10 +221,16 @@ void TraceAssembler::Impl::AppendMetas() {
     const auto row = static_cast<size_t>(is_thread ? Thread(pid, Text(meta.tid)) : Process(pid));
     switch (meta.kind) {
       case Kind::kProcessName:
-      case Kind::kThreadName: out.tracks.name.Set(row, Text(meta.text)); break;
-      case Kind::kProcessLabels: out.tracks.label.Set(row, Text(meta.text)); break;
+      case Kind::kThreadName:
+        out.tracks.name.Set(row, Text(meta.text));
+        break;
+      case Kind::kProcessLabels:
+        out.tracks.label.Set(row, Text(meta.text));
+        break;
       case Kind::kProcessSort:
-      case Kind::kThreadSort: out.tracks.sort_index.Set(row, meta.sort_index); break;
+      case Kind::kThreadSort:
+        out.tracks.sort_index.Set(row, meta.sort_index);
+        break;
     }
   }
 }
@@ -241,12 +254,13 @@ void TraceAssembler::Append(const EventBatch& batch) {
   self.AppendFlows();
   self.AppendCounters();
   for (const EventBatch::Edge& edge : batch.edges) {
-    self.edges.push_back({self.tracks[edge.track], edge.ts_ns, self.Text(edge.name), self.Text(edge.category), edge.is_begin});
+    self.edges.push_back({self.tracks[edge.track], edge.ts_ns, self.Text(edge.name),
+                          self.Text(edge.category), edge.is_begin});
   }
   self.AppendMetas();
   for (const EventBatch::Instant& instant : batch.instants) {
-    self.out.instants.Append(
-        {self.tracks[instant.track], instant.ts_ns, self.Text(instant.name), self.Text(instant.category)});
+    self.out.instants.Append({self.tracks[instant.track], instant.ts_ns, self.Text(instant.name),
+                              self.Text(instant.category)});
   }
   self.memories.insert(self.memories.end(), batch.memories.begin(), batch.memories.end());
   self.out.issues.Merge(batch.issues);
@@ -262,7 +276,8 @@ void TraceAssembler::Impl::FinishEdges() {
       continue;
     }
     if (stack.empty()) {
-      out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
+      out.issues.Add(IssueKind::kBeginWithoutEnd,
+                     fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
       continue;
     }
     const Edge& begin = *stack.back();
@@ -277,21 +292,23 @@ void TraceAssembler::Impl::FinishEdges() {
   }
   for (const std::vector<const Edge*>& stack : open) {
     for (const Edge* edge : stack) {
-      out.issues.Add(IssueKind::kBeginWithoutEnd, fmt::format("'B' at {} ns has no 'E'", edge->ts_ns));
+      out.issues.Add(IssueKind::kBeginWithoutEnd,
+                     fmt::format("'B' at {} ns has no 'E'", edge->ts_ns));
     }
   }
 }
 
-// Orders tracks by process and, inside it, threads before counters, by id and name: the order in which pieces of the
-// trace happened to create them must not show.
+// Orders tracks by process and, inside it, threads before counters, by id and name: the order in
+// which pieces of the trace happened to create them must not show.
 void TraceAssembler::Impl::OrderTracks() {
   const auto number = [&](StringId id) {  // "12" before "100", numbers before texts
     const std::string_view text = out.Text(id);
     return std::tuple(ParseInt64(text).value_or(std::numeric_limits<int64_t>::max()), text);
   };
   const auto key = [&](uint32_t i) {
-    return std::tuple(number(out.tracks.pid[i]), out.tracks.parent[i] != kNoTrack, out.Text(out.tracks.kind[i]) == "counter",
-                      number(out.tracks.tid[i]), out.Text(out.tracks.name[i]), out.Text(out.tracks.label[i]));
+    return std::tuple(number(out.tracks.pid[i]), out.tracks.parent[i] != kNoTrack,
+                      out.Text(out.tracks.kind[i]) == "counter", number(out.tracks.tid[i]),
+                      out.Text(out.tracks.name[i]), out.Text(out.tracks.label[i]));
   };
   std::vector<uint32_t> order(out.tracks.size());
   std::iota(order.begin(), order.end(), 0);
@@ -308,8 +325,10 @@ void TraceAssembler::Impl::OrderTracks() {
     ordered.Append(row);
   }
   out.tracks = std::move(ordered);
-  for (store::Column<TrackId>* column : {&out.slices.track, &out.counters.track, &out.instants.track}) {
-    for (size_t i = 0; i < column->size(); ++i) column->Set(i, renamed[static_cast<size_t>((*column)[i])]);
+  for (store::Column<TrackId>* column :
+       {&out.slices.track, &out.counters.track, &out.instants.track}) {
+    for (size_t i = 0; i < column->size(); ++i)
+      column->Set(i, renamed[static_cast<size_t>((*column)[i])]);
   }
   for (FlowEnd& end : flow_starts) rename(end.track);
   for (FlowEnd& end : flow_ends) rename(end.track);

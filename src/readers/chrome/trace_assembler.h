@@ -16,8 +16,9 @@ class TraceAssembler {
 
   void Append(const EventBatch& batch);
 
-  // After the last batch: pairs flows and begin/end events, and fills kernels, comm_ops, comm_tasks, steps,
-  // allocations and memory_samples from what was seen. `shift_ns` is added to every time.
+  // After the last batch: pairs flows and begin/end events, and fills kernels, comm_ops,
+  // comm_tasks, steps, allocations and memory_samples from what was seen. `shift_ns` is added to
+  // every time.
   void Finish(int64_t shift_ns);
 
  private:

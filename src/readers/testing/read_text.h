@@ -13,7 +13,8 @@
 namespace steplens::readers::testing_support {
 
 // The store of a JSON trace given as text.
-inline store::TraceStore ReadJson(const std::string& text, size_t chunk_bytes = 1 << 20, size_t threads = 1) {
+inline store::TraceStore ReadJson(const std::string& text, size_t chunk_bytes = 1 << 20,
+                                  size_t threads = 1) {
   ThreadPool pool(threads);
   ReadOptions options;
   options.pool = &pool;
@@ -44,7 +45,8 @@ inline std::string Describe(const store::TraceStore& store) {
   for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
     const auto& entry = store.issues.entry(static_cast<store::IssueKind>(i));
     if (entry.count > 0) {
-      out += fmt::format("\n{} x {}", entry.count, store::GetIssueInfo(static_cast<store::IssueKind>(i)).name);
+      out += fmt::format("\n{} x {}", entry.count,
+                         store::GetIssueInfo(static_cast<store::IssueKind>(i)).name);
     }
   }
   return out;

@@ -12,6 +12,8 @@
 namespace steplens::readers {
 namespace {
 
+using namespace ascend_db_test;
+
 std::string SharedData() {
   if (const char* path = std::getenv("STEPLENS_SHARED")) return std::string(path) + "/data";
   const auto repository = std::filesystem::path(__FILE__).parent_path() / "../../..";
@@ -23,7 +25,7 @@ struct Capture {
   int rank;
 };
 
-class RealCapture : public testing::TestWithParam<Capture> {
+class DbCapture : public testing::TestWithParam<Capture> {
  protected:
   void SetUp() override {
     const auto [level, rank] = GetParam();
@@ -54,7 +56,7 @@ class RealCapture : public testing::TestWithParam<Capture> {
   store::TraceStore store_;
 };
 
-TEST_P(RealCapture, HasTheCountsOfTheSpecification) {
+TEST_P(DbCapture, HasTheCountsOfTheSpecification) {
   const bool has_details = GetParam().level > 0;
   EXPECT_TRUE(store_.issues.empty());
   EXPECT_EQ(store_.info.rank, GetParam().rank);
@@ -77,7 +79,7 @@ TEST_P(RealCapture, HasTheCountsOfTheSpecification) {
   EXPECT_EQ(store_.comm_times.size(), has_details ? 4u : 0u);
 }
 
-TEST_P(RealCapture, HasTheFlowsOfTheSpecification) {
+TEST_P(DbCapture, HasTheFlowsOfTheSpecification) {
   std::map<std::string, size_t> flows;
   for (size_t i = 0; i < store_.flows.size(); ++i)
     ++flows[std::string(store_.Text(store_.flows.kind[i]))];
@@ -87,7 +89,7 @@ TEST_P(RealCapture, HasTheFlowsOfTheSpecification) {
   EXPECT_EQ(flows["HostToDevice"], 241u) << "the 215 of the text, and 26 event records and waits";
 }
 
-TEST_P(RealCapture, HasTheMemorySamplesOfTheSpecification) {
+TEST_P(DbCapture, HasTheMemorySamplesOfTheSpecification) {
   std::map<std::string, size_t> samples;
   for (size_t i = 0; i < store_.memory_samples.size(); ++i) {
     ++samples[std::string(store_.Text(store_.memory_samples.component[i]))];
@@ -100,7 +102,7 @@ TEST_P(RealCapture, HasTheMemorySamplesOfTheSpecification) {
 
 // analysis.db is computed from the same tables: the span of all kernels is Stage, to the
 // nanosecond.
-TEST_P(RealCapture, KernelsSpanTheStageOfAnalysisDb) {
+TEST_P(DbCapture, KernelsSpanTheStageOfAnalysisDb) {
   ASSERT_EQ(store_.step_traces.size(), 1u);
   int64_t begin_ns = store_.kernels.begin_ns[0];
   int64_t end_ns = 0;
@@ -111,7 +113,7 @@ TEST_P(RealCapture, KernelsSpanTheStageOfAnalysisDb) {
               0.0005);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllCaptures, RealCapture,
+INSTANTIATE_TEST_SUITE_P(AllCaptures, DbCapture,
                          testing::Values(Capture{0, 0}, Capture{0, 1}, Capture{1, 0},
                                          Capture{1, 1}),
                          [](const auto& capture) {
@@ -119,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(AllCaptures, RealCapture,
                                   std::to_string(capture.param.rank);
                          });
 
-TEST(RealCaptureValues, FirstKernelOfLevel1) {
+TEST(DbCaptureValues, FirstKernelOfLevel1) {
   const std::string path =
       SharedData() +
       "/ascend_pt/db/level1/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db";
