@@ -157,7 +157,7 @@ TEST(GzipSource, JoinsMembersAndIgnoresPadding) {
 
 TEST(GzipSource, GivesTheSameTextInAnyPieces) {
   std::string text;
-  for (int i = 0; i < 200000; ++i) text += static_cast<char>('a' + (i * i >> 3) % 26);
+  for (int i = 0; i < 200000; ++i) text += static_cast<char>('a' + (int64_t{i} * i >> 3) % 26);
   const std::string packed = Pack(text);
   for (const size_t block_bytes : {size_t{1000}, size_t{65536}, size_t{1} << 20}) {
     const Outcome outcome = Unpack(packed, block_bytes);

@@ -87,7 +87,7 @@ bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
 class Memo {
  public:
   uint32_t Intern(LocalStrings& strings, std::string_view text) {
-    if (text != last_ || !valid_) {
+    if (!valid_ || text != last_) {
       last_ = text;
       id_ = strings.Intern(text);
       valid_ = true;

@@ -83,10 +83,12 @@ std::optional<size_t> ValueLength(std::string_view text) {
 
 std::optional<size_t> FindArrayEnd(std::string_view text) {
   int64_t depth = 0;
-  return WalkBrackets(text, [&](char c) {
+  const auto end = WalkBrackets(text, [&](char c) {
     depth += c == '{' || c == '[' ? 1 : -1;
     return depth < 0;
   });
+  if (!end || text[*end] != ']') return std::nullopt;  // a stray brace closes no array
+  return end;
 }
 
 // The next whole object behind a border that has a phase, as every event does: objects inside args
