@@ -36,6 +36,8 @@ namespace fs = std::filesystem;
 constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '1'};
 constexpr uint64_t kFormatVersion = 1;
 constexpr size_t kHeaderBytes = 48;
+constexpr size_t kSmallPiece = 256 << 10;
+constexpr size_t kBufferBytes = 1 << 20;
 
 struct Header {
   char magic[8];
@@ -105,15 +107,13 @@ class FieldWriter {
     SL_RETURN_IF_ERROR(file.Write(&header, sizeof(header)));
     std::string buffer;  // joins small pieces
     for (const auto& [data, size] : pieces_) {
-      if (buffer.size() + size > (1 << 20)) {
-        SL_RETURN_IF_ERROR(file.Write(buffer.data(), buffer.size()));
-        buffer.clear();
-      }
-      if (size > (1 << 18)) {
-        SL_RETURN_IF_ERROR(file.Write(data, size));
-      } else {
+      if (size <= kSmallPiece && buffer.size() + size <= kBufferBytes) {
         buffer.append(data, size);
+        continue;
       }
+      SL_RETURN_IF_ERROR(file.Write(buffer.data(), buffer.size()));
+      buffer.clear();
+      SL_RETURN_IF_ERROR(file.Write(data, size));
     }
     return file.Write(buffer.data(), buffer.size());
   }

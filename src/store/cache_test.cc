@@ -61,6 +61,18 @@ TEST_F(Cache, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->issues.entry(IssueKind::kEventDamaged).count, 2u);
 }
 
+TEST_F(Cache, LargeColumnsKeepTheirPlace) {
+  TraceStore store = MakeStore();
+  for (int64_t i = 0; i < 100000; ++i)
+    store.counters.Append({TrackId{0}, i, static_cast<double>(i)});
+  ASSERT_TRUE(WriteCache(directory_, key_, store).ok());
+  const Result<TraceStore> read = ReadCache(directory_, key_);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->counters.size(), 100000u);
+  EXPECT_EQ(read->counters.ts_ns[99999], 99999);
+  EXPECT_EQ(read->counters.value[77777], 77777.0);
+}
+
 TEST_F(Cache, AnyChangedByteIsNoticed) {
   ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
   const auto size = fs::file_size(FilePath());
