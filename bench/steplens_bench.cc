@@ -92,6 +92,13 @@ void Walk(const std::string& path) {
   uint64_t events = 0;
   const Times times = Best([&] {
     events = 0;
+    const auto source = OpenByteSource(path);
+    if (!source.ok()) Fail(source.error().message);
+    for (size_t have = 0; have < text.size();) {
+      const auto got = (*source)->Read(text.data() + have, text.size() - have);
+      if (!got.ok() || *got == 0) Fail("cannot read " + path);
+      have += *got;
+    }
     simdjson::ondemand::parser parser;
     simdjson::ondemand::document document;
     simdjson::ondemand::array array;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace steplens {
 namespace {
 
@@ -10,6 +12,28 @@ TEST(ParseUsToNs, KeepsEveryNanosecondOfAnEpochTime) {
   EXPECT_EQ(ParseUsToNs("1736412474714493.39"), 1736412474714493390);
   EXPECT_EQ(ParseUsToNs("1736412474714493"), 1736412474714493000);
   EXPECT_EQ(ParseUsToNs("1736408883704643.212\t"), 1736408883704643212);
+}
+
+TEST(ParseUsToNs, ReadsEveryDigitOfAnEpochTimeAndRefusesOthers) {
+  const std::string good = "1736412474714493.390";
+  for (size_t i = 0; i < good.size(); ++i) {
+    if (good[i] == '.') continue;
+    for (const char c : std::string("0123456789")) {
+      std::string text = good;
+      text[i] = c;
+      std::string digits = text;
+      digits.erase(16, 1);
+      if (digits > "9223372036854775807") continue;
+      EXPECT_EQ(ParseUsToNs(text), std::stoll(digits)) << text;
+    }
+    for (const char c : std::string("/:x. -")) {
+      std::string text = good;
+      text[i] = c;
+      if (c == '-' && i == 0) continue;
+      if (c == ' ' && (i == 0 || i == good.size() - 1)) continue;
+      EXPECT_EQ(ParseUsToNs(text), std::nullopt) << text;
+    }
+  }
 }
 
 TEST(ParseUsToNs, RoundsTheFourthDecimal) {
