@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/ordered_pipeline.h"
+#include "base/saturate.h"
 #include "base/utf8.h"
 #include "readers/chrome/chunk_cutter.h"
 #include "readers/chrome/event_parser.h"
@@ -193,7 +194,9 @@ int64_t ReadObjectForm(const ChunkCutter& cutter, const std::string& tail, store
   if (head.ends_with(',')) head.remove_suffix(1);
   int64_t base_ns = ReadMembers(std::string(head) + "}", out);
   std::string_view rest = Trim(tail);
-  if (rest.starts_with(',')) base_ns += ReadMembers("{" + std::string(rest.substr(1)), out);
+  if (rest.starts_with(',')) {
+    base_ns = AddSaturating(base_ns, ReadMembers("{" + std::string(rest.substr(1)), out));
+  }
   return base_ns;
 }
 

@@ -211,6 +211,15 @@ TEST(ChromeTrace, InvalidUtf8IsRepairedInPlace) {
   EXPECT_EQ(store.issues.entry(IssueKind::kInvalidUtf8).count, 1u);
 }
 
+TEST(ChromeTrace, TimesAtTheEndsOfTheRangeDoNotOverflow) {
+  const TraceStore store = ReadJson(
+      R"({"traceEvents":[{"ph":"B","name":"a","pid":1,"tid":1,"ts":-9223372036854775},{"ph":"E","pid":1,"tid":1,"ts":9223372036854775},)"
+      R"({"ph":"X","name":"b","pid":1,"tid":1,"ts":9223372036854770,"dur":5}],"baseTimeNanoseconds":9223372036854775807})");
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    EXPECT_GE(store.slices.begin_ns[i] + store.slices.dur_ns[i], store.slices.begin_ns[i]);
+  }
+}
+
 TEST(ChromeTrace, DeepNestingIsNoProblem) {
   const std::string deep = std::string(10000, '[') + std::string(10000, ']');
   const TraceStore store =

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/saturate.h"
+
 namespace steplens::readers {
 namespace {
 
@@ -50,7 +52,8 @@ void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) 
     const uint32_t row = found->second;
     if (out.allocations.size_bytes[row] == -event.bytes) {
       out.allocations.release_ns.Set(row, event.ts_ns);
-      out.allocations.dur_ns.Set(row, event.ts_ns - out.allocations.alloc_ns[row]);
+      out.allocations.dur_ns.Set(row,
+                                 SubtractSaturating(event.ts_ns, out.allocations.alloc_ns[row]));
       out.allocations.release_total_allocated_bytes.Set(row, event.total_allocated);
       out.allocations.release_total_reserved_bytes.Set(row, event.total_reserved);
     }

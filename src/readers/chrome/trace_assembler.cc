@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/number.h"
+#include "base/saturate.h"
 #include "readers/chrome/comm_events.h"
 #include "readers/chrome/event_parser.h"
 #include "readers/chrome/flow_pairing.h"
@@ -285,7 +286,7 @@ void TraceAssembler::Impl::FinishEdges() {
     store::SliceTable::Row row;
     row.track = edge.track;
     row.begin_ns = begin.ts_ns;
-    row.dur_ns = std::max<int64_t>(0, edge.ts_ns - begin.ts_ns);
+    row.dur_ns = std::max<int64_t>(0, SubtractSaturating(edge.ts_ns, begin.ts_ns));
     row.name = begin.name;
     row.category = begin.category;
     out.slices.Append(row);
@@ -370,16 +371,20 @@ void TraceAssembler::Impl::FinishSteps() {
 }
 
 void TraceAssembler::Impl::Shift(int64_t shift_ns) {
-  const auto shift = [shift_ns](store::Column<int64_t>& column) {
-    for (size_t i = 0; i < column.size(); ++i) column.Set(i, column[i] + shift_ns);
-  };
-  shift(out.slices.begin_ns);
-  shift(out.counters.ts_ns);
-  shift(out.instants.ts_ns);
-  for (FlowEnd& end : flow_starts) end.ts_ns += shift_ns;
-  for (FlowEnd& end : flow_ends) end.ts_ns += shift_ns;
-  for (EventBatch::Memory& memory : memories) memory.ts_ns += shift_ns;
-  for (Edge& edge : edges) edge.ts_ns += shift_ns;
+  for (size_t i = 0; i < out.slices.size(); ++i) {  // the end must stay in range as well
+    const int64_t latest_ns = std::numeric_limits<int64_t>::max() - out.slices.dur_ns[i];
+    out.slices.begin_ns.Set(i,
+                            std::min(AddSaturating(out.slices.begin_ns[i], shift_ns), latest_ns));
+  }
+  const auto shift = [shift_ns](int64_t& ts_ns) { ts_ns = AddSaturating(ts_ns, shift_ns); };
+  for (store::Column<int64_t>* column : {&out.counters.ts_ns, &out.instants.ts_ns}) {
+    for (size_t i = 0; i < column->size(); ++i)
+      column->Set(i, AddSaturating((*column)[i], shift_ns));
+  }
+  for (FlowEnd& end : flow_starts) shift(end.ts_ns);
+  for (FlowEnd& end : flow_ends) shift(end.ts_ns);
+  for (EventBatch::Memory& memory : memories) shift(memory.ts_ns);
+  for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
 void TraceAssembler::Finish(int64_t shift_ns) {
