@@ -63,15 +63,18 @@ class Bench:
 def measure_traces(bench, folder):
     for label, path in (("500 MB trace_view.json", folder / "text/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"),
                         ("420 MB Kineto trace", folder / "kineto.json")):
-        walk = bench.measure("walk", path)
+        walk = bench.measure("walk-memory", path)
+        walk_file = bench.measure("walk", path)
         one = bench.measure("trace", path, 1)
         two = bench.measure("trace", path, 2)
         size = one["bytes"]
         walk_rate = size / walk["cpu_s"] / 1e9
         rate = size / one["cpu_s"] / 1e9
         bench.add(f"{label} to store, one core", f"{rate:.2f} GB/s", "0.5 GB/s", rate >= 0.5)
-        bench.add(f"{label}: share of simdjson On-Demand alone ({walk_rate:.2f} GB/s)", f"{rate / walk_rate:.2f}", "0.6",
-                  rate / walk_rate >= 0.6)
+        bench.add(f"{label}: share of simdjson On-Demand alone on text in memory ({walk_rate:.2f} GB/s)", f"{rate / walk_rate:.2f}",
+                  "0.6", rate / walk_rate >= 0.6)
+        file_rate = size / walk_file["cpu_s"] / 1e9
+        bench.add(f"{label}: the same, simdjson reading the file as we do ({file_rate:.2f} GB/s)", f"{rate / file_rate:.2f}", "-", True)
         speedup = one["wall_s"] / two["wall_s"]
         bench.add(f"{label}: two cores against one (wall time)", f"{speedup:.2f}", "1.8", speedup >= 1.8)
         share = one["peak_mb"] * 1048576 / size

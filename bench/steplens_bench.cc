@@ -2,7 +2,8 @@
 // against, in one process. Prints one JSON object; bench/run.py calls it per measurement, in a
 // fresh process, and writes docs/performance.md.
 //
-//   steplens_bench walk TRACE             simdjson On-Demand alone
+//   steplens_bench walk TRACE             simdjson On-Demand alone, reading the file each time
+//   steplens_bench walk-memory TRACE      the same on text that is in memory already
 //   steplens_bench trace TRACE THREADS    trace to store
 //   steplens_bench db FILE | csv FILE     database, kernel_details.csv to store
 //   steplens_bench cache PATH             first and second open of a job
@@ -86,19 +87,21 @@ void Print(const Times& times, uint64_t bytes, uint64_t rows) {
 
 // Every field of every event touched once, nothing kept: the fastest any reader built on simdjson
 // could be.
-void Walk(const std::string& path) {
+void Walk(const std::string& path, bool from_memory) {
   simdjson::padded_string text;
   if (simdjson::padded_string::load(path).get(text)) Fail("cannot load " + path);
   uint64_t events = 0;
+  bool is_loaded = false;
   const Times times = Best([&] {
     events = 0;
     const auto source = OpenByteSource(path);
     if (!source.ok()) Fail(source.error().message);
-    for (size_t have = 0; have < text.size();) {
+    for (size_t have = is_loaded ? text.size() : 0; have < text.size();) {
       const auto got = (*source)->Read(text.data() + have, text.size() - have);
       if (!got.ok() || *got == 0) Fail("cannot read " + path);
       have += *got;
     }
+    is_loaded = from_memory;
     simdjson::ondemand::parser parser;
     simdjson::ondemand::document document;
     simdjson::ondemand::array array;
@@ -215,7 +218,8 @@ int main(int argc, char** argv) {
   if (words.size() < 2)
     Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS]");
   const std::string& what = words[0];
-  if (what == "walk") Walk(words[1]);
+  if (what == "walk") Walk(words[1], false);
+  if (what == "walk-memory") Walk(words[1], true);
   if (what == "trace") Trace(words[1], words.size() > 2 ? std::stoul(words[2]) : 1);
   if (what == "db") File(words[1], readers::ReadProfilerDb);
   if (what == "csv") {
