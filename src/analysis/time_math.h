@@ -1,17 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+
+#include "base/saturate.h"
 
 namespace steplens::analysis {
 
 // Sums of times that stop at the ends of int64 instead of overflowing: a damaged input may hold any
 // number.
-inline int64_t AddNs(int64_t a_ns, int64_t b_ns) {
-  int64_t sum_ns = 0;
-  if (!__builtin_add_overflow(a_ns, b_ns, &sum_ns)) return sum_ns;
-  return b_ns > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
+inline int64_t AddNs(int64_t a_ns, int64_t b_ns) { return AddSaturating(a_ns, b_ns); }
 
 // The end of a slice, kernel or operation.
 inline int64_t EndNs(int64_t begin_ns, int64_t dur_ns) { return AddNs(begin_ns, dur_ns); }

@@ -32,7 +32,8 @@ class EventParser {
   std::unique_ptr<Impl> impl_;
 };
 
-// The text behind a raw JSON string: escapes resolved; a lone surrogate becomes U+FFFD.
+// The text behind a raw JSON string: escapes resolved. A text with an escape that means nothing (a
+// lone surrogate) is given back as it is.
 std::string UnescapeJson(std::string_view raw);
 
 }  // namespace steplens::readers
