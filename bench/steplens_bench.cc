@@ -7,7 +7,7 @@
 //   steplens_bench trace TRACE THREADS    trace to store
 //   steplens_bench db FILE | csv FILE     database, kernel_details.csv to store
 //   steplens_bench cache PATH             first and second open of a job
-//   steplens_bench breakdown EVENTS       step table over that many device events in memory
+//   steplens_bench breakdown EVENTS FORM  step table over that many device events in memory
 #include <fmt/format.h>
 #include <simdjson.h>
 #include <sys/resource.h>
@@ -177,12 +177,50 @@ void Cache(const std::string& path) {
   fmt::print("{{\"first_cpu_s\": {:.4f}, \"second_cpu_s\": {:.4f}}}\n", first.cpu_s, second.cpu_s);
 }
 
-// One step with `events` kernels on four streams and a collective after every hundredth.
-void Breakdown(size_t events) {
+store::TrackId AddTrack(store::TraceStore& store, std::string_view name, store::TrackId parent) {
+  store.tracks.Append(
+      {.parent = parent,
+       .kind = store.strings.Intern(parent == store::kNoTrack ? "process" : "thread"),
+       .name = store.strings.Intern(name)});
+  return store::TrackId{static_cast<uint32_t>(store.tracks.size() - 1)};
+}
+
+// The timeline a text capture has beside its kernels: each on its stream, with the operator that
+// launched it, in ten steps.
+void AddTimeline(store::TraceStore& store) {
+  constexpr int64_t kAhead = 1000000;  // the host runs a millisecond ahead
+  const store::TrackId host =
+      AddTrack(store, "Thread 1", AddTrack(store, "Python", store::kNoTrack));
+  const store::TrackId device = AddTrack(store, "Ascend Hardware", store::kNoTrack);
+  std::vector<store::TrackId> streams;
+  for (const char* name : {"Stream 0", "Stream 1", "Stream 2", "Stream 3"}) {
+    streams.push_back(AddTrack(store, name, device));
+  }
+  const StringId op = store.strings.Intern("aten::mm");
+  const StringId cpu_op = store.strings.Intern("cpu_op");
+  const StringId async_npu = store.strings.Intern("async_npu");
+  const size_t kernels = store.kernels.size();
+  for (size_t i = 0; i < kernels; ++i) {
+    const int64_t begin_ns = store.kernels.begin_ns[i];
+    const store::TrackId stream = streams[i % streams.size()];
+    store.slices.Append({host, begin_ns - kAhead, 50, op, cpu_op});
+    store.slices.Append({stream, begin_ns, store.kernels.dur_ns[i], store.kernels.name[i]});
+    store.flows.Append({async_npu, host, begin_ns - kAhead, stream, begin_ns});
+  }
+  for (size_t step = 0; step < 10; ++step) {
+    const auto begin = store.kernels.begin_ns[step * kernels / 10] - kAhead;
+    const auto end = store.kernels.begin_ns[(step + 1) * kernels / 10 - 1] - kAhead;
+    store.steps.Append({static_cast<int64_t>(step), begin, end + 100});
+  }
+}
+
+// `events` kernels on four streams and a collective after every hundredth. "text" has the timeline
+// of a text capture as well and goes by its rule, "db" is one step that holds everything.
+void Breakdown(size_t events, const std::string& format) {
   store::Job job;
   store::TraceStore& store = job.ranks.emplace_back();
   store.info.source = "ascend_pt";
-  store.info.format = "db";
+  store.info.format = format;
   const StringId name = store.strings.Intern("MatMul");
   const StringId core = store.strings.Intern("AI_CORE");
   const StringId hcom = store.strings.Intern("hcom_allReduce__1_0_1");
@@ -205,6 +243,7 @@ void Breakdown(size_t events) {
     op.name = hcom;
     store.comm_ops.Append(op);
   }
+  if (format == "text") AddTimeline(store);
   size_t rows = 0;
   const Times times = Best([&] { rows = analysis::StepBreakdown(job, {}).rows(); });
   if (rows == 0) Fail("no row in the breakdown");
@@ -216,7 +255,7 @@ void Breakdown(size_t events) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2)
-    Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS]");
+    Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS|FORM]");
   const std::string& what = words[0];
   if (what == "walk") Walk(words[1], false);
   if (what == "walk-memory") Walk(words[1], true);
@@ -229,6 +268,6 @@ int main(int argc, char** argv) {
     });
   }
   if (what == "cache") Cache(words[1]);
-  if (what == "breakdown") Breakdown(std::stoul(words[1]));
+  if (what == "breakdown") Breakdown(std::stoul(words[1]), words.size() > 2 ? words[2] : "db");
   return 0;
 }

@@ -41,27 +41,35 @@ uint64_t FindSeparators(const char* p) {
 }
 #endif
 
-// Finds the ends of cells. Keeps what it knows about the bytes ahead, so short cells cost a few
-// cycles.
+// The ends of cells, one after the other. Keeps what it knows about the bytes ahead, so short cells
+// cost a few cycles.
 class SeparatorScan {
  public:
-  // The first comma or line feed at or after `p`; there is one.
-  const char* Find(const char* p) {
-    const auto offset = static_cast<size_t>(p - window_);
-    if (window_ != nullptr && offset < kWindow) {
-      const uint64_t ahead = found_ >> offset;
-      if (ahead != 0) return p + std::countr_zero(ahead);
+  explicit SeparatorScan(const char* begin) : window_(begin), ahead_(FindSeparators(begin)) {}
+
+  // The next comma or line feed; there is one.
+  const char* Next() {
+    while (ahead_ == 0) {
       window_ += kWindow;
-    } else {
-      window_ = p;
+      ahead_ = FindSeparators(window_);
     }
-    while ((found_ = FindSeparators(window_)) == 0) window_ += kWindow;
-    return window_ + std::countr_zero(found_);
+    const char* found = window_ + std::countr_zero(ahead_);
+    ahead_ &= ahead_ - 1;
+    return found;
+  }
+  // Goes on at `p`, which lies ahead.
+  void SkipTo(const char* p) {
+    const auto offset = static_cast<size_t>(p - window_);
+    if (offset < kWindow) {
+      ahead_ &= ~uint64_t{0} << offset;
+    } else {
+      *this = SeparatorScan(p);
+    }
   }
 
  private:
-  const char* window_ = nullptr;
-  uint64_t found_ = 0;
+  const char* window_;
+  uint64_t ahead_;  // bit i: window_[i] is a separator not passed yet
 };
 
 uint64_t CountLineFeeds(const char* begin, const char* end) {
@@ -98,20 +106,31 @@ Quoted ScanQuoted(const char* open, const char* end) {
   return out;
 }
 
+// The end of the cell before a line feed: a carriage return belongs to the end of the row.
+const char* EndOfLastCell(const char* begin, const char* line_feed) {
+  return line_feed > begin && line_feed[-1] == '\r' ? line_feed - 1 : line_feed;
+}
+
 // `raw` begins with the quote that opens the cell. Writes its meaning over it, which is never
 // longer.
 std::string_view UnquoteInPlace(std::string_view raw) {
   char* const begin = const_cast<char*>(raw.data());  // points into the reader's own buffer
   char* put = begin;
-  bool quoted = true;
-  for (size_t i = 1; i < raw.size(); ++i) {
-    if (quoted && raw[i] == '"') {
-      quoted = i + 1 < raw.size() && raw[i + 1] == '"';
-      if (!quoted) continue;
-      ++i;
-    }
-    *put++ = raw[i];
+  const auto keep = [&](std::string_view text) {
+    std::memmove(put, text.data(), text.size());
+    put += text.size();
+  };
+  size_t i = 1;
+  while (true) {
+    const size_t quote = raw.find('"', i);
+    if (quote == std::string_view::npos) break;  // the file ends inside the cell
+    keep(raw.substr(i, quote - i));
+    i = quote + 1;
+    if (i == raw.size() || raw[i] != '"') break;  // closed: what follows is text
+    *put++ = '"';
+    ++i;
   }
+  keep(raw.substr(i));
   return {begin, static_cast<size_t>(put - begin)};
 }
 
@@ -160,37 +179,50 @@ CsvReader::Scan CsvReader::ScanRow() {
   const char* const row = buffer_.data() + pos_;
   quoted_cells_.clear();
   ends_in_quotes_ = false;
-  SeparatorScan separators;
+  SeparatorScan separators(row);
   uint64_t line_feeds = 0;
+  std::string_view* cells = cells_.data();
   size_t count = 0;
+  size_t room = cells_.size();
+  const char* begin = row;
   const char* p = row;
   while (true) {
-    const char* const begin = p;
-    const bool is_quoted = *begin == '"';
-    Quoted quoted{begin};
-    if (is_quoted) {
-      quoted = ScanQuoted(begin, end);
-      if (quoted.end == nullptr) {
-        if (!source_ended_) return Scan::kUnfinishedRow;
-        ends_in_quotes_ = true;
-        quoted.end = end;
-      }
-      line_feeds += CountLineFeeds(begin, quoted.end);
+    if (count == room) {
+      room = 2 * room + 16;
+      cells_.resize(room);
+      cells = cells_.data();
     }
-    p = separators.Find(quoted.end);
-    if (p == end && !source_ended_) return Scan::kUnfinishedRow;
+    if (*begin != '"') {
+      p = separators.Next();
+      if (*p == ',') {
+        cells[count++] = {begin, p};
+        begin = p + 1;
+        continue;
+      }
+      cells[count++] = {begin, EndOfLastCell(begin, p)};
+      break;
+    }
+    Quoted quoted = ScanQuoted(begin, end);
+    if (quoted.end == nullptr) {
+      if (!source_ended_) return Scan::kUnfinishedRow;
+      ends_in_quotes_ = true;
+      quoted.end = end;
+    }
+    line_feeds += CountLineFeeds(begin, quoted.end);
+    separators.SkipTo(quoted.end);
+    p = separators.Next();
     const bool is_last = *p == '\n';
-    const char* const cell_end = is_last && p > quoted.end && p[-1] == '\r' ? p - 1 : p;
-    if (count == cells_.size()) cells_.resize(2 * count + 16);
-    if (is_quoted && cell_end == quoted.end && !quoted.has_doubled && !ends_in_quotes_) {
-      cells_[count++] = {begin + 1, cell_end - 1};
+    const char* const cell_end = is_last ? EndOfLastCell(quoted.end, p) : p;
+    if (cell_end == quoted.end && !quoted.has_doubled && !ends_in_quotes_) {
+      cells[count++] = {begin + 1, cell_end - 1};
     } else {
-      if (is_quoted) quoted_cells_.push_back(count);
-      cells_[count++] = {begin, cell_end};
+      quoted_cells_.push_back(count);
+      cells[count++] = {begin, cell_end};
     }
     if (is_last) break;
-    ++p;
+    begin = p + 1;
   }
+  if (p == end && !source_ended_) return Scan::kUnfinishedRow;
   cell_count_ = count;
   ends_without_newline_ = p == end;
   pos_ = static_cast<size_t>(p - buffer_.data()) + (ends_without_newline_ ? 0 : 1);

@@ -1,5 +1,6 @@
 #include "base/number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -146,6 +147,12 @@ std::optional<int64_t> ParseUsToNs(std::string_view text) {
 }
 
 std::optional<int64_t> ParseInt64(std::string_view text) {
+  constexpr size_t kMaxPlain = 18;  // digits that fit for certain
+  if (!text.empty() && text.size() <= kMaxPlain && std::all_of(text.begin(), text.end(), IsDigit)) {
+    int64_t plain = 0;
+    for (const char c : text) plain = plain * 10 + (c - '0');
+    return plain;
+  }
   text = Trim(text);
   int64_t value = 0;
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);

@@ -1,15 +1,26 @@
 #include "base/progress.h"
 
-#include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
+
+#include "base/progress_line.h"
 
 namespace steplens {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+
+namespace {
+
+size_t TerminalWidth() {
+  winsize size{};
+  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : 80;
+}
+
+}  // namespace
 
 Progress::Progress(std::string title, uint64_t total)
     : title_(std::move(title)),
@@ -34,19 +45,11 @@ void Progress::Add(uint64_t bytes) {
 
 void Progress::Draw(steady_clock::time_point now) {
   drawn_ = true;
-  const auto done = static_cast<double>(done_.load(std::memory_order_relaxed));
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double rate = done / seconds;
-  std::string line = fmt::format("\r{} {:.0f} MB/s", title_, rate / 1e6);
-  if (total_ > 0) {
-    constexpr size_t kWidth = 30;
-    const double part = std::min(1.0, done / static_cast<double>(total_));
-    const auto filled = static_cast<size_t>(part * kWidth);
-    line = fmt::format("\r{} [{:=<{}}{:{}}] {:3.0f}% {:.0f} MB/s {:.0f} s left", title_, "", filled,
-                       "", kWidth - filled, part * 100, rate / 1e6,
-                       rate > 0 ? (static_cast<double>(total_) - done) / rate : 0);
-  }
-  std::fputs((line + "\033[K").c_str(), stderr);
+  // The last column stays free: some terminals wrap when it is written.
+  const std::string line = FormatProgress(title_, done_.load(std::memory_order_relaxed), total_,
+                                          seconds, TerminalWidth() - 1);
+  std::fputs(("\r" + line + "\033[K").c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -20,7 +20,7 @@ enum class SliceKind : uint8_t {
   kDequeue,
   kRuntime,  // cuda_runtime, Runtime: a call into the GPU runtime
   kDriver,   // cuda_driver
-  kKernel,   // kernel, Kernel: GPU work; Ascend tasks have no category
+  kKernel,   // kernel, Kernel: GPU work; the category of an Ascend task is its task type
   kMemcpy,   // gpu_memcpy, Memcpy
   kMemset,   // gpu_memset, Memset
 };

@@ -21,27 +21,48 @@ TrackIndex IndexHostOps(const TraceStore& store) {
   return BuildTrackIndex(store, [&](size_t i) { return kinds[category[i]] == SliceKind::kHostOp; });
 }
 
-// Which device slices ran on AI cores. The trace does not keep a task's core, kernel_details does:
-// joined by start and name.
+// Which device slices count for 'With AICore': those of task type AI_CORE, as the exporter of the
+// trace writes it. A db has the types of the driver instead, in which the sub-tasks of a mixed
+// kernel look like AI core tasks; its kernel row tells them apart.
 class AiCoreTasks {
  public:
-  explicit AiCoreTasks(const TraceStore& store) {
+  explicit AiCoreTasks(const TraceStore& store) : store_(store), slice_kinds_(store) {
     const auto cube = store.strings.Find("AI_CORE");
     const auto vector = store.strings.Find("AI_VECTOR_CORE");
+    ai_core_ = cube.value_or(StringId::kEmpty);
+    driver_cube_ = store.strings.Find("KERNEL_AICORE").value_or(StringId::kEmpty);
+    driver_vector_ = store.strings.Find("KERNEL_AIVEC").value_or(StringId::kEmpty);
+    if (driver_cube_ == StringId::kEmpty && driver_vector_ == StringId::kEmpty) return;
     for (size_t i = 0; i < store.kernels.size(); ++i) {
       const StringId core = store.kernels.core[i];
-      if (core != cube && core != vector) continue;
-      tasks_.emplace_back(store.kernels.begin_ns[i], store.kernels.name[i]);
+      const bool is_known = core != StringId::kEmpty && store.Text(core) != "N/A";
+      const bool is_mixed = is_known ? core != cube && core != vector
+                                     : store.kernels.context_id[i] != store::kNone;
+      if (is_mixed) mixed_.emplace_back(store.kernels.begin_ns[i], store.kernels.name[i]);
     }
-    std::sort(tasks_.begin(), tasks_.end());
+    std::sort(mixed_.begin(), mixed_.end());
   }
-  bool empty() const { return tasks_.empty(); }
-  bool Contains(int64_t begin_ns, StringId name) const {
-    return std::binary_search(tasks_.begin(), tasks_.end(), std::pair(begin_ns, name));
+
+  // The category of a GPU slice is no task type.
+  bool KnowsType(size_t slice) const {
+    const StringId type = store_.slices.category[slice];
+    return type != StringId::kEmpty && !IsGpuWork(slice_kinds_[type]);
+  }
+  bool Contains(size_t slice) const {
+    const StringId type = store_.slices.category[slice];
+    if (type == StringId::kEmpty) return false;
+    if (type == ai_core_) return true;
+    if (type != driver_cube_ && type != driver_vector_) return false;
+    return !std::binary_search(
+        mixed_.begin(), mixed_.end(),
+        std::pair(store_.slices.begin_ns[slice], store_.slices.name[slice]));
   }
 
  private:
-  std::vector<std::pair<int64_t, StringId>> tasks_;
+  const TraceStore& store_;  // outlives this, which lives for one call
+  SliceKinds slice_kinds_;
+  StringId ai_core_, driver_cube_, driver_vector_;
+  std::vector<std::pair<int64_t, StringId>> mixed_;  // start and name
 };
 
 // Sums over one slice id each: own and, after AddToAncestors, total.
@@ -54,18 +75,23 @@ struct DeviceTime {
   }
 };
 
-// Device time of each operator itself, in the order of the finder's index.
-std::vector<DeviceTime> OwnDeviceTime(const TraceStore& store, const HostOpFinder& finder,
-                                      const std::vector<uint32_t>& place,
-                                      const AiCoreTasks& cores) {
-  std::vector<DeviceTime> own(finder.index().order.size());
+struct OwnDeviceTimes {
+  std::vector<DeviceTime> ops;  // of each operator itself, in the order of the finder's index
+  bool knows_aicore = false;
+};
+
+OwnDeviceTimes ComputeOwnDeviceTimes(const TraceStore& store, const HostOpFinder& finder,
+                                     const std::vector<uint32_t>& place) {
+  OwnDeviceTimes own;
+  own.ops.resize(finder.index().order.size());
+  const AiCoreTasks aicore(store);
   ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
     const SliceId op = finder.Find(launch.host_track, launch.host_ns);
     if (op == kNoSlice) return;
     const auto d = static_cast<size_t>(launch.device);
     const int64_t dur_ns = store.slices.dur_ns[d];
-    const bool on_core = cores.Contains(store.slices.begin_ns[d], store.slices.name[d]);
-    own[place[static_cast<size_t>(op)]].Add({dur_ns, on_core ? dur_ns : 0});
+    own.knows_aicore = own.knows_aicore || aicore.KnowsType(d);
+    own.ops[place[static_cast<size_t>(op)]].Add({dur_ns, aicore.Contains(d) ? dur_ns : 0});
   });
   return own;
 }
@@ -96,9 +122,8 @@ HostOps ComputeHostOps(const TraceStore& store) {
   for (size_t i = 0; i < order.size(); ++i) {
     place[static_cast<size_t>(order[i])] = static_cast<uint32_t>(i);
   }
-  const AiCoreTasks cores(store);
-  const std::vector<DeviceTime> own = OwnDeviceTime(store, finder, place, cores);
-  std::vector<DeviceTime> total = own;
+  const OwnDeviceTimes own = ComputeOwnDeviceTimes(store, finder, place);
+  std::vector<DeviceTime> total = own.ops;
   std::vector<int64_t> host_self_ns(order.size());
   // Children follow their parents in the index, so from back to front a total is complete when it
   // is passed on.
@@ -113,13 +138,13 @@ HostOps ComputeHostOps(const TraceStore& store) {
   }
 
   HostOps result;
-  result.knows_aicore = !cores.empty();
+  result.knows_aicore = own.knows_aicore;
   result.ops.reserve(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     const auto s = static_cast<size_t>(order[i]);
     result.ops.push_back({order[i], parents[s], FindHostOpDetail(store, order[i]),
-                          store.slices.dur_ns[s], host_self_ns[i], own[i].all_ns, total[i].all_ns,
-                          own[i].aicore_ns, total[i].aicore_ns});
+                          store.slices.dur_ns[s], host_self_ns[i], own.ops[i].all_ns, total[i].all_ns,
+                          own.ops[i].aicore_ns, total[i].aicore_ns});
   }
   const auto begin_ns = store.slices.begin_ns.span();
   std::sort(result.ops.begin(), result.ops.end(), [&](const HostOp& a, const HostOp& b) {

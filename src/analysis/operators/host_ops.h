@@ -17,13 +17,13 @@ struct HostOp {
   int64_t host_self_ns = 0;    // total without the operators directly inside
   int64_t device_self_ns = 0;  // of the kernels it launched itself
   int64_t device_total_ns = 0;
-  int64_t device_self_aicore_ns = 0;  // of those, the ones on AI cores (cube or vector)
+  int64_t device_self_aicore_ns = 0;  // of those, the tasks of type AI_CORE
   int64_t device_total_aicore_ns = 0;
 };
 
 struct HostOps {
   std::vector<HostOp> ops;    // by start, outer before inner, all threads together
-  bool knows_aicore = false;  // whether the input says on which core kernels ran (not at Level0)
+  bool knows_aicore = false;  // whether the input says the task type of what they launched
 };
 
 // All host operators, ProfilerStep# among them where it is recorded as one.

@@ -27,9 +27,8 @@ StoreBuilder SmallTree() {
   b.Slice(main, 0, 1000, "ProfilerStep#3", "cpu_op");
   b.Shapes(addmm, "4;4,8");
   b.Step(3, 0, 1000);
-  b.Slice(stream, 100, 107, "MatMul");
-  b.Slice(stream, 107, 109, "MEMCPY_ASYNC");
-  b.Kernel("MatMul", "MatMul", "AI_CORE", 100, 107);
+  b.Slice(stream, 100, 107, "MatMul", "AI_CORE");
+  b.Slice(stream, 107, 109, "MEMCPY_ASYNC", "SDMA_SQE");
   b.Flow("async_npu", main, 20, stream, 100);
   b.Flow("async_npu", main, 10, stream, 107);
   return b;
@@ -80,11 +79,36 @@ TEST(OperatorDetails, LeavesOutProfilerStepAndKeepsStartOrder) {
   EXPECT_THAT(table.Find("Device Total Duration With AICore(us)")->ints, ElementsAre(7, 7, 0));
 }
 
-TEST(OperatorDetails, AiCoreCellsAreEmptyWhereCoresAreNotKnown) {
+TEST(OperatorDetails, AiCoreCellsAreEmptyWhereTaskTypesAreNotKnown) {
   StoreBuilder b = SmallTree();
-  b.store.kernels.core.Set(0, b.Text("N/A"));
+  for (size_t i = 0; i < b.store.slices.size(); ++i) {
+    if (b.store.Text(b.store.slices.category[i]) == "cpu_op") continue;
+    b.store.slices.category.Set(i, StringId::kEmpty);
+  }
   const table::Table table = OperatorDetails(b.Job(), {});
   EXPECT_EQ(table.Find("Device Self Duration With AICore(us)")->ints[0], table::kNull);
+}
+
+TEST(OperatorDetails, DriverTaskTypesCountExceptForMixedKernels) {
+  StoreBuilder b;
+  const TrackId main = b.ThreadOf("Python", "Thread 1");
+  const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+  b.Slice(main, 0, 10, "aten::mm", "cpu_op");
+  const auto launch = [&](int64_t begin_ns, const char* name, const char* type) {
+    b.Slice(stream, begin_ns, begin_ns + 1, name, type);
+    b.Flow("async_npu", main, 0, stream, begin_ns);
+  };
+  launch(100, "Cube", "KERNEL_AICORE");
+  launch(200, "Vector", "KERNEL_AIVEC");
+  launch(300, "MixedByCore", "KERNEL_AICORE");
+  launch(400, "MixedByContext", "KERNEL_AICORE");
+  b.Kernel("Cube", "", "AI_CORE", 100, 101);
+  b.Kernel("MixedByCore", "", "MIX_AIV", 300, 301);
+  b.Kernel("MixedByContext", "", "", 400, 401);
+  b.store.kernels.context_id.Set(2, 0);
+  const HostOps result = ComputeHostOps(b.store);
+  EXPECT_EQ(result.ops[0].device_self_ns, 4);
+  EXPECT_EQ(result.ops[0].device_self_aicore_ns, 2);
 }
 
 TEST(OperatorDetails, StepSelectsByHostRange) {

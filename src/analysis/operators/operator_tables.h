@@ -8,8 +8,7 @@ namespace steplens::analysis {
 
 // operator_details.csv computed from the timeline: Rank and the columns of the file, one row per
 // host operator except ProfilerStep#, by rank and start. A step selects the operators that start in
-// its host range. The AICore cells are empty where the input does not say on which core kernels ran
-// (Level0).
+// its host range. The AICore cells are empty where the input does not say the type of device tasks.
 table::Table OperatorDetails(const store::Job& job, const Selection& selection);
 
 // The same with Slice Id and Parent Slice Id (rows of `slices`) behind the rank: the tree for

@@ -12,8 +12,6 @@ namespace {
 
 using store::IssueKind;
 
-constexpr size_t kBatchRows = 64;
-
 }  // namespace
 
 Result<CsvRows> CsvRows::Open(const TextInput& input, const ReadOptions& options,

@@ -21,6 +21,9 @@ inline bool IsMissing(std::string_view cell) { return cell.empty() || cell == "N
 // in `issues`, which must outlive this.
 class CsvRows {
  public:
+  // Few enough that the cells of a batch, which are read column by column, stay in the first cache.
+  static constexpr size_t kBatchRows = 32;
+
   // Opens the file and reads the header. An error if there is none.
   static Result<CsvRows> Open(const TextInput& input, const ReadOptions& options,
                               store::IssueLog& issues);
@@ -35,6 +38,13 @@ class CsvRows {
   size_t size() const { return lines_.size(); }
   std::string_view cell(size_t row, size_t column) const {
     return cells_[row * header_.size() + column];
+  }
+  // visit(row, cell) for each cell of a column of the batch.
+  template <typename Visitor>
+  void ForEachCell(size_t column, Visitor&& visit) const {
+    const size_t width = header_.size();
+    const std::string_view* cell = cells_.data() + column;
+    for (size_t row = 0; row < lines_.size(); ++row, cell += width) visit(row, *cell);
   }
 
   // How many rows may follow, judged by the size of those before.

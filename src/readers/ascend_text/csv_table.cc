@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -37,6 +38,16 @@ std::string_view JoinLines(std::string_view text, std::string& scratch) {
   }
   scratch += text.substr(begin);
   return scratch;
+}
+
+// Spreads texts over a small table by their length and last bytes, where names and shapes differ.
+size_t RecentSlot(std::string_view text) {
+  uint64_t tail = uint64_t{static_cast<unsigned char>(text.front())} << 8;
+  tail += static_cast<unsigned char>(text.back());
+  if (text.size() >= sizeof(tail)) {
+    std::memcpy(&tail, text.data() + text.size() - sizeof(tail), sizeof(tail));
+  }
+  return ((tail + text.size()) * 0x9E3779B97F4A7C15u) >> 48;
 }
 
 bool IsValidUtf8(std::string_view text) {
@@ -186,24 +197,26 @@ Status CsvTable::ReadRows() {
 template <typename Transform>
 void CsvTable::ReadTexts(size_t column, Texts& to, Transform transform) {
   ReserveAhead(to);
+  std::array<StringId, CsvRows::kBatchRows> ids;
   std::string_view last;
   StringId id = StringId::kEmpty;
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    const std::string_view cell = rows_.cell(row, column);
+  rows_.ForEachCell(column, [&](size_t row, std::string_view cell) {
     if (cell != last) id = Intern(column, row, transform(cell, scratch_));
     last = cell;
-    to.Append(id);
-  }
+    ids[row] = id;
+  });
+  to.Append(std::span<const StringId>(ids.data(), rows_.size()));
 }
 
 template <typename Parse>
 void CsvTable::ReadInts(size_t column, Ints& to, Parse parse) {
   ReserveAhead(to);
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    const int64_t value = parse(rows_.cell(row, column));
-    if (value == store::kNone) CountNotANumber(column, row);
-    to.Append(value);
-  }
+  std::array<int64_t, CsvRows::kBatchRows> values;
+  rows_.ForEachCell(column, [&](size_t row, std::string_view cell) {
+    values[row] = parse(cell);
+    if (values[row] == store::kNone) CountNotANumber(column, row);
+  });
+  to.Append(std::span<const int64_t>(values.data(), rows_.size()));
 }
 
 void CsvTable::ReadNumbers(size_t column, Numbers& to) {
@@ -227,28 +240,37 @@ void CsvTable::ReadMetric(size_t column, Metric& metric) {
 size_t CsvTable::ReadMetricNumbers(size_t column, Metric& metric) {
   DynamicColumn& to = *metric.to;
   ReserveAhead(to.numbers);
-  for (size_t row = 0; row < rows_.size(); ++row) {
+  std::array<double, CsvRows::kBatchRows> values;
+  bool all_numbers = true;
+  rows_.ForEachCell(column, [&](size_t row, std::string_view cell) {
+    values[row] = ParseNumberCell(cell);
+    all_numbers &= !std::isnan(values[row]);
+  });
+  for (size_t row = 0; row < rows_.size() && !all_numbers; ++row) {
     const std::string_view cell = rows_.cell(row, column);
-    const double value = ParseNumberCell(cell);
-    if (!std::isnan(value)) {
+    if (!std::isnan(values[row])) {
       metric.holds_numbers = true;
     } else if (metric.holds_numbers || IsMissing(cell)) {
       CountNotANumber(column, row);
     } else {
       metric.holds_texts = true;
-      FillUp(to.texts, to.numbers.size());
+      FillUp(to.texts, to.numbers.size() + row);
       to.numbers = {};
       return row;
     }
-    to.numbers.Append(value);
   }
+  metric.holds_numbers |= all_numbers;
+  to.numbers.Append(std::span<const double>(values.data(), rows_.size()));
   return rows_.size();
 }
 
 StringId CsvTable::Intern(size_t column, size_t row, std::string_view text) {
   if (IsMissing(text)) return StringId::kEmpty;
+  StringId& recent = recent_[RecentSlot(text) % recent_.size()];
+  if (out_.Text(recent) == text) return recent;
   const size_t texts_before = out_.strings.size();
   const StringId id = out_.strings.Intern(text);
+  recent = id;
   if (out_.strings.size() > texts_before && !IsValidUtf8(text)) {
     rows_.AddIssue(IssueKind::kInvalidUtf8, row, fmt::format("column '{}'", header()[column]),
                    text);

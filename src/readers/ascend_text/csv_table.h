@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -120,6 +121,8 @@ class CsvTable {
   size_t rows_read_ = 0;
   size_t rows_ahead_ = 0;  // rows to make room for; set while one batch is read
   std::string scratch_;
+  // In front of the pool: the text met last in each slot. Texts repeat after a few rows.
+  std::array<StringId, 1024> recent_{};
 };
 
 }  // namespace steplens::readers

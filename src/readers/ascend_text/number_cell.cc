@@ -44,7 +44,7 @@ inline PlainDecimal ParsePlainDecimal(std::string_view text) {
 
 }  // namespace
 
-double ParseNumberCell(std::string_view cell) {
+double ParseNonzeroCell(std::string_view cell) {
   const PlainDecimal plain = ParsePlainDecimal(cell);
   if (!plain.is_valid || plain.digits > kMaxExact) {
     return ParseDouble(cell).value_or(store::NotKnown<double>());

@@ -8,7 +8,10 @@
 
 namespace steplens::readers {
 
-double ParseNumberCell(std::string_view cell);
+double ParseNonzeroCell(std::string_view cell);
+inline double ParseNumberCell(std::string_view cell) {
+  return cell == "0.0" ? 0 : ParseNonzeroCell(cell);  // as most metrics of a kernel are
+}
 
 // A whole number. Tools that pass a file through a data frame write it as '50.0'.
 int64_t ParseWholeCell(std::string_view cell);

@@ -103,7 +103,8 @@ class Collector {
   // Returns the JSON text behind the array, starting with the comma or brace that follows it.
   const std::string& tail() const { return tail_; }
   bool array_ended() const { return array_ended_; }
-  void Finish(int64_t shift_ns) { assembler_.Finish(shift_ns); }
+  void Reserve(double ratio) { assembler_.Reserve(ratio); }
+  void Finish(int64_t shift_ns, ThreadPool& pool) { assembler_.Finish(shift_ns, pool); }
 
  private:
   void PickEvents(bool at_end) {
@@ -200,8 +201,10 @@ int64_t ReadObjectForm(const ChunkCutter& cutter, const std::string& tail, store
   return base_ns;
 }
 
-Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& options,
-                store::TraceStore& out) {
+// `size_bytes`: of the file, packed or not; 0 if it is not known.
+Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name,
+                const ReadOptions& options, store::TraceStore& out) {
+  constexpr uint64_t kEstimateParts = 64;  // rows are guessed from one part in this many
   ChunkCutter cutter(source, name, options.chunk_bytes);
   SL_RETURN_IF_ERROR(cutter.ReadHead());
   ParserShelf shelf;
@@ -221,6 +224,11 @@ Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& 
       },
       [&](Work& work) {
         collector.Take(work);
+        const uint64_t part = size_bytes / kEstimateParts;
+        if (reported < part && work.consumed_bytes >= part) {
+          collector.Reserve(1.1 * static_cast<double>(size_bytes) /
+                            static_cast<double>(work.consumed_bytes));
+        }
         if (options.progress != nullptr) options.progress->Add(work.consumed_bytes - reported);
         reported = work.consumed_bytes;
       });
@@ -231,7 +239,7 @@ Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& 
     out.issues.Add(IssueKind::kTraceTruncated,
                    fmt::format("{}: the array of events is not closed", name));
   }
-  collector.Finish(ReadObjectForm(cutter, collector.tail(), out));
+  collector.Finish(ReadObjectForm(cutter, collector.tail(), out), *options.pool);
   return {};
 }
 
@@ -240,13 +248,14 @@ Status ReadFrom(ByteSource& source, const std::string& name, const ReadOptions& 
 Status ReadChromeTrace(const std::string& path, const ReadOptions& options,
                        store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  return ReadFrom(*source, path, options, out);
+  SL_ASSIGN_OR_RETURN(const FileStamp stamp, StatFile(path));
+  return ReadFrom(*source, stamp.size_bytes, path, options, out);
 }
 
 Status ReadChromeText(std::string_view text, const std::string& name, const ReadOptions& options,
                       store::TraceStore& out) {
   const std::unique_ptr<ByteSource> source = MakeMemorySource(text);
-  return ReadFrom(*source, name, options, out);
+  return ReadFrom(*source, text.size(), name, options, out);
 }
 
 }  // namespace steplens::readers

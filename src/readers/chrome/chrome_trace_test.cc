@@ -54,6 +54,16 @@ TEST(ChromeTrace, BaseTimeIsAddedToEveryTime) {
   EXPECT_EQ(store.counters.ts_ns[0], 1000000000000006000);
 }
 
+TEST(ChromeTrace, TaskTypeIsTheCategoryOfASliceWithoutOne) {
+  const TraceStore store = ReadJson(
+      R"([{"ph":"X","name":"a","pid":1,"tid":2,"ts":1,"dur":1,"args":{"Model Id":1,"Task Type":"AI_CORE"}},)"
+      R"({"ph":"X","name":"b","pid":1,"tid":2,"ts":2,"dur":1,"cat":"cpu_op","args":{"Task Type":"AI_CORE"}},)"
+      R"({"ph":"X","name":"c","pid":1,"tid":2,"ts":3,"dur":1,"args":{"task type":"SDMA"}}])");
+  EXPECT_EQ(store.Text(store.slices.category[0]), "AI_CORE");
+  EXPECT_EQ(store.Text(store.slices.category[1]), "cpu_op");
+  EXPECT_EQ(store.Text(store.slices.category[2]), "");
+}
+
 TEST(ChromeTrace, TextAndNumberIdsNameTheSameTrack) {
   const TraceStore store = ReadJson(
       R"([{"ph":"X","name":"a","pid":1,"tid":"7","ts":1,"dur":1},{"ph":"X","name":"b","pid":"1","tid":7,"ts":2,"dur":1},)"

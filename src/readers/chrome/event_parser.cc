@@ -1,9 +1,10 @@
 #include "readers/chrome/event_parser.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -14,9 +15,6 @@
 namespace steplens::readers {
 namespace {
 
-using simdjson::ondemand::array;
-using simdjson::ondemand::document;
-using simdjson::ondemand::object;
 using store::IssueKind;
 using store::kNone;
 
@@ -71,6 +69,53 @@ struct Event {
   }
 };
 
+// At the opening brace. Sets the args and their text.
+bool ParseArgs(TokenCursor& tokens, Event& event) {
+  Args& out = event.args;
+  out.count = 0;
+  const char* const begin = tokens.Take('{');
+  const char* end = tokens.Take('}');
+  while (end == nullptr) {
+    const char* key = tokens.Take('"');
+    if (key == nullptr || tokens.Take(':') == nullptr) return false;
+    const std::string_view raw = tokens.TakeValue();
+    if (raw.empty()) return false;
+    if (out.count < Args::kMax) out.items[out.count++] = {key + 1, raw};
+    if (tokens.Take(',') != nullptr) continue;
+    end = tokens.Take('}');
+    if (end == nullptr) return false;
+  }
+  event.args_text = {begin, static_cast<size_t>(end + 1 - begin)};
+  return true;
+}
+
+void SetField(const char* key, std::string_view token, Event& event) {
+  switch (key[0]) {
+    case 'p':
+      if (KeyIs(key, "ph")) event.ph = Bare(token);
+      if (KeyIs(key, "pid")) event.pid = Bare(token);
+      return;
+    case 't':
+      if (KeyIs(key, "ts")) event.ts = Bare(token);
+      if (KeyIs(key, "tid")) event.tid = Bare(token);
+      return;
+    case 'n':
+      if (KeyIs(key, "name")) event.name = Bare(token);
+      return;
+    case 'd':
+      if (KeyIs(key, "dur")) event.dur = Bare(token);
+      return;
+    case 'c':
+      if (KeyIs(key, "cat")) event.category = Bare(token);
+      return;
+    case 'i':
+      if (KeyIs(key, "id")) event.id = Bare(token);
+      return;
+    default:
+      return;
+  }
+}
+
 bool IsKernelCategory(std::string_view category) {
   return category == "kernel" || category == "Kernel";
 }
@@ -105,7 +150,8 @@ class Memo {
 }  // namespace
 
 struct EventParser::Impl {
-  simdjson::ondemand::parser parser;
+  StructuralIndex index;
+  TokenCursor tokens;
   Event event;
   EventBatch* batch = nullptr;
   const char* text_begin = nullptr;
@@ -117,9 +163,7 @@ struct EventParser::Impl {
       track_slots;  // open addressing: (pid, tid) -> track + 1
 
   bool ParseAll(std::string_view text);
-  bool ParseArgs(object args, const char* begin);
-  void SetField(const char* key, std::string_view token);
-  bool ParseEvent(object source);
+  bool ParseEvent();
   void Dispatch();
   void AddSlice();
   void AddDetails(uint32_t slice);
@@ -258,24 +302,27 @@ void EventParser::Impl::AddSlice() {
   }
   slice.track = CurrentTrack();
   slice.name = Text(event.name);
-  slice.category = category_memo.Intern(batch->strings, event.category);
+  std::string_view category = event.category;
   slice.correlation = kNone;
   for (size_t i = 0; i < event.args.count; ++i) {
-    const char* key = event.args.items[i].key;
-    if (key[0] == 'c' && (KeyIs(key, "connection_id") || KeyIs(key, "correlation") ||
-                          KeyIs(key, "correlation_id"))) {
-      slice.correlation = ParseInt64(Bare(event.args.items[i].raw)).value_or(kNone);
+    const Arg& arg = event.args.items[i];
+    if (arg.key[0] == 'c' && (KeyIs(arg.key, "connection_id") || KeyIs(arg.key, "correlation") ||
+                              KeyIs(arg.key, "correlation_id"))) {
+      slice.correlation = ParseInt64(Bare(arg.raw)).value_or(kNone);
     }
+    // Slices of Ascend streams have no category but a type of task.
+    if (category.empty() && KeyIs(arg.key, "Task Type")) category = Bare(arg.raw);
   }
+  slice.category = category_memo.Intern(batch->strings, category);
   slice.args_offset = kNone;
   if (!event.args_text.empty()) {
     slice.args_offset = static_cast<int64_t>(
         text_offset + static_cast<uint64_t>(event.args_text.data() - text_begin));
     slice.args_size = static_cast<uint32_t>(event.args_text.size());
   }
-  const auto index = static_cast<uint32_t>(batch->slices.size());
+  const auto row = static_cast<uint32_t>(batch->slices.size());
   batch->slices.push_back(slice);
-  if (event.args.count > 0 || event.category == "cpu_op") AddDetails(index);
+  if (event.args.count > 0 || event.category == "cpu_op") AddDetails(row);
 }
 
 void EventParser::Impl::AddFlow(bool is_start) {
@@ -377,102 +424,45 @@ void EventParser::Impl::Dispatch() {
   }
 }
 
-// The text of a value: a scalar with its quotes, or a whole object or array.
-template <typename Value>
-bool TakeText(Value&& value, std::string_view& out) {
-  if (value.raw_json_token().get(out)) return false;
-  if (out[0] == '{') {
-    object inner;
-    return !value.get_object().get(inner) && !inner.raw_json().get(out);
-  }
-  if (out[0] == '[') {
-    array inner;
-    return !value.get_array().get(inner) && !inner.raw_json().get(out);
-  }
-  return true;
-}
-
-// `begin` is the opening brace. Sets the args and their text.
-bool EventParser::Impl::ParseArgs(object args, const char* begin) {
-  Args& out = event.args;
-  out.count = 0;
-  const char* end = begin + 1;
-  for (auto field : args) {
-    simdjson::ondemand::raw_json_string key;
-    std::string_view raw;
-    if (field.key().get(key) || !TakeText(field.value(), raw)) return false;
-    end = raw.data() + raw.size();
-    if (out.count < Args::kMax) out.items[out.count++] = {key.raw(), raw};
-  }
-  while (*end != '}') ++end;  // blanks only: the loop above ended at this brace
-  event.args_text = {begin, static_cast<size_t>(end + 1 - begin)};
-  return true;
-}
-
-void EventParser::Impl::SetField(const char* key, std::string_view token) {
-  switch (key[0]) {
-    case 'p':
-      if (KeyIs(key, "ph")) event.ph = Bare(token);
-      if (KeyIs(key, "pid")) event.pid = Bare(token);
-      return;
-    case 't':
-      if (KeyIs(key, "ts")) event.ts = Bare(token);
-      if (KeyIs(key, "tid")) event.tid = Bare(token);
-      return;
-    case 'n':
-      if (KeyIs(key, "name")) event.name = Bare(token);
-      return;
-    case 'd':
-      if (KeyIs(key, "dur")) event.dur = Bare(token);
-      return;
-    case 'c':
-      if (KeyIs(key, "cat")) event.category = Bare(token);
-      return;
-    case 'i':
-      if (KeyIs(key, "id")) event.id = Bare(token);
-      return;
-    default:
-      return;
-  }
-}
-
-bool EventParser::Impl::ParseEvent(object source) {
+// At the opening brace.
+bool EventParser::Impl::ParseEvent() {
   event.Clear();
-  for (auto field : source) {
-    simdjson::ondemand::raw_json_string key;
-    std::string_view token;
-    if (field.key().get(key) || field.value().raw_json_token().get(token)) return false;
-    if (token[0] != '{' || !KeyIs(key.raw(), "args")) {
-      SetField(key.raw(), token);
-      continue;
-    }
-    object args;
-    if (field.value().get_object().get(args) || !ParseArgs(args, token.data())) return false;
+  tokens.Take('{');
+  if (tokens.Take('}') == nullptr) {
+    do {
+      const char* key = tokens.Take('"');
+      if (key == nullptr || tokens.Take(':') == nullptr) return false;
+      if (tokens.Peek() == '{' && KeyIs(key + 1, "args")) {
+        if (!ParseArgs(tokens, event)) return false;
+        continue;
+      }
+      const std::string_view raw = tokens.TakeValue();
+      if (raw.empty()) return false;
+      SetField(key + 1, raw, event);
+    } while (tokens.Take(',') != nullptr);
+    if (tokens.Take('}') == nullptr) return false;
   }
   Dispatch();
   return true;
 }
 
 bool EventParser::Impl::ParseAll(std::string_view text) {
-  document doc;
-  if (parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING).get(doc))
-    return false;
-  array events;
-  if (doc.get_array().get(events)) return false;
-  for (auto element : events) {
-    std::string_view token;
-    if (element.raw_json_token().get(token)) return false;
-    if (token[0] != '{') {
+  if (!index.Build(text)) return false;
+  tokens = TokenCursor(text, index);
+  if (tokens.Take('[') == nullptr) return false;
+  if (tokens.Take(']') == nullptr) {
+    do {
+      if (tokens.Peek() == '{') {
+        if (!ParseEvent()) return false;
+        continue;
+      }
+      if (tokens.TakeValue().empty()) return false;
       event.Clear();
       Issue(IssueKind::kEventDamaged, "is not an object");
-      continue;
-    }
-    object source;
-    if (element.get_object().get(source) || !ParseEvent(source)) return false;
+    } while (tokens.Take(',') != nullptr);
+    if (tokens.Take(']') == nullptr) return false;
   }
-  const char* rest = nullptr;
-  return doc.current_location().get(rest) !=
-         simdjson::SUCCESS;  // text behind the array: not this array's end
+  return tokens.AtEnd();  // text behind the array: not this array's end
 }
 
 bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batch) {
@@ -488,18 +478,77 @@ bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batc
   return impl_->ParseAll(text);
 }
 
-std::string UnescapeJson(std::string_view raw) {
-  if (raw.find('\\') == std::string_view::npos) return std::string(raw);
-  std::string padded = fmt::format("\"{}\"", raw);
-  const size_t size = padded.size();
-  padded.resize(size + simdjson::SIMDJSON_PADDING);
-  simdjson::ondemand::parser parser;
-  document doc;
-  std::string_view text;
-  if (parser.iterate(padded.data(), size, padded.size()).get(doc) || doc.get_string().get(text)) {
-    return std::string(raw);
+namespace {
+
+// The value of the four hexadecimal digits at text[i]; nothing if there are none.
+std::optional<uint32_t> ParseHex4(std::string_view text, size_t i) {
+  uint32_t value = 0;
+  if (i + 4 > text.size()) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 4, value, 16);
+  if (error != std::errc() || end != text.data() + i + 4) return std::nullopt;
+  return value;
+}
+
+void AppendUtf8(std::string& out, uint32_t code) {
+  const auto tail = [&](uint32_t shift) {
+    out += static_cast<char>(0x80 | ((code >> shift) & 0x3F));
+  };
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    tail(0);
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
   }
-  return std::string(text);
+}
+
+// Appends what the escape at raw[i], a backslash, stands for and moves behind it. False if it means
+// nothing.
+bool AppendEscape(std::string_view raw, size_t& i, std::string& out) {
+  constexpr std::string_view kLetters = "\"\\/bfnrt";
+  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+  if (i + 1 >= raw.size()) return false;
+  const char letter = raw[i + 1];
+  if (const size_t found = kLetters.find(letter); found != std::string_view::npos) {
+    out += kMeanings[found];
+    i += 2;
+    return true;
+  }
+  const auto unit = letter == 'u' ? ParseHex4(raw, i + 2) : std::nullopt;
+  if (!unit) return false;
+  i += 6;
+  if (*unit < 0xD800 || *unit > 0xDFFF) {
+    AppendUtf8(out, *unit);
+    return true;
+  }
+  const auto low = raw.substr(i, 2) == "\\u" ? ParseHex4(raw, i + 2) : std::nullopt;
+  if (*unit > 0xDBFF || !low || *low < 0xDC00 || *low > 0xDFFF) return false;
+  AppendUtf8(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
+  i += 6;
+  return true;
+}
+
+}  // namespace
+
+std::string UnescapeJson(std::string_view raw) {
+  std::string out;
+  out.reserve(raw.size());
+  size_t i = 0;
+  while (i < raw.size()) {
+    const size_t plain_end = std::min(raw.find('\\', i), raw.size());
+    out += raw.substr(i, plain_end - i);
+    i = plain_end;
+    if (i < raw.size() && !AppendEscape(raw, i, out)) return std::string(raw);
+  }
+  return out;
 }
 
 }  // namespace steplens::readers

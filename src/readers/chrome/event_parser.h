@@ -6,11 +6,9 @@
 #include <string_view>
 
 #include "readers/chrome/event_batch.h"
+#include "readers/chrome/structural_index.h"
 
 namespace steplens::readers {
-
-// Extra bytes that must be readable behind a text given to EventParser.
-inline constexpr size_t kParserPadding = 64;
 
 // Turns the text of a JSON array of trace events into an EventBatch. One parser per thread; it
 // keeps its buffers between calls.

@@ -1,77 +1,104 @@
 #include "readers/chrome/flow_pairing.h"
 
-#include <fmt/format.h>
-#include <tsl/robin_map.h>
-
 #include <algorithm>
-#include <tuple>
+#include <bit>
+#include <span>
 
 namespace steplens::readers {
 namespace {
 
-using store::IssueKind;
+// Starts by key. Keys are mostly unique, so that all is one look-up and a step through two arrays.
+class StartGroups {
+ public:
+  explicit StartGroups(const std::vector<FlowEnd>& starts)
+      : starts_(starts), slots_(std::bit_ceil(2 * starts.size() + 1), kFree) {
+    std::vector<uint32_t> group_of(starts.size());
+    std::vector<uint32_t> next;  // counts first, then where the next start of the group goes
+    for (uint32_t i = 0; i < starts.size(); ++i) {
+      uint32_t& slot = slots_[SlotOf(starts[i])];
+      if (slot == kFree) {
+        slot = static_cast<uint32_t>(leaders_.size());
+        leaders_.push_back(i);
+        next.push_back(0);
+      }
+      group_of[i] = slot;
+      ++next[slot];
+    }
+    for (const uint32_t count : next) first_.push_back(first_.back() + count);
+    std::copy(first_.begin(), first_.end() - 1, next.begin());
+    order_.resize(starts.size());
+    for (uint32_t i = 0; i < starts.size(); ++i) order_[next[group_of[i]]++] = i;
+    for (uint32_t group = 0; group < leaders_.size(); ++group) SortByTime(group);
+  }
 
-struct KeyHash {
-  size_t operator()(const std::pair<uint64_t, uint64_t>& key) const {
-    return key.first;
-  }  // hashed already
+  static constexpr uint32_t kNoGroup = store::kNoId;
+
+  size_t size() const { return leaders_.size(); }
+  uint32_t Find(const FlowEnd& end) const { return slots_[SlotOf(end)]; }
+  // Indices of the starts of a group, by time and then in file order.
+  std::span<const uint32_t> operator[](uint32_t group) const {
+    return std::span(order_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
+
+ private:
+  static constexpr uint32_t kFree = kNoGroup;
+
+  // The slot that holds the group of the key, or the free one where it belongs.
+  size_t SlotOf(const FlowEnd& end) const {
+    const size_t mask = slots_.size() - 1;
+    size_t i = end.key_high & mask;  // a hash already
+    while (slots_[i] != kFree) {
+      const FlowEnd& leader = starts_[leaders_[slots_[i]]];
+      if (leader.key_low == end.key_low && leader.key_high == end.key_high) break;
+      i = (i + 1) & mask;
+    }
+    return i;
+  }
+
+  void SortByTime(uint32_t group) {
+    const auto begin = order_.begin() + first_[group];
+    const auto end = order_.begin() + first_[group + 1];
+    if (end - begin < 2) return;
+    std::stable_sort(begin, end,
+                     [&](uint32_t a, uint32_t b) { return starts_[a].ts_ns < starts_[b].ts_ns; });
+  }
+
+  const std::vector<FlowEnd>& starts_;  // outlives this, which lives for one call
+  std::vector<uint32_t> slots_;         // open addressing: groups
+  std::vector<uint32_t> leaders_;       // the first start of each group
+  std::vector<uint32_t> first_{0};      // group g owns order_[first_[g], first_[g + 1])
+  std::vector<uint32_t> order_;
 };
-
-// Starts of one key: a run in the sorted array.
-struct Run {
-  uint32_t first = 0;
-  uint32_t count = 0;
-  bool used = false;
-};
-
-void CountLeftOver(store::TraceStore& out, IssueKind kind, uint64_t count, const FlowEnd& example) {
-  out.issues.Add(kind, fmt::format("flow '{}' at {} ns", out.Text(example.kind), example.ts_ns),
-                 count);
-}
 
 }  // namespace
 
-void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends,
-               store::TraceStore& out) {
-  // Runs of equal keys, each sorted by time. Keys are mostly unique: one map look-up per end.
-  std::stable_sort(starts.begin(), starts.end(), [](const FlowEnd& a, const FlowEnd& b) {
-    return std::tie(a.key_high, a.key_low, a.ts_ns) < std::tie(b.key_high, b.key_low, b.ts_ns);
-  });
-  tsl::robin_map<std::pair<uint64_t, uint64_t>, Run, KeyHash> runs;
-  runs.reserve(starts.size());
-  for (uint32_t i = 0; i < starts.size(); ++i) {
-    const auto [found, is_new] =
-        runs.insert({{starts[i].key_high, starts[i].key_low}, Run{i, 0, false}});
-    ++found.value().count;
-  }
-
-  uint64_t without_start = 0;
-  const FlowEnd* example = nullptr;
-  out.flows.Reserve(out.flows.size() + ends.size());
+PairedFlows PairFlows(const std::vector<FlowEnd>& starts, const std::vector<FlowEnd>& ends,
+                      store::FlowTable& flows) {
+  PairedFlows result;
+  const StartGroups groups(starts);
+  std::vector<bool> used(groups.size(), false);
+  flows.Reserve(flows.size() + ends.size());
   for (const FlowEnd& end : ends) {
-    const auto found = runs.find({end.key_high, end.key_low});
-    if (found == runs.end()) {
-      if (without_start++ == 0) example = &end;
+    const uint32_t group = groups.Find(end);
+    if (group == StartGroups::kNoGroup) {
+      if (result.ends.count++ == 0) result.ends.example = end;
       continue;
     }
-    Run& run = found.value();
-    run.used = true;
-    const auto first = starts.begin() + run.first;
-    auto start = std::upper_bound(first, first + run.count, end.ts_ns,
-                                  [](int64_t ts, const FlowEnd& s) { return ts < s.ts_ns; });
-    if (start != first) --start;
-    out.flows.Append({end.kind, start->track, start->ts_ns, end.track, end.ts_ns});
+    used[group] = true;
+    const auto candidates = groups[group];
+    auto start = std::upper_bound(candidates.begin(), candidates.end(), end.ts_ns,
+                                  [&](int64_t ts, uint32_t i) { return ts < starts[i].ts_ns; });
+    if (start != candidates.begin()) --start;
+    flows.Append({end.kind, starts[*start].track, starts[*start].ts_ns, end.track, end.ts_ns});
   }
-  if (without_start > 0) CountLeftOver(out, IssueKind::kFlowWithoutStart, without_start, *example);
-
-  uint64_t without_end = 0;
-  example = nullptr;
-  for (const FlowEnd& start : starts) {
-    const auto found = runs.find({start.key_high, start.key_low});
-    if (found->second.used) continue;
-    if (without_end++ == 0 || start.ts_ns < example->ts_ns) example = &start;
+  for (uint32_t group = 0; group < groups.size(); ++group) {
+    if (used[group]) continue;
+    const FlowEnd& first = starts[groups[group].front()];
+    const bool is_earliest = result.starts.count == 0 || first.ts_ns < result.starts.example.ts_ns;
+    if (is_earliest) result.starts.example = first;
+    result.starts.count += groups[group].size();
   }
-  if (without_end > 0) CountLeftOver(out, IssueKind::kFlowWithoutEnd, without_end, *example);
+  return result;
 }
 
 }  // namespace steplens::readers

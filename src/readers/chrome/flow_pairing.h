@@ -16,10 +16,19 @@ struct FlowEnd {
   StringId kind;
 };
 
+// Ends or starts that found no partner.
+struct LeftOver {
+  uint64_t count = 0;
+  FlowEnd example{};  // one of them
+};
+struct PairedFlows {
+  LeftOver ends;
+  LeftOver starts;
+};
+
 // Joins every end with the start of the same key that precedes it most closely in time (the first
-// start if none does), appends the arrows to out.flows in the order of `ends`, and counts ends and
-// starts left over.
-void PairFlows(std::vector<FlowEnd> starts, const std::vector<FlowEnd>& ends,
-               store::TraceStore& out);
+// start if none does) and appends the arrows to `flows` in the order of `ends`.
+PairedFlows PairFlows(const std::vector<FlowEnd>& starts, const std::vector<FlowEnd>& ends,
+                      store::FlowTable& flows);
 
 }  // namespace steplens::readers

@@ -19,14 +19,39 @@ std::string DeviceText(const EventBatch::Memory& event) {
   return fmt::format("{}:{}", event.device_type == 20 ? "NPU" : "GPU", event.device_id);
 }
 
+// DeviceText as ids: the events of a trace name few devices.
+class DeviceIds {
+ public:
+  explicit DeviceIds(StringPool& strings) : strings_(strings) {}
+  StringId Of(const EventBatch::Memory& event) {
+    if (!known_ || event.device_type != type_ || event.device_id != id_) {
+      text_ = strings_.Intern(DeviceText(event));
+      type_ = event.device_type;
+      id_ = event.device_id;
+      known_ = true;
+    }
+    return text_;
+  }
+
+ private:
+  StringPool& strings_;
+  bool known_ = false;
+  int64_t type_ = 0;
+  int64_t id_ = 0;
+  StringId text_{};
+};
+
 }  // namespace
 
 void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) {
   std::stable_sort(events.begin(), events.end(),
                    [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
+  out.memory_samples.Reserve(out.memory_samples.size() + events.size());
+  out.allocations.Reserve(out.allocations.size() + events.size() / 2);
+  DeviceIds devices(out.strings);
   tsl::robin_map<uint64_t, uint32_t> open;  // address and device -> row of allocations
   for (const EventBatch::Memory& event : events) {
-    const StringId device = out.strings.Intern(DeviceText(event));
+    const StringId device = devices.Of(event);
     store::MemorySampleTable::Row sample;
     sample.ts_ns = event.ts_ns;
     sample.allocated_bytes = event.total_allocated;

@@ -4,6 +4,8 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -92,6 +94,7 @@ struct TraceAssembler::Impl {
   void FinishEdges();
   void FinishKernels();
   void FinishSteps();
+  void CountLeftOver(IssueKind kind, const LeftOver& left);
   void Shift(int64_t shift_ns);
 };
 
@@ -267,6 +270,19 @@ void TraceAssembler::Append(const EventBatch& batch) {
   self.out.issues.Merge(batch.issues);
 }
 
+void TraceAssembler::Reserve(double ratio) {
+  Impl& self = *impl_;
+  const auto rows = [ratio](size_t seen) {
+    return static_cast<size_t>(ratio * static_cast<double>(seen));
+  };
+  self.out.slices.Reserve(rows(self.out.slices.size()));
+  self.out.host_ops.Reserve(rows(self.out.host_ops.size()));
+  self.out.counters.Reserve(rows(self.out.counters.size()));
+  self.flow_starts.reserve(rows(self.flow_starts.size()));
+  self.flow_ends.reserve(rows(self.flow_ends.size()));
+  self.comms.reserve(rows(self.comms.size()));
+}
+
 // Joins each 'E' with the latest open 'B' of its track.
 void TraceAssembler::Impl::FinishEdges() {
   std::vector<std::vector<const Edge*>> open(out.tracks.size());
@@ -337,6 +353,7 @@ void TraceAssembler::Impl::OrderTracks() {
 }
 
 void TraceAssembler::Impl::FinishKernels() {
+  out.kernels.Reserve(out.kernels.size() + kernels.size());
   for (const Kernel& kernel : kernels) {
     store::KernelTable::Row row;
     row.device = kernel.device;
@@ -387,16 +404,32 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
-void TraceAssembler::Finish(int64_t shift_ns) {
+void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
+  if (left.count == 0) return;
+  out.issues.Add(kind,
+                 fmt::format("flow '{}' at {} ns", out.Text(left.example.kind), left.example.ts_ns),
+                 left.count);
+}
+
+void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
   if (shift_ns != 0) self.Shift(shift_ns);
   self.OrderTracks();
   self.FinishEdges();
-  PairFlows(std::move(self.flow_starts), self.flow_ends, self.out);
-  self.FinishKernels();
-  FillCommunication(self.comms, self.out);
-  self.FinishSteps();
-  FillMemory(std::move(self.memories), self.out);
+  // Each task has tables of its own; only one of them adds texts, and the others read none.
+  PairedFlows paired;
+  const std::array<std::function<void()>, 3> tasks{
+      [&] { paired = PairFlows(self.flow_starts, self.flow_ends, self.out.flows); },
+      [&] { self.FinishKernels(); },
+      [&] {
+        FillCommunication(self.comms, self.out);
+        self.FinishSteps();
+        FillMemory(std::move(self.memories), self.out);
+      },
+  };
+  pool.ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
+  self.CountLeftOver(IssueKind::kFlowWithoutStart, paired.ends);
+  self.CountLeftOver(IssueKind::kFlowWithoutEnd, paired.starts);
 }
 
 }  // namespace steplens::readers

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/thread_pool.h"
 #include "readers/chrome/event_batch.h"
 #include "store/trace_store.h"
 
@@ -16,10 +17,14 @@ class TraceAssembler {
 
   void Append(const EventBatch& batch);
 
+  // Makes room for `ratio` times the rows seen so far: memory that is touched once costs half of
+  // memory that is copied as it grows.
+  void Reserve(double ratio);
+
   // After the last batch: pairs flows and begin/end events, and fills kernels, comm_ops,
   // comm_tasks, steps, allocations and memory_samples from what was seen. `shift_ns` is added to
   // every time.
-  void Finish(int64_t shift_ns);
+  void Finish(int64_t shift_ns, ThreadPool& pool);
 
  private:
   struct Impl;
