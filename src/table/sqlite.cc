@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "base/file.h"
 
 namespace steplens::table {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Closer {
   void operator()(sqlite3* db) const { sqlite3_close(db); }
@@ -52,6 +56,23 @@ void BindCell(sqlite3_stmt* insert, int parameter, const Column& column, size_t 
     }
   }
 }
+
+Error WriteError(sqlite3* db, const std::string& path) {
+  return {ErrorCode::kIo, fmt::format("{}: cannot write: {}", path, sqlite3_errmsg(db))};
+}
+
+bool Execute(sqlite3* db, const std::string& sql) {
+  return sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+// Removes a file that was not moved to its place.
+struct TemporaryFile {
+  std::string path;
+  ~TemporaryFile() {
+    std::error_code error;
+    fs::remove(path, error);
+  }
+};
 
 Status InsertRows(sqlite3* db, const Table& table, const std::string& quoted_name) {
   std::string parameters;
@@ -104,6 +125,37 @@ std::string SqlColumnName(const Column& column) {
   if (column.type != CellType::kTimeUs) return name;
   if (name.ends_with("(us)")) name.resize(name.size() - 4);
   return name + "(ns)";
+}
+
+Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const TemporaryFile cleaner{temporary};
+  std::error_code error;
+  if (fs::exists(path, error)) {
+    if (!fs::copy_file(path, temporary, fs::copy_options::overwrite_existing, error)) {
+      return Error{ErrorCode::kIo, fmt::format("{}: cannot write: {}", path, error.message())};
+    }
+  }
+  sqlite3* opened = nullptr;
+  const int rc = sqlite3_open(temporary.c_str(), &opened);
+  Connection db(opened);
+  if (rc != SQLITE_OK) return WriteError(opened, path);
+  // The file is thrown away if anything fails, so it needs no journal.
+  Execute(opened, "PRAGMA journal_mode = OFF");
+  Execute(opened, "PRAGMA synchronous = OFF");
+  if (!Execute(opened, "BEGIN")) return WriteError(opened, path);
+  for (const Table* table : tables) {
+    if (!Execute(opened, "DROP TABLE IF EXISTS " + QuoteSqlName(table->name())))
+      return WriteError(opened, path);
+    if (const Status status = AddTable(opened, *table); !status.ok())
+      return WriteError(opened, path);
+  }
+  if (!Execute(opened, "COMMIT")) return WriteError(opened, path);
+  if (sqlite3_close(db.release()) != SQLITE_OK)
+    return Error{ErrorCode::kIo, path + ": cannot write the database"};
+  fs::rename(temporary, path, error);
+  if (error) return Error{ErrorCode::kIo, fmt::format("{}: {}", path, error.message())};
+  return {};
 }
 
 Status WriteSqlite(std::span<const Table> tables, const std::string& path) {

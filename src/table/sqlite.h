@@ -13,6 +13,11 @@ namespace steplens::table {
 // Columns have the names and values of SqlColumnName; empty numeric cells are NULL.
 Status WriteSqlite(std::span<const Table> tables, const std::string& path);
 
+// Puts the tables into an SQLite file, beside what else it has: tables of the same names are
+// replaced, and the file is created if there is none. The old file stays until the new one is
+// complete. Tables without columns are only removed.
+Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path);
+
 // A name as an SQL identifier: quoted, so that every header will do.
 std::string QuoteSqlName(std::string_view name);
 

@@ -24,7 +24,7 @@ inline constexpr int64_t kNull = std::numeric_limits<int64_t>::min();
 struct Column {
   std::string name;  // header, with the unit where there is one: "Duration(us)"
   CellType type = CellType::kInt;
-  int decimals = 3;       // console only
+  int decimals = 3;       // console and html only
   bool is_share = false;  // the console may draw it as bars
   std::vector<int64_t> ints;
   std::vector<double> doubles;

@@ -1,0 +1,72 @@
+#include "table/html/data_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "table/html/text.h"
+
+namespace steplens::table::html {
+namespace {
+
+std::string CellContent(const Column& column, size_t row) {
+  if (column.type == CellType::kText) return Escape(column.texts[row]);
+  if (column.type != CellType::kDouble) return GroupDigits(CellText(column, row));
+  const double value = column.doubles[row];
+  if (std::isnan(value)) return "";
+  // Beyond this the digits of a fixed-point form mean nothing.
+  if (!(std::abs(value) < 1e15)) return fmt::format("{:g}", value);
+  return GroupDigits(fmt::format("{:.{}f}", value, column.decimals));
+}
+
+void AppendHeader(std::string& out, const Table& table) {
+  out += "<thead><tr>";
+  for (const Column& column : table.columns()) {
+    const bool is_number = column.type != CellType::kText;
+    out += fmt::format(R"(<th{}><button type="button">{}</button></th>)",
+                       is_number ? R"( class="number")" : "", Escape(column.name));
+  }
+  out += "</tr></thead>\n";
+}
+
+void AppendRows(std::string& out, const Table& table, size_t count) {
+  out += "<tbody>\n";
+  for (size_t row = 0; row < count; ++row) {
+    out += "<tr>";
+    for (const Column& column : table.columns()) {
+      out += column.type == CellType::kText ? "<td>" : R"(<td class="number">)";
+      out += CellContent(column, row) + "</td>";
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody>";
+}
+
+Text RowCountText(size_t shown, size_t all) {
+  const std::string shown_text = GroupDigits(std::to_string(shown));
+  const std::string all_text = GroupDigits(std::to_string(all));
+  if (shown < all) {
+    return {fmt::format("first {} of {} rows", shown_text, all_text),
+            fmt::format("共 {} 行，显示前 {} 行", all_text, shown_text)};
+  }
+  return {fmt::format("{} {}", all_text, all == 1 ? "row" : "rows"),
+          fmt::format("共 {} 行", all_text)};
+}
+
+}  // namespace
+
+std::string DrawTable(const Table& table, size_t max_rows) {
+  const size_t count = std::min(table.rows(), max_rows);
+  std::string out = R"(<div class="data"><div class="bar">)";
+  out += fmt::format(R"(<h3>{}</h3><span class="rows">{}</span>)", Escape(table.name()),
+                     Bilingual(RowCountText(count, table.rows())));
+  out += R"(<input type="search" data-en="Filter" data-zh="筛选" placeholder="Filter">)";
+  out += R"(</div><div class="scroll"><table>)";
+  AppendHeader(out, table);
+  AppendRows(out, table, count);
+  out += "</table></div></div>\n";
+  return out;
+}
+
+}  // namespace steplens::table::html

@@ -1,0 +1,296 @@
+#include "table/xlsx.h"
+
+#ifdef STEPLENS_WITH_XLSX
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xlsxwriter.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "table/display_width.h"
+#include "table/xlsx_text.h"
+#include "table/zip_check.h"
+#endif
+
+namespace steplens::table {
+#ifdef STEPLENS_WITH_XLSX
+namespace {
+
+constexpr size_t kMaxDataRows = 1048575;  // a sheet has 2^20 rows, one is the header
+constexpr size_t kMaxColumns = 16384;
+constexpr double kHeaderHeight = 27;
+constexpr double kMinWidth = 8;
+constexpr double kMaxWidth = 60;
+constexpr size_t kMeasuredRows = 1000;         // rows that decide on the width of a column
+constexpr size_t kCellsKeptInMemory = 200000;  // larger workbooks are streamed
+constexpr int64_t kMaxExactInt = int64_t{1} << 53;
+constexpr int64_t kMaxExactNs = 999999999999999;  // as many digits as every double keeps
+// The file says when it was made; a fixed day, so that the same tables give the same bytes.
+constexpr time_t kCreated = 946684800;
+
+struct WorkbookFree {
+  void operator()(lxw_workbook* workbook) const { lxw_workbook_free(workbook); }
+};
+using Workbook = std::unique_ptr<lxw_workbook, WorkbookFree>;
+
+Error SystemError(std::string_view path, std::string_view action, int error) {
+  return {ErrorCode::kIo, fmt::format("{}: cannot {}: {}", path, action, std::strerror(error))};
+}
+
+// A new empty file beside `path`, removed unless it takes its place.
+class TemporaryFile {
+ public:
+  static Result<TemporaryFile> CreateBeside(const std::string& path) {
+    std::string name = path + ".XXXXXX";
+    const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd < 0) return SystemError(path, "create", errno);
+    ::fchmod(fd, 0644);
+    ::close(fd);
+    return TemporaryFile(std::move(name));
+  }
+  ~TemporaryFile() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  TemporaryFile(TemporaryFile&& other) noexcept : name_(std::exchange(other.name_, {})) {}
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+
+  const std::string& name() const { return name_; }
+  Status RenameTo(const std::string& path) {
+    if (::rename(name_.c_str(), path.c_str()) != 0) return SystemError(path, "write", errno);
+    name_.clear();
+    return {};
+  }
+
+ private:
+  explicit TemporaryFile(std::string name) : name_(std::move(name)) {}
+  std::string name_;
+};
+
+struct Formats {
+  lxw_format* header;
+  lxw_format* body;
+  lxw_format* time;
+};
+
+lxw_format* AddFormat(lxw_workbook* workbook) {
+  lxw_format* format = workbook_add_format(workbook);
+  format_set_font_name(format, "Times New Roman");
+  format_set_border(format, LXW_BORDER_THIN);
+  format_set_align(format, LXW_ALIGN_VERTICAL_CENTER);
+  return format;
+}
+
+Formats AddFormats(lxw_workbook* workbook) {
+  const Formats formats{AddFormat(workbook), AddFormat(workbook), AddFormat(workbook)};
+  format_set_bold(formats.header);
+  format_set_bg_color(formats.header, 0xAFEEEE);
+  format_set_num_format(formats.time, "0.000");
+  return formats;
+}
+
+bool IsExactNumber(const Column& column, size_t row) {
+  switch (column.type) {
+    case CellType::kInt:
+      return column.ints[row] >= -kMaxExactInt && column.ints[row] <= kMaxExactInt;
+    case CellType::kTimeUs:
+      return column.ints[row] >= -kMaxExactNs && column.ints[row] <= kMaxExactNs;
+    case CellType::kDouble:
+      return std::isfinite(column.doubles[row]);
+    case CellType::kText:
+      return false;
+  }
+  return false;
+}
+
+double NumberOf(const Column& column, size_t row) {
+  if (column.type == CellType::kDouble) return column.doubles[row];
+  const auto value = static_cast<double>(column.ints[row]);
+  return column.type == CellType::kTimeUs ? value / 1000 : value;
+}
+
+// A piece of a table on a worksheet: rows [first_row, first_row + row_count) under a header.
+struct Part {
+  const Table& table;
+  size_t first_row;
+  size_t row_count;
+  lxw_worksheet* worksheet;
+  const Formats& formats;
+};
+
+void WriteCell(const Part& part, const Column& column, size_t row, lxw_col_t at) {
+  const auto line = static_cast<lxw_row_t>(row - part.first_row + 1);
+  lxw_format* format = column.type == CellType::kTimeUs ? part.formats.time : part.formats.body;
+  if (IsExactNumber(column, row)) {
+    worksheet_write_number(part.worksheet, line, at, NumberOf(column, row), format);
+    return;
+  }
+  const std::string text = ToXlsxText(CellText(column, row));
+  if (text.empty()) {
+    worksheet_write_blank(part.worksheet, line, at, format);
+  } else {
+    worksheet_write_string(part.worksheet, line, at, text.c_str(), format);
+  }
+}
+
+double ContentWidth(const Part& part, const Column& column) {
+  size_t width = DisplayWidth(ToPrintable(column.name)) + 2;  // the filter's button takes room
+  const size_t end = part.first_row + std::min(part.row_count, kMeasuredRows);
+  for (size_t row = part.first_row; row < end; ++row) {
+    const std::string text = CellText(column, row).substr(0, size_t{4} * 64);
+    width = std::max(width, DisplayWidth(ToPrintable(text)) + 1);
+  }
+  return std::clamp(static_cast<double>(width), kMinWidth, kMaxWidth);
+}
+
+void WriteHeader(const Part& part, const Sheet& sheet) {
+  const auto& columns = part.table.columns();
+  worksheet_set_row(part.worksheet, 0, kHeaderHeight, nullptr);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto at = static_cast<lxw_col_t>(i);
+    const bool is_given = i < sheet.column_widths.size();
+    const double width = is_given ? sheet.column_widths[i] : ContentWidth(part, columns[i]);
+    worksheet_set_column(part.worksheet, at, at, width, nullptr);
+    worksheet_write_string(part.worksheet, 0, at, ToXlsxText(columns[i].name).c_str(),
+                           part.formats.header);
+  }
+  worksheet_freeze_panes(part.worksheet, 1, 0);
+  worksheet_autofilter(part.worksheet, 0, 0, static_cast<lxw_row_t>(part.row_count),
+                       static_cast<lxw_col_t>(columns.size() - 1));
+}
+
+// Whether `row` says the same as the row above in the first `count` columns.
+bool ContinuesAbove(const Table& table, size_t row, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const Column& column = table.columns()[i];
+    if (CellText(column, row) != CellText(column, row - 1)) return false;
+  }
+  return true;
+}
+
+void MergeColumn(const Part& part, size_t column) {
+  const size_t end = part.first_row + part.row_count;
+  for (size_t first = part.first_row; first < end;) {
+    size_t next = first + 1;
+    while (next < end && ContinuesAbove(part.table, next, column + 1)) ++next;
+    if (next - first > 1) {
+      const auto at = static_cast<lxw_col_t>(column);
+      const auto line = [&](size_t row) {
+        return static_cast<lxw_row_t>(row - part.first_row + 1);
+      };
+      worksheet_merge_range(part.worksheet, line(first), at, line(next - 1), at, "",
+                            part.formats.body);
+      WriteCell(part, part.table.columns()[column], first, at);
+    }
+    first = next;
+  }
+}
+
+void WritePart(const Part& part, const Sheet& sheet) {
+  const auto& columns = part.table.columns();
+  if (columns.empty()) return;
+  WriteHeader(part, sheet);
+  for (size_t row = part.first_row; row < part.first_row + part.row_count; ++row) {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      WriteCell(part, columns[i], row, static_cast<lxw_col_t>(i));
+    }
+  }
+  const size_t merged = std::min(sheet.merge_columns, columns.size());
+  for (size_t column = 0; column < merged; ++column) MergeColumn(part, column);
+}
+
+Status AddSheet(lxw_workbook* workbook, const Formats& formats, SheetNames& names,
+                const Sheet& sheet) {
+  const Table& table = *sheet.table;
+  const std::string& wanted = sheet.name.empty() ? table.name() : sheet.name;
+  if (table.columns().size() > kMaxColumns) {
+    return Error{ErrorCode::kUnsupported,
+                 fmt::format("{}: has {} columns, an Excel sheet holds {}; use CSV", wanted,
+                             table.columns().size(), kMaxColumns)};
+  }
+  size_t first_row = 0;
+  do {
+    const std::string name = names.Add(wanted);
+    lxw_worksheet* worksheet = workbook_add_worksheet(workbook, name.c_str());
+    if (worksheet == nullptr) {
+      return Error{ErrorCode::kIo, fmt::format("cannot start the sheet '{}'", name)};
+    }
+    const size_t row_count = std::min(table.rows() - first_row, kMaxDataRows);
+    WritePart({table, first_row, row_count, worksheet, formats}, sheet);
+    first_row += row_count;
+  } while (first_row < table.rows());
+  return {};
+}
+
+// Streaming writes row after row and cannot go back to merge.
+bool CanAndShouldStream(std::span<const Sheet> sheets) {
+  size_t cells = 0;
+  for (const Sheet& sheet : sheets) {
+    if (sheet.merge_columns > 0) return false;
+    cells += sheet.table->rows() * sheet.table->columns().size();
+  }
+  return cells > kCellsKeptInMemory;
+}
+
+// The library keeps its own temporary files beside the result: where a large result fits, they do.
+Workbook OpenWorkbook(const std::string& path, bool is_streamed) {
+  std::string folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  lxw_workbook_options options{};
+  options.constant_memory = is_streamed ? LXW_TRUE : LXW_FALSE;
+  options.tmpdir = folder.data();
+  Workbook workbook(workbook_new_opt(path.c_str(), &options));
+  lxw_doc_properties properties{};
+  properties.created = kCreated;
+  if (workbook) workbook_set_properties(workbook.get(), &properties);
+  return workbook;
+}
+
+Status FillAndClose(const std::string& path, std::span<const Sheet> sheets) {
+  Workbook workbook = OpenWorkbook(path, CanAndShouldStream(sheets));
+  if (!workbook) return Error{ErrorCode::kIo, "not enough memory"};
+  const Formats formats = AddFormats(workbook.get());
+  SheetNames names;
+  for (const Sheet& sheet : sheets) {
+    SL_RETURN_IF_ERROR(AddSheet(workbook.get(), formats, names, sheet));
+  }
+  errno = 0;
+  const lxw_error error = workbook_close(workbook.release());
+  if (error != LXW_NO_ERROR) {
+    const char* reason = errno != 0 ? std::strerror(errno) : lxw_strerror(error);
+    return Error{ErrorCode::kIo, fmt::format("cannot write: {}", reason)};
+  }
+  SL_ASSIGN_OR_RETURN(const bool is_whole, HoldsWholeXmlMembers(path));
+  if (!is_whole) return Error{ErrorCode::kIo, "not everything could be written; is the disk full?"};
+  return {};
+}
+
+}  // namespace
+
+Status WriteXlsx(const std::string& path, std::span<const Sheet> sheets) {
+  SL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::CreateBeside(path));
+  Status written = FillAndClose(file.name(), sheets);
+  if (!written.ok()) return std::move(written).error().During(path);
+  return file.RenameTo(path);
+}
+
+#else
+
+Status WriteXlsx(const std::string& path, std::span<const Sheet>) {
+  return Error{ErrorCode::kUnsupported,
+               path +
+                   ": this steplens was built without Excel files; install libxlsxwriter-dev and "
+                   "build again with -DSTEPLENS_WITH_XLSX=ON, or ask for CSV"};
+}
+
+#endif
+
+}  // namespace steplens::table
