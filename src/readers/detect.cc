@@ -146,6 +146,10 @@ class Detector {
     }
     for (const std::string& sub : beside.folders) {
       if (sub == kOutputName) continue;
+      if (sub.starts_with("PROF_")) {
+        const Result<Listing> raw = List(Join(folder, sub));
+        if (raw.ok()) TakeDeviceInfo(Join(folder, sub), *raw, rank);
+      }
       if (sub.ends_with("_ascend_pt") || sub.ends_with("_ascend_ms")) {
         SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
       } else {
@@ -221,7 +225,7 @@ class Detector {
       const Result<JsonDocument> info = JsonDocument::ReadFile(path);
       if (!info.ok()) continue;
       const auto id = info->root()["rank_id"].AsInt();
-      if (id && *id >= 0) rank.rank = *id;
+      if (id && *id >= 0 && rank.rank == store::kNone) rank.rank = *id;
       rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
     }
   }
@@ -266,6 +270,7 @@ class Detector {
         return ignore(name == "analyse.done" ? "marker" : "not a result file that steplens knows");
       case TextFileKind::kProfilerInfo:
       case TextFileKind::kProfilerMetadata:
+      case TextFileKind::kDeviceInfo:
         return;  // taken already
       default:
         break;
@@ -308,6 +313,13 @@ class Detector {
     if (!kind.ok()) {
       if (is_root) return kind.error();
       Ignore(path, kind.error().message);
+      return {};
+    }
+    if (*kind == DbKind::kNsys) {
+      rank.source = "nsys";
+      rank.format = "db";
+      rank.files.push_back({FileRole::kNsysDb, path, SizeOf(path)});
+      out_.ranks.push_back(std::move(rank));
       return {};
     }
     if (*kind != DbKind::kProfiler && *kind != DbKind::kAnalysis) {
@@ -363,7 +375,7 @@ class Detector {
           const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
           const bool is_info = kind == TextFileKind::kProfilerInfo ||
                                kind == TextFileKind::kProfilerMetadata ||
-                               kind == TextFileKind::kUnknown;
+                               kind == TextFileKind::kDeviceInfo || kind == TextFileKind::kUnknown;
           return file.role != FileRole::kTextFile || !is_info;
         });
     if (!any_data) {
@@ -412,7 +424,7 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
   message +=
       "; expected a rank folder with ASCEND_PROFILER_OUTPUT, a PROF_* folder with "
       "mindstudio_profiler_output, "
-      "a profiler .db, or a trace as .json or .json.gz";
+      "a profiler .db, an Nsight Systems .sqlite, or a trace as .json or .json.gz";
   return {ErrorCode::kNotFound, std::move(message)};
 }
 

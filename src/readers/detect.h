@@ -10,7 +10,7 @@
 namespace steplens::readers {
 
 // What a file of a rank is to us.
-enum class FileRole : uint8_t { kTrace, kTextFile, kProfilerDb, kAnalysisDb };
+enum class FileRole : uint8_t { kTrace, kTextFile, kProfilerDb, kAnalysisDb, kNsysDb };
 
 struct SourceFile {
   FileRole role;

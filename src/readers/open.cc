@@ -14,6 +14,7 @@
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/chrome/chrome_trace.h"
 #include "readers/detect.h"
+#include "readers/nsys/nsys.h"
 #include "store/cache.h"
 #include "store/merge.h"
 
@@ -27,7 +28,28 @@ using store::TraceStore;
 
 std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
 
+// Whether a file holds anything the caller wants.
+bool IsWanted(const SourceFile& file, const Wanted& wanted) {
+  if (file.role == FileRole::kTrace) return wanted.timeline;
+  if (file.role != FileRole::kTextFile) return true;  // the reader chooses tables
+  switch (ClassifyTextFile(BaseName(file.path))) {
+    case TextFileKind::kKernelDetails:
+      return wanted.timeline;
+    case TextFileKind::kCommunication:
+    case TextFileKind::kCommunicationMatrix:
+      return wanted.communication;
+    case TextFileKind::kStepTrace:
+    case TextFileKind::kProfilerInfo:
+    case TextFileKind::kProfilerMetadata:
+    case TextFileKind::kDeviceInfo:
+      return true;
+    default:
+      return wanted.others;
+  }
+}
+
 Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore& out) {
+  if (!IsWanted(file, options.wanted)) return {};
   switch (file.role) {
     case FileRole::kTrace:
       return ReadChromeTrace(file.path, options, out);
@@ -35,6 +57,8 @@ Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore
       return ReadProfilerDb(file.path, options, out);
     case FileRole::kAnalysisDb:
       return ReadAnalysisDb(file.path, options, out);
+    case FileRole::kNsysDb:
+      return ReadNsysDb(file.path, options, out);
     case FileRole::kTextFile: {
       const TextFileKind kind = ClassifyTextFile(BaseName(file.path));
       if (kind == TextFileKind::kUnknown) return {};  // used by detection only
@@ -46,16 +70,20 @@ Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore
   return {};
 }
 
+}  // namespace
+
 store::CacheKey KeyOf(const RankSource& source) {
   std::vector<store::StampedPath> inputs;
   for (const SourceFile& file : source.files) {
     std::error_code error;
-    const std::string path = fs::weakly_canonical(file.path, error).string();
+    const std::string path = fs::absolute(file.path, error).lexically_normal().string();
     const Result<FileStamp> stamp = StatFile(file.path);
     inputs.push_back({path, stamp.ok() ? *stamp : FileStamp{}});
   }
   return store::MakeCacheKey(inputs);
 }
+
+namespace {
 
 void DescribeFrom(const RankSource& source, TraceStore& out) {
   out.info.path = source.path;
@@ -200,6 +228,17 @@ uint64_t TotalBytes(const Detected& detected) {
 }
 
 }  // namespace
+
+Result<TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
+                            const OpenOptions& options) {
+  ReadOptions read_options;
+  read_options.pool = &pool;
+  read_options.chunk_bytes = options.chunk_bytes;
+  read_options.wanted = options.wanted;
+  // The cache holds whole ranks; a part is read faster than it is written there.
+  const bool use_cache = options.use_cache && options.wanted.IsAll();
+  return ReadRank(source, read_options, use_cache ? store::CacheDirectory() : "");
+}
 
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options) {
   SL_ASSIGN_OR_RETURN(Detected detected, DetectRanks(paths));

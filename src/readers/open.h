@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "readers/detect.h"
 #include "readers/read_options.h"
+#include "store/cache.h"
 #include "store/trace_store.h"
 
 namespace steplens::readers {
@@ -14,6 +16,7 @@ struct OpenOptions {
   bool use_cache = true;
   bool show_progress = false;  // a bar on stderr, if it is a terminal
   size_t chunk_bytes = 1 << 20;
+  Wanted wanted{};  // heeded by OpenRank
 };
 
 // Finds and reads every rank below the paths, in parallel, through the cache. Ranks come ordered by
@@ -21,6 +24,14 @@ struct OpenOptions {
 // error only if there is no other. Ranks without a number get the smallest free one; a number that
 // repeats is replaced by the next free one; both are counted as issues.
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options);
+
+// One rank that DetectRanks found, or the parts of it that are wanted. On any thread; `pool` is
+// used inside. The rank's number is what its files say, kNone if they do not.
+Result<store::TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
+                                   const OpenOptions& options);
+
+// Identifies the present state of a rank's files: path, size and time of each.
+store::CacheKey KeyOf(const RankSource& source);
 
 // The args of a slice as JSON text, read again from the trace; empty if it has none.
 Result<std::string> ReadSliceArgs(const store::TraceStore& store, store::SliceId slice);

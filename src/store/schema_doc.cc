@@ -13,6 +13,7 @@ constexpr std::pair<std::string_view, std::string_view> kTableSentences[] = {
     {"slices",
      "Spans of work on a track: host operators, Python functions, API calls, device tasks."},
     {"host_ops", "What PyTorch says of a host operator beyond its slice."},
+    {"markers", "What mstx says of a mark or range beyond its slice."},
     {"flows", "Arrows between two points of the timeline."},
     {"instants", "Moments without duration: trace markers, iteration starts."},
     {"counters", "Samples of the counter series."},

@@ -48,7 +48,7 @@ inline constexpr SliceId kNoSlice{kNoId};
   X(int64_t, dur_ns, "duration, never negative")                                               \
   X(StringId, name, "name")                                                                    \
   X(StringId, category,                                                                        \
-    "cpu_op, python_function, enqueue, dequeue, kernel, ...; empty if not given")              \
+    "cpu_op, python_function, kernel, ...; the task type on Ascend streams; empty if unknown") \
   X(int64_t, correlation,                                                                      \
     "connection_id (Ascend), correlation (Kineto) or correlation_id (queue)")                  \
   X(int64_t, args_offset, "byte offset of its args in the trace text; none if it has no args") \
@@ -63,6 +63,13 @@ inline constexpr SliceId kNoSlice{kNoId};
   X(StringId, input_shapes, "as recorded: '32,3;3' (Ascend) or '[[32, 3], [3]]' (Kineto)") \
   X(StringId, input_types, "data types of the inputs")                                     \
   X(StringId, call_stack, "frames, innermost first, separated by ';'")
+
+// What mstx says of a mark or range beyond its slice. One row per marker slice, in slice order.
+#define SL_MARKER_COLUMNS(X)                                               \
+  X(SliceId, slice, "its slice on the host")                               \
+  X(int64_t, event_type, "0 marker, 1 push/pop, 2 start/end, 3 marker_ex") \
+  X(StringId, domain, "domain, e.g. 'default', 'Module', 'communication'") \
+  X(int64_t, correlation, "connection id of its device side; none if it has none")
 
 // An arrow between two points of the timeline.
 #define SL_FLOW_COLUMNS(X)                                                          \
@@ -297,6 +304,7 @@ inline constexpr SliceId kNoSlice{kNoId};
   T(TrackTable, tracks, SL_TRACK_COLUMNS)                              \
   T(SliceTable, slices, SL_SLICE_COLUMNS)                              \
   T(HostOpTable, host_ops, SL_HOST_OP_COLUMNS)                         \
+  T(MarkerTable, markers, SL_MARKER_COLUMNS)                           \
   T(FlowTable, flows, SL_FLOW_COLUMNS)                                 \
   T(InstantTable, instants, SL_INSTANT_COLUMNS)                        \
   T(CounterTable, counters, SL_COUNTER_COLUMNS)                        \

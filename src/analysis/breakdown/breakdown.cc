@@ -233,18 +233,22 @@ class BreakdownTable {
 }  // namespace
 
 table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options) {
+  return StepBreakdown(job.ranks, options);
+}
+
+table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOptions& options) {
   std::vector<std::vector<DeviceWork>> works;
   bool several_devices = false;
   bool has_gpu = false;
-  for (const TraceStore& store : job.ranks) {
+  for (const TraceStore& store : ranks) {
     const bool wanted = options.selection.HasRank(store.info.rank);
     works.push_back(wanted ? CollectDeviceWork(store) : std::vector<DeviceWork>{});
     several_devices |= works.back().size() > 1;
     has_gpu |= wanted && DetectPlatform(store, ClassifyTracks(store)) == Platform::kGpu;
   }
   BreakdownTable result(several_devices, has_gpu, options.compat);
-  for (size_t r = 0; r < job.ranks.size(); ++r) {
-    const TraceStore& store = job.ranks[r];
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const TraceStore& store = ranks[r];
     if (works[r].empty()) continue;
     const std::vector<StepRange> steps = StepsOrAll(store);
     for (const DeviceWork& work : works[r]) {

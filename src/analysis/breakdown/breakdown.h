@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "analysis/selection.h"
 #include "store/trace_store.h"
 #include "table/table.h"
@@ -20,6 +22,8 @@ struct BreakdownOptions {
 // A rank without device events is measured by its host operators. Ranks without any work have no
 // row.
 table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options);
+table::Table StepBreakdown(std::span<const store::TraceStore> ranks,
+                           const BreakdownOptions& options);
 
 // Per rank, from the first to the last device event: time without any event (idle), with compute,
 // and the rest (communication and copies alone). The three parts sum to kernel_time.

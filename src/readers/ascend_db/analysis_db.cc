@@ -116,8 +116,9 @@ Status ReadLinks(DbContext& db) {
 
 }  // namespace
 
-Status ReadAnalysisTables(DbContext& db) {
+Status ReadAnalysisTables(DbContext& db, bool with_communication) {
   SL_RETURN_IF_ERROR(ReadStepTraces(db));
+  if (!with_communication) return {};
   SL_RETURN_IF_ERROR(ReadTimes(db));
   SL_RETURN_IF_ERROR(ReadBandwidths(db));
   return ReadLinks(db);

@@ -6,7 +6,7 @@ namespace steplens::readers {
 
 // StepTraceTime -> step_traces, CommAnalyzerTime -> comm_times, CommAnalyzerBandwidth ->
 // comm_bandwidths and comm_packets, CommAnalyzerMatrix -> comm_links. Units as written: step times
-// in us, communication in ms and 10^6 bytes.
-Status ReadAnalysisTables(DbContext& db);
+// in us, communication in ms and 10^6 bytes. Without communication only the step table.
+Status ReadAnalysisTables(DbContext& db, bool with_communication);
 
 }  // namespace steplens::readers

@@ -20,6 +20,7 @@
 #include "readers/ascend_db/meta.h"
 #include "readers/ascend_db/sqlite_file.h"
 #include "readers/ascend_db/task_slices.h"
+#include "readers/nsys/nsys.h"
 
 namespace steplens::readers {
 namespace {
@@ -94,12 +95,13 @@ Status ReadProfilerDb(const std::string& path, const ReadOptions& options, store
   SL_ASSIGN_OR_RETURN(SqliteFile file, OpenFor(path, kProfilerTables, out));
   PartProgress progress(options, file.size_bytes(), 5);
   DbContext db(file, out);
+  if (!options.wanted.timeline && !options.wanted.others) return ReadMeta(db);
   SL_RETURN_IF_ERROR(PrepareContext(db));
   SL_RETURN_IF_ERROR(ReadMeta(db));
-  SL_RETURN_IF_ERROR(ReadTimeline(db, progress));
-  SL_RETURN_IF_ERROR(ReadMemory(db));
+  if (options.wanted.timeline) SL_RETURN_IF_ERROR(ReadTimeline(db, progress));
+  if (options.wanted.others) SL_RETURN_IF_ERROR(ReadMemory(db));
   progress.Done();
-  SL_RETURN_IF_ERROR(ReadCounters(db));
+  if (options.wanted.timeline) SL_RETURN_IF_ERROR(ReadCounters(db));
   progress.Done();
   return {};
 }
@@ -108,7 +110,7 @@ Status ReadAnalysisDb(const std::string& path, const ReadOptions& options, store
   SL_ASSIGN_OR_RETURN(SqliteFile file, OpenFor(path, kAnalysisTables, out));
   PartProgress progress(options, file.size_bytes(), 1);
   DbContext db(file, out);
-  SL_RETURN_IF_ERROR(ReadAnalysisTables(db));
+  SL_RETURN_IF_ERROR(ReadAnalysisTables(db, options.wanted.communication));
   progress.Done();
   return {};
 }
@@ -125,6 +127,7 @@ Result<DbKind> ClassifyDb(const std::string& path) {
   if (HasAny(file, kClusterTables)) return DbKind::kCluster;
   if (HasAny(file, kProfilerTables)) return DbKind::kProfiler;
   if (HasAny(file, kAnalysisTables)) return DbKind::kAnalysis;
+  if (HasAny(file, kNsysTables)) return DbKind::kNsys;
   return DbKind::kOther;
 }
 

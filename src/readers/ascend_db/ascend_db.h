@@ -26,6 +26,7 @@ bool LooksLikeSqlite(const std::string& path);
 enum class DbKind : uint8_t {
   kProfiler,  // for ReadProfilerDb
   kAnalysis,  // for ReadAnalysisDb
+  kNsys,      // an Nsight Systems export, for ReadNsysDb
   kCluster,   // cluster_analysis.db: a result over many ranks
   kOther,
 };

@@ -102,7 +102,22 @@ class FlowWriter {
         if (IsForwardOf(a, b)) return {&a, &b};
       }
     }
-    return {nullptr, nullptr};
+    // Captures without sequence numbers: two operators that share an id which launched nothing.
+    if (links.size() != 2 || IsLaunch(links[0].connection)) return {nullptr, nullptr};
+    const bool in_order = SliceBegin(links[0].api.slice) <= SliceBegin(links[1].api.slice);
+    return {&links[in_order ? 0 : 1], &links[in_order ? 1 : 0]};
+  }
+
+  bool IsLaunch(int64_t connection) const {
+    const auto target = FirstTarget(connection);
+    return target != targets_.end() && target->connection == connection;
+  }
+
+  std::vector<LaunchTarget>::const_iterator FirstTarget(int64_t connection) const {
+    return std::lower_bound(targets_.begin(), targets_.end(), connection,
+                            [](const LaunchTarget& candidate, int64_t wanted) {
+                              return candidate.connection < wanted;
+                            });
   }
 
   bool IsForwardOf(const Link& a, const Link& b) const {
@@ -115,11 +130,8 @@ class FlowWriter {
   }
 
   void AddLaunch(const Link& link) {
-    auto target = std::lower_bound(targets_.begin(), targets_.end(), link.connection,
-                                   [](const LaunchTarget& candidate, int64_t connection) {
-                                     return candidate.connection < connection;
-                                   });
-    for (; target != targets_.end() && target->connection == link.connection; ++target) {
+    for (auto target = FirstTarget(link.connection);
+         target != targets_.end() && target->connection == link.connection; ++target) {
       Append(async_npu_, link.api.slice, target->track, target->begin_ns);
     }
   }

@@ -241,13 +241,15 @@ Status ReadCannApi(DbContext& db, HostSlices& host) {
 }
 
 Status ReadMarkers(DbContext& db, HostSlices& host) {
-  return ReadThreadSlices(db, "MSTX_EVENTS",
-                          {"startNs", "endNs", "globalTid", "message", "?connectionId"}, kMarkers,
-                          [&](Scan& row, store::SliceTable::Row& slice, uint32_t index) {
-                            slice.name = db.String(row.Int(3));
-                            const int64_t connection = KnownConnection(row.Int(4));
-                            if (connection != kNone) host.markers.Add(connection, index);
-                          });
+  return ReadThreadSlices(
+      db, "MSTX_EVENTS",
+      {"startNs", "endNs", "globalTid", "message", "?connectionId", "?eventType", "?domainId"},
+      kMarkers, [&](Scan& row, store::SliceTable::Row& slice, uint32_t index) {
+        slice.name = db.String(row.Int(3));
+        const int64_t connection = KnownConnection(row.Int(4));
+        if (connection != kNone) host.markers.Add(connection, index);
+        db.out.markers.Append({SliceId{index}, row.Int(5), db.String(row.Int(6)), connection});
+      });
 }
 
 Status ReadOsRuntime(DbContext& db) {

@@ -49,6 +49,7 @@ std::vector<LaunchTarget> AppendTaskSlices(DbContext& db, const DeviceTasks& tas
     const uint32_t marker = host.markers.Find(task.connection);
     if (slice.name == StringId::kEmpty && marker != kNoRow) slice.name = db.out.slices.name[marker];
     if (slice.name == StringId::kEmpty) slice.name = task.type;
+    slice.category = task.type;
     slice.correlation = task.connection;
     db.out.slices.Append(slice);
     if (task.connection != kNone && !task.is_communication) {

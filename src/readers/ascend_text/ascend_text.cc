@@ -124,6 +124,8 @@ Status ReadInput(TextFileKind kind, const TextInput& input, const ReadOptions& o
       return ReadProfilerInfoFile(input, out);
     case TextFileKind::kProfilerMetadata:
       return ReadProfilerMetadata(input, out);
+    case TextFileKind::kDeviceInfo:
+      return ReadDeviceInfo(input, out);
     case TextFileKind::kUnknown:
       break;
   }
@@ -140,6 +142,7 @@ TextFileKind ClassifyTextFile(std::string_view base_name) {
     return found == std::end(files) ? TextFileKind::kUnknown : found->kind;
   };
   if (base_name.ends_with(".json")) return find(kJsonFiles);
+  if (base_name.starts_with("info.json.")) return TextFileKind::kDeviceInfo;
   if (!base_name.ends_with(".csv")) return TextFileKind::kUnknown;
   const bool is_sheet =
       std::find(std::begin(kSheets), std::end(kSheets), stem) != std::end(kSheets);

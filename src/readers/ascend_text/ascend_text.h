@@ -25,6 +25,7 @@ enum class TextFileKind : uint8_t {
   kSheet,                // any other csv of the exporter, kept as it is -> sheets
   kProfilerInfo,  // profiler_info.json -> meta, one row a scalar: "config.common_config.with_stack"
   kProfilerMetadata,  // profiler_metadata.json -> meta, one row a key, with its JSON text
+  kDeviceInfo,        // PROF_*/device_<n>/info.json.<n> -> meta, "DeviceInfo" with its JSON text
   kUnknown,
 };
 

@@ -73,6 +73,15 @@ Status ReadProfilerMetadata(const TextInput& input, store::TraceStore& out) {
   return {};
 }
 
+Status ReadDeviceInfo(const TextInput& input, store::TraceStore& out) {
+  SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
+  if (out.FindMeta("DeviceInfo")) return {};  // of the rank's first device
+  document.root()["DeviceInfo"].ForEachElement([&](JsonValue device) {
+    if (!out.FindMeta("DeviceInfo")) AppendMeta("DeviceInfo", device.ToText(), out);
+  });
+  return {};
+}
+
 Result<ProfilerInfo> ReadProfilerInfo(const std::string& path) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject({path, {}}));
   const JsonValue root = document.root();

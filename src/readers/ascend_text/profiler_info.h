@@ -12,4 +12,7 @@ Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out);
 // profiler_metadata.json -> meta, one row a member: the text itself, or JSON.
 Status ReadProfilerMetadata(const TextInput& input, store::TraceStore& out);
 
+// info.json.<n> of a device -> meta "DeviceInfo": its cores and clock, as JSON.
+Status ReadDeviceInfo(const TextInput& input, store::TraceStore& out);
+
 }  // namespace steplens::readers
