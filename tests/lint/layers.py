@@ -16,6 +16,7 @@ import sys
 # What a room may use directly; what those use comes with them.
 MAY_USE = {
     "base": [],
+    "mpi": [],
     "format": ["base"],
     "store": ["base"],
     "table": ["base"],
@@ -23,7 +24,8 @@ MAY_USE = {
     "analysis": ["store", "table"],
     "export": ["analysis", "format"],
     "query": ["store", "analysis"],
-    "server": ["readers", "export", "query"],
+    "cluster": ["readers", "analysis"],
+    "server": ["readers", "export", "query", "cluster"],
     "cli": ["server"],
     "collect": ["format"],
 }
@@ -37,6 +39,8 @@ LIBRARIES = {
     "xxhash.h": "xxHash",
     "CLI/": "CLI11",
     "tsl/": "robin-map",
+    "xlsxwriter.h": "libxlsxwriter",
+    "mpi.h": "MPI",
     "fmt/": "fmt",
 }
 WELCOME_IN_EVERY_CC = {"fmt", "robin-map"}

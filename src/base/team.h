@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "base/thread_pool.h"
+
+namespace steplens {
+
+// Who does work over ranks: the threads of this process, or several processes under mpirun. What
+// comes out is the same, byte for byte.
+class Team {
+ public:
+  virtual ~Team() = default;
+
+  // Turns item i into bytes; called for every i below `count` once, on any thread of any member.
+  using Map = std::function<std::string(size_t)>;
+  // Takes the bytes of item i; called on the root only, for i = 0, 1, ... in order, one at a time.
+  using Take = std::function<void(size_t, std::string)>;
+
+  // Every member calls it with the same count and an equivalent map. Only a few items per thread
+  // wait for their turn on the root, so memory does not grow with `count`.
+  virtual Status MapInOrder(size_t count, const Map& map, const Take& take) = 0;
+
+  virtual bool is_root() const = 0;  // the one member that has results and may write them
+  virtual size_t members() const = 0;
+};
+
+// The threads of this process.
+std::unique_ptr<Team> MakeLocalTeam(ThreadPool& pool);
+
+// The processes of an mpirun or srun job if this is one of them, else the threads of this process.
+// MPI is loaded at run time, and only then; without it every process would do all the work, so its
+// absence under mpirun is an error.
+Result<std::unique_ptr<Team>> MakeTeam(ThreadPool& pool);
+
+}  // namespace steplens
