@@ -1,0 +1,1 @@
+"""A simulated training cluster and the captures its ranks would leave behind."""
