@@ -20,6 +20,8 @@ struct OptionSpec {
   std::string default_value{};
   std::vector<std::string> choices{};  // allowed values; empty: any
   bool is_integer = false;
+  bool is_required = false;
+  std::string short_name{};  // "-d"
 };
 
 // A word of the command line without a name.
@@ -40,6 +42,10 @@ class Arguments {
   std::optional<int64_t> Integer(std::string_view option) const;
   const std::vector<std::string>& Positional(std::string_view name) const;
 
+  // Words that no option explains, when the command takes them.
+  const std::vector<std::string>& Unknown() const { return unknown_; }
+  void SetUnknown(std::vector<std::string> words) { unknown_ = std::move(words); }
+
   void Set(const std::string& name, std::vector<std::string> values) {
     values_[name] = std::move(values);
   }
@@ -50,6 +56,7 @@ class Arguments {
  private:
   std::map<std::string, std::vector<std::string>> values_;
   std::map<std::string, std::string> defaults_;
+  std::vector<std::string> unknown_;
 };
 
 // One command: everything that parsing, help, completion and docs/commands.md need, and what it
@@ -62,6 +69,8 @@ struct CommandSpec {
   std::vector<OptionSpec> options;
   std::string example;
   bool is_hidden = false;  // not listed: for the project itself
+  // Whether words that are no option of the command are left to it (Arguments::Unknown).
+  bool takes_unknown = false;
   // Writes the result to stdout. The exit code is 0, that of the error, or the value returned.
   std::function<Result<int>(const Arguments&)> run;
 };

@@ -10,6 +10,7 @@ CommandSpec BreakdownCommand();
 CommandSpec OpsCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
+CommandSpec ClusterCommand();
 CommandSpec CompletionCommand();
 CommandSpec DocsCommand();
 

@@ -20,8 +20,10 @@ std::string Synopsis(const CommandSpec& command) {
 std::string OptionRow(const OptionSpec& option) {
   std::string value = option.value_name;
   if (!option.choices.empty()) value = fmt::format("{}", fmt::join(option.choices, "\\|"));
-  return fmt::format("| `{}`{} | {} | {} |\n", option.name, value.empty() ? "" : " " + value,
-                     option.help, option.default_value);
+  const std::string names =
+      option.short_name.empty() ? option.name : option.short_name + "`, `" + option.name;
+  return fmt::format("| `{}`{} | {} | {} |\n", names, value.empty() ? "" : " " + value, option.help,
+                     option.default_value);
 }
 
 std::string CommandsMarkdown() {

@@ -82,14 +82,18 @@ std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
   return first;
 }
 
-Result<store::Job> OpenInput(const Arguments& arguments) {
-  readers::OpenOptions options;
+Result<size_t> ThreadsOf(const Arguments& arguments) {
   const int64_t threads = arguments.Integer("--threads").value_or(0);
   if (threads < 0 || threads > 1024) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("--threads: {} is out of range, 0 to 1024 was expected", threads)};
   }
-  options.threads = static_cast<size_t>(threads);
+  return static_cast<size_t>(threads);
+}
+
+Result<store::Job> OpenInput(const Arguments& arguments) {
+  readers::OpenOptions options;
+  SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
   options.show_progress = true;
   SL_ASSIGN_OR_RETURN(store::Job job, readers::OpenJob(arguments.Positional("PATH"), options));

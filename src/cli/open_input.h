@@ -17,6 +17,9 @@ std::vector<OptionSpec> TableOptions();  // --json, --csv
 std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
                                const std::vector<OptionSpec>& second);
 
+// --threads, checked.
+Result<size_t> ThreadsOf(const Arguments& arguments);
+
 // Opens what PATH names as the options say. Says on stderr, once, what was left out.
 Result<store::Job> OpenInput(const Arguments& arguments);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/command.h"
@@ -45,6 +46,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.app = root.add_subcommand(spec.name, spec.summary);
   binding.app->footer(fmt::format("{}\n\nExample:\n  {}", spec.description, spec.example));
   if (spec.is_hidden) binding.app->group("");
+  binding.app->allow_extras(spec.takes_unknown);
   for (const PositionalSpec& positional : spec.positionals) {
     CLI::Option* option =
         binding.app->add_option(positional.name, binding.values[positional.name], positional.help);
@@ -55,15 +57,19 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
   }
   for (const OptionSpec& option_spec : spec.options) {
+    const std::string names = option_spec.short_name.empty()
+                                  ? option_spec.name
+                                  : option_spec.short_name + "," + option_spec.name;
     if (option_spec.value_name.empty()) {
-      binding.app->add_flag(option_spec.name, binding.flags[option_spec.name], option_spec.help);
+      binding.app->add_flag(names, binding.flags[option_spec.name], option_spec.help);
       continue;
     }
-    CLI::Option* option = binding.app->add_option(
-        option_spec.name, binding.values[option_spec.name], option_spec.help);
+    CLI::Option* option =
+        binding.app->add_option(names, binding.values[option_spec.name], option_spec.help);
     option->type_name(option_spec.value_name);
     option->expected(1);
     option->allow_extra_args(false);
+    if (option_spec.is_required) option->required();
     if (!option_spec.default_value.empty()) option->default_str(option_spec.default_value);
     if (!option_spec.choices.empty()) option->check(CLI::IsMember(option_spec.choices));
     if (option_spec.is_integer) option->check(CLI::TypeValidator<int64_t>("INT"));
@@ -81,7 +87,19 @@ Arguments Collect(const Binding& binding) {
   for (const OptionSpec& option : binding.spec->options) {
     if (!option.default_value.empty()) arguments.SetDefault(option.name, option.default_value);
   }
+  arguments.SetUnknown(binding.app->remaining());
   return arguments;
+}
+
+// `steplens -d PATH` is `steplens cluster -d PATH`: the command that is meant when none is named.
+std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || !words.front().starts_with('-')) return words;
+  const bool asks_for_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "-h" || word == "--help" || word == "-V" || word == "--version";
+  });
+  if (!asks_for_help) words.insert(words.begin(), "cluster");
+  return words;
 }
 
 int Fail(const Error& error) {
@@ -107,8 +125,10 @@ int RunProgram(int argc, const char* const* argv) {
   app.failure_message(CLI::FailureMessage::simple);
   std::vector<Binding> bindings(Commands().size());
   for (size_t i = 0; i < bindings.size(); ++i) Bind(Commands()[i], app, bindings[i]);
+  std::vector<std::string> words = WithDefaultCommand(argc, argv);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const CLI::App* about = &app;

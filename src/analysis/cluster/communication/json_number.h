@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "base/number.h"
+
+namespace steplens::analysis::cluster {
+
+// A number as Python's json writes a float: "2.0", "0.25", "1e-05"; NaN (not known) is 0.
+inline std::string JsonFloat(double value) {
+  if (!std::isfinite(value)) return "0";
+  std::string text = FormatDouble(value);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+// Half to even at the fourth decimal, as Python's round has it.
+inline double RoundTo4(double value) {
+  // nearbyint rounds halves to even; the scaled value is exact enough for what is printed.
+  return std::nearbyint(value * 1e4) / 1e4;
+}
+
+// size / time, four decimals; 0 for no time.
+inline double Ratio4(double part, double whole) {
+  return whole < 1e-15 ? 0 : RoundTo4(part / whole);
+}
+
+}  // namespace steplens::analysis::cluster

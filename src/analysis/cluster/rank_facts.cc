@@ -1,0 +1,173 @@
+#include "analysis/cluster/rank_facts.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/json.h"
+#include "base/number.h"
+
+namespace steplens::analysis::cluster {
+namespace {
+
+using store::IssueKind;
+using store::kNone;
+using store::TraceStore;
+
+std::string Meta(const TraceStore& rank, std::string_view name) {
+  return std::string(rank.FindMeta(name).value_or(""));
+}
+
+std::vector<GroupFact> ReadGroups(const TraceStore& rank) {
+  std::vector<GroupFact> groups;
+  const std::string text = Meta(rank, "parallel_group_info");
+  if (text.empty()) return groups;
+  const Result<JsonDocument> document = JsonDocument::Parse(text, "parallel_group_info");
+  if (!document.ok()) return groups;
+  document->root().ForEachMember([&](std::string_view id, JsonValue info) {
+    GroupFact group;
+    group.id = id;
+    group.pg_name = info["group_name"].AsString().value_or("");
+    group.group_rank = info["group_rank"].AsInt().value_or(kNone);
+    std::vector<int64_t> ranks;
+    info["global_ranks"].ForEachElement([&](JsonValue member) {
+      if (const auto number = member.AsInt()) ranks.push_back(*number);
+    });
+    group.ranks = RankSet(std::move(ranks));
+    groups.push_back(std::move(group));
+  });
+  return groups;
+}
+
+// The profiler names a capture <host>_<pid>_<time>_ascend_pt; text captures say it nowhere else.
+std::string HostInPath(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.ends_with("_ascend_pt") && !name.ends_with("_ascend_ms")) return {};
+  name.remove_suffix(std::string_view("_ascend_pt").size());
+  for (const size_t min_digits : {size_t{14}, size_t{1}}) {  // the time, then the process
+    const size_t mark = name.rfind('_');
+    if (mark == name.npos || name.size() - mark - 1 < min_digits ||
+        name.find_first_not_of("0123456789", mark + 1) != name.npos) {
+      return {};
+    }
+    name = name.substr(0, mark);
+  }
+  return std::string(name);
+}
+
+// "step50" -> 50
+void AddStep(std::string_view text, std::set<int64_t>& steps) {
+  if (text.starts_with("step")) text.remove_prefix(4);
+  if (const auto number = ParseInt64(text)) steps.insert(*number);
+}
+
+std::vector<int64_t> StepNumbers(const TraceStore& rank) {
+  std::set<int64_t> steps;
+  for (const int64_t step : rank.steps.step) {
+    if (step != kNone) steps.insert(step);
+  }
+  for (const int64_t step : rank.step_traces.step) {
+    if (step != kNone) steps.insert(step);
+  }
+  StringId last = StringId::kEmpty;
+  for (const StringId step : rank.comm_times.step) {
+    if (step != last) AddStep(rank.Text(step), steps);
+    last = step;
+  }
+  return {steps.begin(), steps.end()};
+}
+
+void CountLosses(const TraceStore& rank, RankFacts& facts) {
+  for (size_t i = 0; i < static_cast<size_t>(IssueKind::kCount); ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    if (store::GetIssueInfo(kind).severity != store::Severity::kDataLoss) continue;
+    const store::IssueLog::Entry& entry = rank.issues.entry(kind);
+    if (entry.count > 0 && facts.first_loss.empty()) facts.first_loss = entry.example;
+    facts.lost_records += entry.count;
+  }
+}
+
+// One size of distributed_args: absent is 1, 0 counts as 1, anything that is no integer is nothing.
+std::optional<int64_t> SizeOf(JsonValue args, std::string_view key, std::string& problem) {
+  const JsonValue value = args[key];
+  if (!value.exists()) return 1;
+  const auto size = value.AsInt();
+  if (!size || *size < 0) {
+    problem = fmt::format("distributed_args: {} is {}, a positive integer was expected", key,
+                          value.ToText());
+    return std::nullopt;
+  }
+  return *size == 0 ? 1 : *size;
+}
+
+}  // namespace
+
+RankFacts DescribeRank(const TraceStore& rank) {
+  RankFacts facts;
+  facts.rank = rank.info.rank;
+  facts.path = rank.info.path;
+  facts.source = rank.info.source;
+  facts.format = rank.info.format;
+  facts.level = rank.info.level;
+  facts.device = rank.info.device;
+  facts.host_uid = Meta(rank, "hostUid");
+  facts.host_name = Meta(rank, "hostName");
+  if (facts.host_name.empty()) facts.host_name = HostInPath(rank.info.path);
+  facts.steps = StepNumbers(rank);
+  facts.distributed_args = Meta(rank, "distributed_args");
+  facts.pp_info = Meta(rank, "pp_info");
+  facts.groups = ReadGroups(rank);
+  facts.has_communication_results = rank.comm_times.size() > 0;
+  CountLosses(rank, facts);
+  return facts;
+}
+
+std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
+                                          std::string& problem) {
+  const Result<JsonDocument> document = JsonDocument::Parse(distributed_args, "distributed_args");
+  if (!document.ok() || !document->root().IsObject()) {
+    problem = "distributed_args is not a JSON object";
+    return std::nullopt;
+  }
+  ParallelLayout layout;
+  const std::pair<std::string_view, int64_t*> sizes[] = {
+      {"world_size", &layout.world},
+      {"tensor_model_parallel_size", &layout.tp},
+      {"context_parallel_size", &layout.cp},
+      {"data_parallel_size", &layout.dp},
+      {"pipeline_model_parallel_size", &layout.pp},
+      {"expert_model_parallel_size", &layout.ep}};
+  for (const auto& [key, size] : sizes) {
+    const auto value = SizeOf(document->root(), key, problem);
+    if (!value) return std::nullopt;
+    *size = *value;
+  }
+  const int64_t product = layout.tp * layout.cp * layout.dp * layout.pp;
+  if (layout.world != product) {
+    problem =
+        fmt::format("distributed_args: world_size is {}, but TP {} x CP {} x DP {} x PP {} is {}",
+                    layout.world, layout.tp, layout.cp, layout.dp, layout.pp, product);
+    return std::nullopt;
+  }
+  if ((layout.dp * layout.cp) % layout.ep != 0) {
+    problem = fmt::format("distributed_args: DP {} x CP {} is not divisible by EP {}", layout.dp,
+                          layout.cp, layout.ep);
+    return std::nullopt;
+  }
+  return layout;
+}
+
+Coordinates CoordinatesOf(const ParallelLayout& layout, int64_t rank) {
+  Coordinates at;
+  at.tp = rank % layout.tp;
+  rank /= layout.tp;
+  at.cp = rank % layout.cp;
+  rank /= layout.cp;
+  at.dp = rank % layout.dp;
+  at.pp = rank / layout.dp;
+  at.ep = (at.dp * layout.cp + at.cp) % layout.ep;
+  return at;
+}
+
+}  // namespace steplens::analysis::cluster

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/cluster/answer.h"
+#include "analysis/cluster/options.h"
+#include "analysis/cluster/rank_facts.h"
+#include "base/archive.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis::cluster {
+
+// The form results will take, where it changes what is computed.
+enum class Form : uint8_t {
+  kDb,    // tables of cluster_analysis.db
+  kText,  // the text deliverables: communication_group.json and the like, or csv
+};
+
+// A question asked of every rank and answered for the job: map over ranks, then reduce. Map is
+// called for different ranks at once, in any process; Add and Finish on the root, rank by rank in
+// ascending order. A recipe keeps what its answer needs, not what the ranks recorded.
+class Recipe {
+ public:
+  virtual ~Recipe() = default;
+  virtual std::string Map(const store::TraceStore& rank) const = 0;
+  // False if the bytes are not a part of this recipe.
+  virtual bool Add(const RankFacts& facts, std::string_view part) = 0;
+  virtual Result<Answer> Finish(Form form) = 0;
+  // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.
+  // The captures are gone afterwards.
+  virtual void SetBaseline(const store::Job& baseline) { static_cast<void>(baseline); }
+};
+
+// A recipe whose part is a struct with Fields (base/archive.h).
+template <typename Part>
+class RecipeOf : public Recipe {
+ public:
+  std::string Map(const store::TraceStore& rank) const final { return ToBytes(MapRank(rank)); }
+  bool Add(const RankFacts& facts, std::string_view part) final {
+    std::optional<Part> read = FromBytes<Part>(part);
+    if (!read) return false;
+    AddRank(facts, std::move(*read));
+    return true;
+  }
+
+ protected:
+  virtual Part MapRank(const store::TraceStore& rank) const = 0;
+  virtual void AddRank(const RankFacts& facts, Part part) = 0;
+};
+
+// What of a rank a recipe looks at.
+struct Needs {
+  bool timeline = false;
+  bool communication = false;
+  bool step_table = false;  // the step table, which is in every light capture: else the timeline
+};
+
+struct RecipeSpec {
+  std::string name;     // "hccl_sum"
+  std::string folder;   // "HcclSum": where its csv files go
+  std::string summary;  // one line
+  Needs needs;
+  std::vector<std::string> options;  // names of its own options: {"top_num"}
+  bool is_part_of_mode = false;      // runs with "all" and the like, not by its own name
+  std::string baseline_option{};     // the option that names the captures for SetBaseline
+  // An error (kInvalidArgument) if its options make no sense.
+  std::function<Result<std::unique_ptr<Recipe>>(const Options&)> make;
+};
+
+// make() of a recipe that takes any options.
+template <typename R>
+Result<std::unique_ptr<Recipe>> MakeRecipe(const Options& options) {
+  return std::unique_ptr<Recipe>(std::make_unique<R>(options));
+}
+
+}  // namespace steplens::analysis::cluster

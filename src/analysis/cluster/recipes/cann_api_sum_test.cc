@@ -1,0 +1,69 @@
+#include "analysis/cluster/recipes/recipe_testing.h"
+#include "analysis/cluster/recipes/recipes.h"
+
+namespace steplens::analysis::cluster {
+namespace {
+
+// Two levels that both have an API "launch"; `extra_ns` makes the second call longer.
+StoreBuilder MakeRank(int64_t extra_ns) {
+  StoreBuilder rank;
+  rank.ThreadOf("Ascend Hardware", "Stream 1");
+  const store::TrackId cann = rank.ThreadOf("CANN", "Thread 1");
+  rank.Slice(cann, 0, 10, "Node@launch");
+  rank.Slice(cann, 20, 40 + extra_ns, "Node@launch");
+  rank.Slice(cann, 0, 50, "AscendCL@launch");
+  return rank;
+}
+
+TEST(CannApiSum, KeepsLayersApart) {
+  StoreBuilder rank = MakeRank(0);
+  const Answer answer = AskRecipe(CannApiSumRecipe(), {}, {&rank});
+  const table::Table& all = TableOf(answer, "CannApiSum");
+  ASSERT_EQ(all.rows(), 2u);
+  EXPECT_EQ(Cell(all, "apiType", 0), "acl");
+  EXPECT_EQ(Cell(all, "apiType", 1), "node");
+  EXPECT_EQ(Cell(all, "totalTimeNs", 1), "30");
+  EXPECT_EQ(Cell(all, "timeRatio", 1), "100");  // of its layer
+}
+
+TEST(CannApiSum, CompatAddsLayersUpAndNamesAllRanksAtTheExtremes) {
+  StoreBuilder first = MakeRank(0);
+  StoreBuilder second = MakeRank(0);
+  Options options;
+  options.compat = true;
+  const Answer answer = AskRecipe(CannApiSumRecipe(), options, {&first, &second});
+  const table::Table& all = TableOf(answer, "CannApiSum");
+  ASSERT_EQ(all.rows(), 1u);
+  EXPECT_EQ(Cell(all, "totalCount", 0), "6");
+  EXPECT_EQ(Cell(all, "minRank", 0), "0, 1");
+  EXPECT_EQ(all.Find("apiType"), nullptr);
+}
+
+TEST(CannApiSum, QuartilesOfAllRanksAreThoseOfAllCalls) {
+  StoreBuilder first = MakeRank(0);      // node: 10, 20
+  StoreBuilder second = MakeRank(1000);  // node: 10, 1020
+  const Answer ours = AskRecipe(CannApiSumRecipe(), {}, {&first, &second});
+  const table::Table& all = TableOf(ours, "CannApiSum");
+  ASSERT_EQ(Cell(all, "apiType", 0), "node");
+  EXPECT_EQ(all.Find("medNs")->doubles[0], 15);
+  EXPECT_EQ(Cell(all, "maxRank", 0), "1");
+}
+
+TEST(CannApiSum, TakesOnlyCallsOfTheStep) {
+  StoreBuilder rank = MakeRank(0);
+  rank.Step(7, 15, 100);
+  Options options;
+  options.step = 7;
+  const Answer answer = AskRecipe(CannApiSumRecipe(), options, {&rank});
+  EXPECT_EQ(Cell(TableOf(answer, "CannApiSumRank"), "totalCount", 0), "1");
+}
+
+TEST(CannApiSum, SaysHowManyRanksHaveNoCalls) {
+  StoreBuilder rank;
+  const Answer answer = AskRecipe(CannApiSumRecipe(), {}, {&rank});
+  ASSERT_EQ(answer.notes.size(), 1u);
+  EXPECT_TRUE(answer.notes[0].starts_with("1 ranks"));
+}
+
+}  // namespace
+}  // namespace steplens::analysis::cluster

@@ -1,0 +1,40 @@
+#include "analysis/cluster/recipes/comm_calls.h"
+
+#include "analysis/cluster/step_window.h"
+#include "analysis/time_math.h"
+
+namespace steplens::analysis::cluster {
+
+std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const HostCalls& host,
+                                       const Options& options) {
+  const StepWindow window = FindStepWindow(rank, options);
+  std::vector<CommCall> calls;
+  const store::CommOpTable& ops = rank.comm_ops;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (!IsPlausible(ops.begin_ns[i], EndNs(ops.begin_ns[i], ops.dur_ns[i]))) continue;
+    int64_t launch_ns = host.StartOf(ops.correlation[i]);
+    if (launch_ns == store::kNone) {
+      if (options.compat) continue;
+      launch_ns = ops.begin_ns[i];
+    }
+    if (!window.Contains(launch_ns)) continue;
+    calls.push_back({std::string(rank.Text(ops.group_name[i])), std::string(rank.Text(ops.name[i])),
+                     host.StepAt(launch_ns).value_or(store::kNone), ops.begin_ns[i],
+                     ops.dur_ns[i]});
+  }
+  return calls;
+}
+
+bool IsPointToPoint(std::string_view op_name) {
+  return op_name.find("send") != op_name.npos || op_name.find("receive") != op_name.npos;
+}
+
+std::map<std::string, size_t> GroupSizes(const RankFacts& facts) {
+  std::map<std::string, size_t> sizes;
+  for (const GroupFact& group : facts.groups) {
+    if (!group.ranks.empty()) sizes[group.id] = group.ranks.size();
+  }
+  return sizes;
+}
+
+}  // namespace steplens::analysis::cluster

@@ -1,0 +1,373 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "analysis/classify/classify.h"
+#include "analysis/cluster/recipes/recipes.h"
+#include "analysis/duration_stats.h"
+#include "analysis/steps/steps.h"
+#include "base/number.h"
+#include "table/csv.h"
+
+namespace steplens::analysis::cluster {
+namespace {
+
+using store::KernelTable;
+using store::kNone;
+using store::TraceStore;
+
+constexpr std::string_view kNotAvailable = "N/A";
+constexpr double kNsPerUs = 1000;
+
+// A csv file on its way: cells are texts, since the files say "N/A" where there is no number.
+struct TextColumn {
+  std::string name;
+  std::vector<std::string> cells;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(name, cells);
+  }
+};
+
+struct Part {
+  std::vector<TextColumn> apis;
+  std::vector<TextColumn> kernels;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(apis, kernels);
+  }
+};
+
+std::string Known(std::string_view text) {
+  return std::string(text.empty() ? kNotAvailable : text);
+}
+std::string Known(int64_t number) {
+  return number == kNone ? std::string(kNotAvailable) : fmt::to_string(number);
+}
+// In quotes. A scalar has a type and an empty shape.
+std::string ShapesCell(std::string_view shapes, std::string_view types) {
+  return types.empty() && shapes.empty() ? std::string(kNotAvailable)
+                                         : fmt::format("\"{}\"", shapes);
+}
+
+// The number that stands for 'no model', which collectives have, too.
+constexpr int64_t kNoModel = 4294967295;
+
+// Fills a column with a cell per kernel.
+TextColumn ColumnOf(const TraceStore& store, std::string name,
+                    const std::function<std::string(size_t row)>& cell) {
+  TextColumn column{std::move(name), {}};
+  column.cells.reserve(store.kernels.size());
+  for (size_t i = 0; i < store.kernels.size(); ++i) column.cells.push_back(cell(i));
+  return column;
+}
+
+std::string MetricCell(const TraceStore& store, const store::DynamicColumn& metric, size_t row) {
+  if (row >= metric.size()) return std::string(kNotAvailable);
+  if (metric.is_text()) return Known(store.Text(metric.texts[row]));
+  const double value = metric.numbers[row];
+  return value == value ? FormatDouble(value) : std::string(kNotAvailable);
+}
+
+// kernel_details.csv as the collector writes it.
+std::vector<TextColumn> KernelDetails(const TraceStore& store) {
+  const KernelTable& kernels = store.kernels;
+  std::vector<TextColumn> out;
+  const auto add = [&](std::string name, const std::function<std::string(size_t)>& cell) {
+    out.push_back(ColumnOf(store, std::move(name), cell));
+  };
+  const auto number = [&](std::string name, const store::Column<int64_t>& column) {
+    add(std::move(name), [&](size_t i) { return Known(column[i]); });
+  };
+  const auto text = [&](std::string name, const store::Column<StringId>& column) {
+    add(std::move(name), [&](size_t i) { return Known(store.Text(column[i])); });
+  };
+  const auto shapes = [&](std::string name, const store::Column<StringId>& column,
+                          const store::Column<StringId>& types) {
+    add(std::move(name),
+        [&](size_t i) { return ShapesCell(store.Text(column[i]), store.Text(types[i])); });
+  };
+  const auto us = [](int64_t ns) {
+    return ns == kNone ? std::string(kNotAvailable) : FormatNsAsUs(ns);
+  };
+
+  const std::vector<StepRange> steps = ComputeStepRanges(store);
+  StepFinder finder(steps);
+  if (!steps.empty()) {
+    add("Step Id", [&](size_t i) {
+      if (kernels.step[i] != kNone) return fmt::to_string(kernels.step[i]);
+      const auto step = finder.Find(kernels.begin_ns[i]);
+      return step ? fmt::to_string(steps[*step].step) : std::string();
+    });
+  }
+  number("Device_id", kernels.device);
+  add("Model ID", [&](size_t i) {
+    return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i]);
+  });
+  number("Task ID", kernels.task_id);
+  number("Stream ID", kernels.stream);
+  text("Name", kernels.name);
+  text("Type", kernels.type);
+  text("OP State", kernels.state);
+  text("Accelerator Core", kernels.core);
+  // The TAB keeps spreadsheets from rounding the number.
+  add("Start Time(us)", [&](size_t i) { return us(kernels.begin_ns[i]) + "\t"; });
+  add("Duration(us)", [&](size_t i) { return us(kernels.dur_ns[i]); });
+  add("Wait Time(us)", [&](size_t i) { return us(kernels.wait_ns[i]); });
+  number("Block Dim", kernels.block_dim);
+  number("Mix Block Dim", kernels.mix_block_dim);
+  text("HF32 Eligible", kernels.hf32);
+  shapes("Input Shapes", kernels.input_shapes, kernels.input_types);
+  text("Input Data Types", kernels.input_types);
+  text("Input Formats", kernels.input_formats);
+  shapes("Output Shapes", kernels.output_shapes, kernels.output_types);
+  text("Output Data Types", kernels.output_types);
+  text("Output Formats", kernels.output_formats);
+  number("Context ID", kernels.context_id);
+  for (const store::DynamicColumn& metric : store.kernel_metrics)
+    add(metric.name, [&](size_t i) { return MetricCell(store, metric, i); });
+  return out;
+}
+
+// A metric under the reference's name, and the name that its place follows from.
+struct ReferenceMetric {
+  std::string order;
+  std::string name;
+  const store::DynamicColumn* column;
+};
+
+std::vector<ReferenceMetric> ReferenceMetrics(const TraceStore& store) {
+  std::vector<ReferenceMetric> out;
+  for (const store::DynamicColumn& column : store.kernel_metrics) {
+    const std::string name = column.name.substr(0, column.name.find('('));
+    const std::string order = name == "aicore_time" ? "aic_total_time"
+                              : name == "aiv_time"  ? "aiv_total_time"
+                                                    : name;
+    out.push_back({order, name, &column});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ReferenceMetric& a, const ReferenceMetric& b) {
+    return a.order < b.order;
+  });
+  return out;
+}
+
+// kernel_details.csv as the reference's recipe writes it: other names, times through doubles, and
+// as wait the time from the start before to the own end.
+std::vector<TextColumn> ReferenceKernelDetails(const TraceStore& store) {
+  const KernelTable& kernels = store.kernels;
+  std::vector<TextColumn> out;
+  const auto add = [&](std::string name, const std::function<std::string(size_t)>& cell) {
+    out.push_back(ColumnOf(store, std::move(name), cell));
+  };
+  const auto number = [&](std::string name, const store::Column<int64_t>& column) {
+    add(std::move(name), [&](size_t i) { return Known(column[i]); });
+  };
+  const auto text = [&](std::string name, const store::Column<StringId>& column) {
+    add(std::move(name), [&](size_t i) { return Known(store.Text(column[i])); });
+  };
+  const auto shapes = [&](std::string name, const store::Column<StringId>& column,
+                          const store::Column<StringId>& types) {
+    add(std::move(name),
+        [&](size_t i) { return ShapesCell(store.Text(column[i]), store.Text(types[i])); });
+  };
+  const auto is_collective = [&](size_t i) {
+    return IsCommunicationCore(store.Text(kernels.core[i]));
+  };
+
+  text("op_name", kernels.name);
+  number("block_dim", kernels.block_dim);
+  number("mix_block_dim", kernels.mix_block_dim);
+  text("op_type", kernels.type);
+  add("task_type", [&](size_t i) {
+    return is_collective(i) ? std::string("COMMUNICATION") : Known(store.Text(kernels.core[i]));
+  });
+  text("input_formats", kernels.input_formats);
+  shapes("input_shapes", kernels.input_shapes, kernels.input_types);
+  text("input_data_types", kernels.input_types);
+  shapes("output_shapes", kernels.output_shapes, kernels.output_types);
+  text("output_formats", kernels.output_formats);
+  text("output_data_types", kernels.output_types);
+  const bool has_state = std::any_of(kernels.state.begin(), kernels.state.end(),
+                                     [](StringId state) { return state != StringId::kEmpty; });
+  if (has_state) text("op_state", kernels.state);
+  add("task_start_time",
+      [&](size_t i) { return FormatDouble(static_cast<double>(kernels.begin_ns[i]) / kNsPerUs); });
+  add("task_duration",
+      [&](size_t i) { return FormatDouble(static_cast<double>(kernels.dur_ns[i]) / kNsPerUs); });
+  number("device_id", kernels.device);
+  add("model_id", [&](size_t i) {
+    return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i]);
+  });
+  number("stream_id", kernels.stream);
+  add("context_id", [&](size_t i) {
+    const bool is_task = kernels.context_id[i] == kNone && !is_collective(i);
+    return is_task ? fmt::to_string(kNoModel) : Known(kernels.context_id[i]);
+  });
+  number("task_id", kernels.task_id);
+  for (const ReferenceMetric& metric : ReferenceMetrics(store)) {
+    add(metric.name, [&](size_t i) {
+      std::string cell = MetricCell(store, *metric.column, i);
+      // Kernels that were not measured have zeros there.
+      return cell == kNotAvailable && !is_collective(i) ? "0.0" : cell;
+    });
+  }
+  add("task_wait_time", [&](size_t i) {
+    if (i == 0) return std::string("0.0");
+    const auto end = static_cast<double>(EndNs(kernels.begin_ns[i], kernels.dur_ns[i]));
+    return FormatDouble((end - static_cast<double>(kernels.begin_ns[i - 1])) / kNsPerUs);
+  });
+  return out;
+}
+
+// visit(slice row, what it calls) for every call of CANN.
+template <typename Visit>
+void ForEachCannCall(const TraceStore& store, const std::vector<TrackKind>& tracks, Visit visit) {
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    const auto track = static_cast<size_t>(store.slices.track[i]);
+    if (track >= tracks.size() || tracks[track] != TrackKind::kCann) continue;
+    if (const auto api = ParseCannApi(store.Text(store.slices.name[i]))) visit(i, *api);
+  }
+}
+
+// Largest total first.
+template <typename Key>
+std::vector<std::pair<Key, DurationStats>> ByTotal(const std::map<Key, DurationStats>& apis) {
+  std::vector<std::pair<Key, DurationStats>> rows(apis.begin(), apis.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return a.second.total_ns > b.second.total_ns;
+  });
+  return rows;
+}
+
+// Appends a row of cells, one per column.
+void AppendRow(std::vector<TextColumn>& columns, std::vector<std::string> cells) {
+  for (size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(std::move(cells[c]));
+}
+
+// api_statistic.csv as the collector writes it: what the calls took on the host.
+std::vector<TextColumn> ApiStatistic(const TraceStore& store) {
+  std::map<std::pair<std::string, std::string>, DurationStats> apis;  // (level, name)
+  ForEachCannCall(store, ClassifyTracks(store), [&](size_t slice, const CannApi& api) {
+    apis[{std::string(api.level), std::string(api.name)}].Add(store.slices.dur_ns[slice]);
+  });
+  std::vector<TextColumn> out;
+  for (const char* name : {"Device_id", "Level", "API Name", "Time(us)", "Count", "Avg(us)",
+                           "Min(us)", "Max(us)", "Variance"})
+    out.push_back({name, {}});
+  for (const auto& [api, stats] : ByTotal(apis)) {
+    AppendRow(
+        out, {"host", api.first, api.second, FormatNsAsUs(stats.total_ns),
+              fmt::to_string(stats.count), FormatNsAsUs(stats.avg_ns()), FormatNsAsUs(stats.min_ns),
+              FormatNsAsUs(stats.max_ns), FormatDouble(stats.variance_us2())});
+  }
+  return out;
+}
+
+// The reference's: what the device tasks took that belong to a call, in ns.
+std::vector<TextColumn> ReferenceApiStatistic(const TraceStore& store) {
+  const std::vector<TrackKind> tracks = ClassifyTracks(store);
+  std::multimap<int64_t, std::string_view> calls;  // by correlation
+  ForEachCannCall(store, tracks, [&](size_t slice, const CannApi& api) {
+    if (store.slices.correlation[slice] != kNone)
+      calls.emplace(store.slices.correlation[slice], api.name);
+  });
+  std::map<std::string, DurationStats> apis;
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    const auto track = static_cast<size_t>(store.slices.track[i]);
+    if (track >= tracks.size() || tracks[track] != TrackKind::kDevice) continue;
+    const auto [first, last] = calls.equal_range(store.slices.correlation[i]);
+    for (auto call = first; call != last; ++call)
+      apis[std::string(call->second)].Add(store.slices.dur_ns[i]);
+  }
+  std::vector<TextColumn> out;
+  for (const char* name :
+       {"API Name", "Total Time(ns)", "Count", "Avg Time(ns)", "Min Time(ns)", "Max Time(ns)"})
+    out.push_back({name, {}});
+  for (const auto& [name, stats] : ByTotal(apis)) {
+    const double mean_ns = static_cast<double>(stats.total_ns) / static_cast<double>(stats.count);
+    AppendRow(out,
+              {name, fmt::to_string(stats.total_ns), fmt::to_string(stats.count),
+               FormatDouble(mean_ns), fmt::to_string(stats.min_ns), fmt::to_string(stats.max_ns)});
+  }
+  return out;
+}
+
+class ExportSummary : public RecipeOf<Part> {
+ public:
+  explicit ExportSummary(const Options& options) : options_(options) {}
+
+  Result<Answer> Finish(Form) override {
+    if (ranks_without_calls_ > 0) {
+      answer_.notes.push_back(fmt::format(
+          "{} ranks recorded no CANN calls and get no api_statistic.csv", ranks_without_calls_));
+    }
+    if (ranks_without_kernels_ > 0) {
+      answer_.notes.push_back(fmt::format("{} ranks have no kernels and get no kernel_details.csv",
+                                          ranks_without_kernels_));
+    }
+    answer_.suggestion_en =
+        "The files have the form in which the collector writes them, so every tool that reads a "
+        "text capture can read them; --in_place puts them into the captures.";
+    answer_.suggestion_zh =
+        "导出的文件与采集侧的格式一致，能读取 text 格式数据的工具都可以直接使用；加上 --in_place "
+        "会把它们写入各卡的数据目录。";
+    return std::move(answer_);
+  }
+
+ protected:
+  Part MapRank(const TraceStore& rank) const override {
+    if (options_.compat) return {ReferenceApiStatistic(rank), ReferenceKernelDetails(rank)};
+    return {ApiStatistic(rank), KernelDetails(rank)};
+  }
+
+  void AddRank(const RankFacts& facts, Part part) override {
+    ranks_without_calls_ += AddFile(facts.rank, "api_statistic", std::move(part.apis)) ? 0 : 1;
+    ranks_without_kernels_ +=
+        AddFile(facts.rank, "kernel_details", std::move(part.kernels)) ? 0 : 1;
+  }
+
+ private:
+  // As a result below cluster_analysis_output and as a file for the capture. False if it would have
+  // no rows.
+  bool AddFile(int64_t rank, const std::string& name, std::vector<TextColumn> columns) {
+    if (columns.empty() || columns.front().cells.empty()) return false;
+    table::Table table(name);
+    for (TextColumn& column : columns) {
+      table::Column text;
+      text.name = std::move(column.name);
+      text.type = table::CellType::kText;
+      text.texts = std::move(column.cells);
+      table.AddColumn(std::move(text));
+    }
+    const std::string file_name = name + ".csv";
+    answer_.files.push_back(
+        {fmt::format("ExportSummary/{}/{}", rank, file_name),
+         [csv = table::ToCsv(table)](const ResultFile::Sink& sink) { return sink(csv); }});
+    answer_.edits.push_back({rank, RankEdit::Kind::kCsv, std::move(table), file_name});
+    return true;
+  }
+
+  Options options_;
+  Answer answer_;
+  size_t ranks_without_calls_ = 0;
+  size_t ranks_without_kernels_ = 0;
+};
+
+}  // namespace
+
+RecipeSpec ExportSummaryRecipe() {
+  RecipeSpec spec;
+  spec.name = "export_summary";
+  spec.folder = "ExportSummary";
+  spec.summary = "api_statistic.csv and kernel_details.csv of every rank";
+  spec.needs.timeline = true;
+  spec.make = MakeRecipe<ExportSummary>;
+  return spec;
+}
+
+}  // namespace steplens::analysis::cluster

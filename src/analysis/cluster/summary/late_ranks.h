@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cluster/rank_facts.h"
+
+namespace steplens::analysis::cluster {
+
+// What a rank did in an average step, in milliseconds.
+struct RankLoad {
+  int64_t rank = 0;
+  std::string host;
+  std::optional<Coordinates> at;
+  double step_ms = 0;
+  double computing_ms = 0;
+  double free_ms = 0;
+  double transit_ms = 0;
+  double suffered_ms = 0;  // waited for others
+  double caused_ms = 0;    // others waited for it
+
+  // Filled by FindLateRanks.
+  double late_ms = 0;          // how much less it waits than its peers: what it costs the step
+  double compute_percent = 0;  // its computing against the median of its peers
+};
+
+enum class LateReason : uint8_t { kComputing, kHost, kTransfers, kUnknown };
+
+// A rank, or all ranks of a host or of one index of a parallel dimension, that the others wait for.
+struct LateGroup {
+  std::string dimension;  // "rank", "host", "tp", "cp", "dp", "pp", "ep"
+  std::string index;      // rank number, host name, index in the dimension
+  std::vector<int64_t> ranks;
+  double late_ms = 0;  // per step
+  LateReason reason = LateReason::kUnknown;
+  double excess_ms = 0;  // of what the reason names, against the peers' median
+};
+
+// In a synchronous job all ranks take the same time for a step, so the one that waits least is the
+// one that all wait for. Ranks are compared with those of their pipeline stage, which do the same
+// work; stages are compared by their computing. Below 2 % of a step, or within the spread of the
+// others, nothing is named. Largest first.
+std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks);
+
+}  // namespace steplens::analysis::cluster

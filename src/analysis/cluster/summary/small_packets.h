@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace steplens::analysis::cluster {
+
+// What one rank sent over one transport.
+struct PacketTotal {
+  int64_t rank = 0;
+  std::string transport;
+  double size_mb = 0;
+  double time_ms = 0;
+  double packets_ms = 0;  // time of all packets
+  double small_ms = 0;    // of those below the size from which the transport is fast
+};
+
+struct SmallPackets {
+  std::string transport;
+  std::vector<int64_t> ranks;  // those affected
+  double small_share = 0;      // of the transfer time
+  double gbps = 0;
+  double expected_gbps = 0;
+  double lost_ms = 0;  // per step, of the rank that loses most
+};
+
+// From this size on a packet uses its link well (10^6 bytes): 16 MB inside a host, 1 MB between
+// hosts.
+double LargePacketMb(const std::string& transport);
+
+// Transports on which ranks spend most of their transfer time in small packets and reach less than
+// 60 % of what the link gives: 18 GB/s inside a host, 12.5 GB/s between hosts.
+std::vector<SmallPackets> FindSmallPackets(const std::vector<PacketTotal>& totals, size_t steps);
+
+}  // namespace steplens::analysis::cluster

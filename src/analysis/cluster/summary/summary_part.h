@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/cluster/communication/communication_part.h"
+#include "analysis/cluster/communication/link_part.h"
+#include "analysis/cluster/options.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis::cluster {
+
+// A step of a rank, in microseconds.
+struct StepLoad {
+  int64_t step = store::kNone;
+  double computing_us = 0;
+  double not_overlapped_us = 0;
+  double free_us = 0;
+  double stage_us = 0;
+  double bubble_us = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(step, computing_us, not_overlapped_us, free_us, stage_us, bubble_us);
+  }
+};
+
+// A rank's part in one communication call.
+struct CallPart {
+  uint32_t group = 0;
+  uint32_t op = 0;
+  uint32_t step = 0;
+  bool is_p2p = false;
+  int64_t dur_ns = 0;
+  int64_t transit_ns = store::kNone;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(group, op, step, is_p2p, dur_ns, transit_ns);
+  }
+};
+
+struct PacketPart {
+  uint32_t transport = 0;
+  double size_mb = 0;
+  double time_ms = 0;
+  double packets_ms = 0;
+  double small_ms = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(transport, size_mb, time_ms, packets_ms, small_ms);
+  }
+};
+
+// What the summary needs of a rank: some kilobytes.
+struct SummaryPart {
+  std::vector<std::string> texts;
+  std::vector<StepLoad> steps;
+  std::vector<CallPart> calls;
+  LinkPart links;
+  std::vector<PacketPart> packets;
+
+  const std::string& Text(uint32_t id) const { return texts[id < texts.size() ? id : 0]; }
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(texts, steps, calls, links, packets);
+  }
+};
+
+SummaryPart ReadSummary(const store::TraceStore& rank, const Options& options);
+
+}  // namespace steplens::analysis::cluster

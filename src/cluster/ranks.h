@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "readers/detect.h"
+
+namespace steplens::cluster {
+
+// "0-7, 16,32-63" -> the ranks, ascending; "all" -> none, which means all of them. Anything else is
+// an error that shows the form expected.
+Result<std::optional<std::vector<int64_t>>> ParseRankList(const std::string& text);
+
+// The ranks of a job, ascending, each once.
+struct RankSelection {
+  std::vector<readers::RankSource> ranks;
+  size_t found = 0;                // captures below the path, before anything was left out
+  std::vector<std::string> notes;  // what was left out and why, one sentence each
+};
+
+// Finds the captures below `path`. Of several captures of one rank the newest is taken (by the time
+// in its name). A capture that does not say its rank gets the smallest free number. `wanted` limits
+// the selection; those of it that are not there are named in a note.
+Result<RankSelection> SelectRanks(const std::string& path,
+                                  const std::optional<std::vector<int64_t>>& wanted);
+
+}  // namespace steplens::cluster

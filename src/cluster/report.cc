@@ -1,0 +1,193 @@
+#include "cluster/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "cluster/summary_text.h"
+#include "table/html/page.h"
+
+namespace steplens::cluster {
+namespace {
+
+using analysis::cluster::ResultTable;
+using table::CellType;
+using table::Column;
+using table::Table;
+namespace html = table::html;
+
+double Number(const Column& column, size_t row) {
+  if (column.type == CellType::kDouble) return column.doubles[row];
+  if (column.type == CellType::kText || column.ints[row] == table::kNull)
+    return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(column.ints[row]);
+}
+
+// Mean of each rank's steps, in milliseconds.
+html::Chart StepChart(const Table& steps) {
+  struct Sums {
+    double computing = 0;
+    double not_overlapped = 0;
+    double free = 0;
+    double steps = 0;
+  };
+  std::map<int64_t, Sums> by_rank;
+  const Column& type = *steps.Find("type");
+  const Column& index = *steps.Find("index");
+  for (size_t row = 0; row < steps.rows(); ++row) {
+    if (type.texts[row] != "rank") continue;
+    Sums& sums = by_rank[std::stoll(index.texts[row])];
+    sums.computing += Number(*steps.Find("computing"), row) / 1000;
+    sums.not_overlapped += Number(*steps.Find("communication_not_overlapped"), row) / 1000;
+    sums.free += Number(*steps.Find("free"), row) / 1000;
+    ++sums.steps;
+  }
+  html::BarChart bars;
+  bars.key_label = {"Rank", "卡"};
+  bars.value_label = {"Time per step (ms)", "每步时间 (ms)"};
+  bars.series = {{{"Computing", "计算"}, {}},
+                 {{"Communication not overlapped", "未掩盖通信"}, {}},
+                 {{"Free", "空闲"}, {}}};
+  for (const auto& [rank, sums] : by_rank) {
+    bars.keys.push_back(std::to_string(rank));
+    bars.series[0].values.push_back(sums.computing / sums.steps);
+    bars.series[1].values.push_back(sums.not_overlapped / sums.steps);
+    bars.series[2].values.push_back(sums.free / sums.steps);
+  }
+  return {{"Step time by rank", "各卡单步时间"}, std::move(bars)};
+}
+
+std::vector<std::string> RanksOf(const Table& scores) {
+  std::vector<std::string> keys;
+  for (size_t row = 0; row < scores.rows(); ++row)
+    keys.push_back(std::to_string(scores.Find("rank")->ints[row]));
+  return keys;
+}
+
+html::Chart WaitChart(const Table& scores) {
+  html::BarChart bars;
+  bars.key_label = {"Rank", "卡"};
+  bars.value_label = {"Time per step (ms)", "每步时间 (ms)"};
+  bars.layout = html::BarLayout::kGrouped;
+  bars.keys = RanksOf(scores);
+  bars.series = {{{"Waiting for others", "等待其他卡"}, scores.Find("waitSuffered(ms)")->doubles},
+                 {{"Transfer", "传输"}, scores.Find("transit(ms)")->doubles}};
+  return {{"Wait versus transfer by rank", "各卡等待与传输"}, std::move(bars)};
+}
+
+html::Chart LateChart(const Table& scores, const Table& findings) {
+  // The ranks that the findings are about are at least half as late as the least of these.
+  double least_ms = std::numeric_limits<double>::infinity();
+  for (size_t row = 0; row < findings.rows(); ++row) {
+    if (findings.Find("kind")->texts[row].starts_with("late_"))
+      least_ms = std::min(least_ms, findings.Find("msPerStep")->doubles[row]);
+  }
+  html::BarChart bars;
+  bars.key_label = {"Rank", "卡"};
+  bars.value_label = {"Kept its peers waiting (ms per step)", "使同组卡等待 (ms/步)"};
+  bars.keys = RanksOf(scores);
+  bars.series = {{{"Late", "迟到"}, scores.Find("relativeScore(ms)")->doubles}};
+  for (size_t i = 0; i < bars.keys.size(); ++i) {
+    if (bars.series[0].values[i] >= least_ms / 2) bars.highlighted.push_back(i);
+  }
+  return {{"Slow ranks", "慢卡"}, std::move(bars)};
+}
+
+// Bandwidth between ranks over all groups; the slowest where there are several.
+html::Chart MatrixChart(const Table& matrix) {
+  std::map<std::pair<int64_t, int64_t>, double> cells;
+  std::set<int64_t> ranks;
+  const Column& op = *matrix.Find("hccl_op_name");
+  const Column& transport = *matrix.Find("transport_type");
+  for (size_t row = 0; row < matrix.rows(); ++row) {
+    if (op.texts[row] != "Total Op Info" || transport.texts[row] == "LOCAL") continue;
+    const int64_t src = matrix.Find("src_rank")->ints[row];
+    const int64_t dst = matrix.Find("dst_rank")->ints[row];
+    const double gbps = matrix.Find("bandwidth")->doubles[row];
+    const auto [place, is_new] = cells.try_emplace({src, dst}, gbps);
+    if (!is_new) place->second = std::min(place->second, gbps);
+    ranks.insert({src, dst});
+  }
+  html::HeatMap map;
+  map.row_label = {"Sending rank", "发送卡"};
+  map.column_label = {"Receiving rank", "接收卡"};
+  map.value_label = {"Bandwidth (GB/s)", "带宽 (GB/s)"};
+  for (const int64_t rank : ranks) map.rows.push_back(std::to_string(rank));
+  map.columns = map.rows;
+  for (const int64_t src : ranks) {
+    for (const int64_t dst : ranks) {
+      const auto cell = cells.find({src, dst});
+      map.values.push_back(cell == cells.end() ? std::numeric_limits<double>::quiet_NaN()
+                                               : cell->second);
+    }
+  }
+  return {{"Bandwidth between ranks", "卡间带宽"}, std::move(map)};
+}
+
+// A box a row, for tables with quartiles: the rows with the largest sums.
+std::vector<html::Chart> Boxes(const Table& table) {
+  const Column* columns[] = {table.Find("MinNs"), table.Find("Q1Ns"), table.Find("MedianNs"),
+                             table.Find("Q3Ns"), table.Find("MaxNs")};
+  if (std::any_of(std::begin(columns), std::end(columns), [](auto* c) { return c == nullptr; }))
+    return {};
+  if (table.rows() == 0 || table.columns().front().type != CellType::kText) return {};
+  constexpr size_t kShown = 30;
+  html::BoxPlot plot;
+  plot.key_label = {table.columns().front().name, ""};
+  plot.value_label = {"Duration (us)", "时长 (us)"};
+  const Column* rank = table.Find("Rank");
+  for (size_t row = 0; row < std::min(table.rows(), kShown); ++row) {
+    std::string key = table.columns().front().texts[row];
+    if (rank != nullptr) key += " @" + table::CellText(*rank, row);
+    plot.keys.push_back(std::move(key));
+    double values[5];
+    for (size_t i = 0; i < 5; ++i) values[i] = Number(*columns[i], row) / 1000;
+    plot.boxes.push_back({values[0], values[1], values[2], values[3], values[4]});
+  }
+  return {{{table.name(), ""}, std::move(plot)}};
+}
+
+}  // namespace
+
+std::string MakeReport(std::span<const Export> exports, const std::string& input,
+                       ReportLanguage language) {
+  html::Page page;
+  page.title = {"Cluster analysis", "集群分析"};
+  page.subtitle = {input, ""};
+  const Table* findings = FindTable(exports, "ClusterFindings");
+  const Table* scores = FindTable(exports, "ClusterRankScore");
+  const Table* steps = FindTable(exports, "ClusterStepTraceTime");
+  const Table* matrix = FindTable(exports, "ClusterCommunicationMatrix");
+  std::set<const Table*> shown;
+  if (findings != nullptr && scores != nullptr) {
+    html::Section section;
+    section.title = {"Summary", "概要"};
+    section.text = {SummaryText(exports, false), SummaryText(exports, true)};
+    if (steps != nullptr && steps->rows() > 0) section.charts.push_back(StepChart(*steps));
+    if (scores->rows() > 0) {
+      section.charts.push_back(LateChart(*scores, *findings));
+      section.charts.push_back(WaitChart(*scores));
+    }
+    if (matrix != nullptr && matrix->rows() > 0) section.charts.push_back(MatrixChart(*matrix));
+    section.tables = {findings, scores};
+    shown.insert({findings, scores});
+    page.sections.push_back(std::move(section));
+  }
+  for (const Export& one : exports) {
+    html::Section section;
+    section.title = {one.recipe, ""};
+    section.text = {one.answer->suggestion_en, one.answer->suggestion_zh};
+    for (const ResultTable& result : one.answer->tables) {
+      if (result.table.rows() == 0 || shown.contains(&result.table)) continue;
+      for (html::Chart& chart : Boxes(result.table)) section.charts.push_back(std::move(chart));
+      section.tables.push_back(&result.table);
+    }
+    if (!section.tables.empty()) page.sections.push_back(std::move(section));
+  }
+  return html::ToHtml(page, language == ReportLanguage::kChinese ? html::Language::kChinese
+                                                                 : html::Language::kEnglish);
+}
+
+}  // namespace steplens::cluster

@@ -1,0 +1,244 @@
+#include "cluster/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/archive.h"
+#include "base/cancel.h"
+#include "base/progress.h"
+#include "cluster/part_cache.h"
+#include "cluster/ranks.h"
+#include "readers/open.h"
+
+namespace steplens::cluster {
+namespace {
+
+namespace cluster_analysis = analysis::cluster;
+using cluster_analysis::Form;
+using cluster_analysis::RankFacts;
+using cluster_analysis::Recipe;
+using cluster_analysis::RecipeSpec;
+
+// What one rank contributes: who it is and its part of each recipe, or why it contributes nothing.
+struct RankPart {
+  std::string error;
+  RankFacts facts;
+  std::vector<std::string> parts;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(error, facts, parts);
+  }
+};
+
+readers::Wanted WantedBy(const std::vector<RecipeSpec>& recipes) {
+  readers::Wanted wanted{.timeline = false, .communication = false, .others = false};
+  for (const RecipeSpec& recipe : recipes) {
+    wanted.timeline |= recipe.needs.timeline;
+    wanted.communication |= recipe.needs.communication;
+  }
+  return wanted;
+}
+
+uint64_t SizeOf(const readers::RankSource& rank) {
+  uint64_t total = 0;
+  for (const readers::SourceFile& file : rank.files) total += file.size_bytes;
+  return total;
+}
+
+// Everything that changes what a rank's part holds.
+std::string Identity(const RunOptions& options) {
+  std::error_code error;
+  std::string text = std::filesystem::absolute(options.input, error).lexically_normal().string();
+  for (const RecipeSpec& recipe : options.recipes) text += "\n" + recipe.name;
+  text += fmt::format("\n{} {}", options.options.compat, options.options.step.value_or(-1));
+  for (const auto& [name, value] : options.options.values)
+    text += fmt::format("\n{}={}", name, value);
+  return text;
+}
+
+class Run {
+ public:
+  Run(Team& team, ThreadPool& pool, const RunOptions& options)
+      : team_(team),
+        pool_(pool),
+        options_(options),
+        wanted_(WantedBy(options.recipes)),
+        cache_(options.use_cache ? store::CacheDirectory() : "", Identity(options)) {}
+
+  Result<RunResult> Do() {
+    for (const RecipeSpec& recipe : options_.recipes) {
+      SL_ASSIGN_OR_RETURN(std::unique_ptr<Recipe> made, recipe.make(options_.options));
+      result_.recipes.push_back(std::move(made));
+    }
+    SL_RETURN_IF_ERROR(ReadBaselines());
+    SL_ASSIGN_OR_RETURN(selection_, SelectRanks(options_.input, options_.ranks));
+    result_.found = selection_.found;
+    result_.notes = selection_.notes;
+    SL_RETURN_IF_ERROR(MapAll());
+    if (!team_.is_root()) return std::move(result_);
+    SL_RETURN_IF_ERROR(CheckOutcome());
+    result_.form = InputForm();
+    for (const auto& recipe : result_.recipes)
+      result_.answers.push_back(recipe->Finish(result_.form));
+    return std::move(result_);
+  }
+
+ private:
+  // The captures that recipes compare the job with; make() has seen to it that they are named.
+  Status ReadBaselines() {
+    for (size_t r = 0; r < result_.recipes.size(); ++r) {
+      const std::string& option = options_.recipes[r].baseline_option;
+      if (option.empty()) continue;
+      readers::OpenOptions open;
+      open.threads = pool_.threads();
+      open.use_cache = options_.use_cache;
+      const Result<store::Job> baseline = readers::OpenJob({options_.options.Value(option)}, open);
+      if (!baseline.ok()) {
+        const bool is_cancelled = baseline.error().code == ErrorCode::kCancelled;
+        return Error{is_cancelled ? ErrorCode::kCancelled : ErrorCode::kIo,
+                     fmt::format("--{}: {}", option, baseline.error().message)};
+      }
+      result_.recipes[r]->SetBaseline(*baseline);
+    }
+    return {};
+  }
+
+  Status MapAll() {
+    const size_t count = selection_.ranks.size();
+    keys_.resize(count);
+    pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
+    const bool all_known = std::all_of(keys_.begin(), keys_.end(),
+                                       [&](const store::CacheKey& key) { return cache_.Has(key); });
+    if (team_.is_root() && !all_known) {
+      [[maybe_unused]] const Status writable = cache_.BeginWriting();
+    }
+    std::optional<Progress> progress;
+    if (options_.show_progress && team_.is_root()) {
+      uint64_t total = 0;
+      for (const readers::RankSource& rank : selection_.ranks) total += SizeOf(rank);
+      progress.emplace("ranks", total);
+    }
+    SL_RETURN_IF_ERROR(team_.MapInOrder(
+        count, [&](size_t i) { return MapRank(i); },
+        [&](size_t i, const std::string& bytes) {
+          TakeRank(i, bytes);
+          if (progress) progress->Add(SizeOf(selection_.ranks[i]));
+        }));
+    if (team_.is_root()) cache_.Commit();
+    return {};
+  }
+
+  // One byte tells whether the part came from the cache.
+  std::string MapRank(size_t i) const {
+    if (std::optional<std::string> known = cache_.Find(keys_[i])) return "c" + *known;
+    return "n" + ToBytes(ReadAndMap(selection_.ranks[i]));
+  }
+
+  RankPart ReadAndMap(const readers::RankSource& source) const {
+    RankPart part;
+    readers::OpenOptions open;
+    open.use_cache = options_.use_cache;
+    open.wanted = wanted_;
+    Result<store::TraceStore> rank = readers::OpenRank(source, pool_, open);
+    if (rank.ok() && !open.wanted.timeline && LacksResults(*rank)) {
+      open.wanted.timeline = true;
+      rank = readers::OpenRank(source, pool_, open);
+    }
+    if (!rank.ok()) {
+      part.error = rank.error().message;
+      part.facts.path = source.path;
+      part.facts.rank = source.rank;
+      return part;
+    }
+    rank->info.rank = source.rank;
+    part.facts = cluster_analysis::DescribeRank(*rank);
+    for (const auto& recipe : result_.recipes) part.parts.push_back(recipe->Map(*rank));
+    return part;
+  }
+
+  // Whether what the recipes look at is not in the capture's result files, so that the timeline has
+  // to tell.
+  bool LacksResults(const store::TraceStore& rank) const {
+    return std::any_of(options_.recipes.begin(), options_.recipes.end(), [&](const auto& recipe) {
+      const bool no_communication = recipe.needs.communication && rank.comm_times.size() == 0;
+      return (no_communication && !options_.options.compat) ||
+             (recipe.needs.step_table && rank.step_traces.size() == 0);
+    });
+  }
+
+  void TakeRank(size_t i, const std::string& bytes) {
+    const std::string_view part_bytes = std::string_view(bytes).substr(1);
+    std::optional<RankPart> part = FromBytes<RankPart>(part_bytes);
+    const readers::RankSource& source = selection_.ranks[i];
+    if (!part || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
+      result_.failed.push_back({source.rank, source.path, "its part of the result is damaged"});
+      return;
+    }
+    if (!part->error.empty()) {
+      result_.failed.push_back({source.rank, source.path, std::move(part->error)});
+      return;  // and is tried again next time
+    }
+    result_.reused += bytes.front() == 'c' ? 1 : 0;
+    cache_.Append(keys_[i], part_bytes);
+    part->facts.path = source.path;
+    for (size_t r = 0; r < result_.recipes.size(); ++r) {
+      if (!result_.recipes[r]->Add(part->facts, part->parts[r])) {
+        result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
+                                            source.rank, options_.recipes[r].name));
+      }
+    }
+    result_.ranks.push_back(std::move(part->facts));
+  }
+
+  Status CheckOutcome() const {
+    if (result_.ranks.empty()) {
+      if (result_.failed.empty()) {
+        return Error{ErrorCode::kNotFound,
+                     fmt::format("{}: none of the ranks asked for is there", options_.input)};
+      }
+      return Error{
+          ErrorCode::kCorruptData,
+          fmt::format("no rank could be read ({} tried; rank {}: {})", result_.failed.size(),
+                      result_.failed.front().rank, result_.failed.front().reason)};
+    }
+    if (options_.options.step && !options_.options.compat) return CheckStep();
+    return {};
+  }
+
+  Status CheckStep() const {
+    std::set<int64_t> steps;
+    for (const RankFacts& rank : result_.ranks) steps.insert(rank.steps.begin(), rank.steps.end());
+    if (steps.contains(*options_.options.step)) return {};
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--step_id: there is no step {}; {}", *options_.options.step,
+                             steps.empty() ? "the captures have no steps"
+                                           : fmt::format("steps are {}", fmt::join(steps, ", ")))};
+  }
+
+  Form InputForm() const {
+    const bool all_text = std::all_of(result_.ranks.begin(), result_.ranks.end(),
+                                      [](const RankFacts& rank) { return rank.format == "text"; });
+    return all_text ? Form::kText : Form::kDb;
+  }
+
+  Team& team_;
+  ThreadPool& pool_;
+  const RunOptions& options_;
+  readers::Wanted wanted_;
+  PartCache cache_;
+  RankSelection selection_;
+  std::vector<store::CacheKey> keys_;
+  RunResult result_;
+};
+
+}  // namespace
+
+Result<RunResult> RunRecipes(Team& team, ThreadPool& pool, const RunOptions& options) {
+  return Run(team, pool, options).Do();
+}
+
+}  // namespace steplens::cluster

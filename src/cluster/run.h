@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cluster/answer.h"
+#include "analysis/cluster/recipe.h"
+#include "base/status.h"
+#include "base/team.h"
+#include "base/thread_pool.h"
+
+namespace steplens::cluster {
+
+struct RunOptions {
+  std::string input;                          // -d
+  std::optional<std::vector<int64_t>> ranks;  // --rank_list
+  std::vector<analysis::cluster::RecipeSpec> recipes;
+  analysis::cluster::Options options;
+  bool use_cache = true;
+  bool show_progress = false;
+};
+
+struct FailedRank {
+  int64_t rank = 0;
+  std::string path;
+  std::string reason;
+};
+
+// What a run found out. `answers` is parallel to the recipes asked for and empty on members of the
+// team that are not the root.
+struct RunResult {
+  std::vector<std::unique_ptr<analysis::cluster::Recipe>> recipes;  // answers' files refer to them
+  std::vector<Result<analysis::cluster::Answer>> answers;
+  std::vector<analysis::cluster::RankFacts> ranks;  // those used, ascending
+  std::vector<FailedRank> failed;
+  size_t found = 0;   // captures below the path
+  size_t reused = 0;  // ranks that were not read again
+  analysis::cluster::Form form = analysis::cluster::Form::kDb;
+  std::vector<std::string> notes;
+};
+
+// Reads every selected rank once and answers all recipes. A rank that cannot be read, or a recipe
+// that fails, does not stop the others; it is an error if no rank can be used, and kNotFound if
+// there is none.
+Result<RunResult> RunRecipes(Team& team, ThreadPool& pool, const RunOptions& options);
+
+}  // namespace steplens::cluster
