@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import cluster
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("STEPLENS_SHARED", ROOT.parent / "shared"))
 CAPTURE = SHARED / "data/ascend_pt"
@@ -165,6 +167,7 @@ def main():
     measure_others(bench, folder)
     measure_info(bench)
     measure_python(bench, folder)
+    cluster.measure_cluster(bench.add, bench.program, CAPTURE, folder)
     write_report(bench)
 
 

@@ -122,6 +122,7 @@ Result<Request> ParseRequest(const Arguments& arguments) {
   }
   request.is_type_given = arguments.Has("--export_type");
   SL_ASSIGN_OR_RETURN(request.type, ExportTypeOf(arguments.Value("--export_type")));
+  request.run.tables_too = request.is_type_given && !request.run.options.compat;
   request.run.use_cache = !arguments.Has("--no-cache");
   request.run.show_progress = true;
   return request;
@@ -137,6 +138,21 @@ std::string FormatsOf(const RunResult& result) {
   for (const recipes::RankFacts& rank : result.ranks)
     formats.insert(rank.source + " " + rank.format);
   return fmt::format("{}", fmt::join(formats, ", "));
+}
+
+// Records of the input that could not be used, said once.
+void PrintLosses(const RunResult& result) {
+  size_t ranks = 0;
+  const recipes::RankFacts* first = nullptr;
+  for (const recipes::RankFacts& rank : result.ranks) {
+    if (rank.lost_records == 0) continue;
+    if (ranks++ == 0) first = &rank;
+  }
+  if (first == nullptr) return;
+  fmt::print(stderr,
+             "steplens: {} rank{} records that could not be used (rank {}: {}); 'steplens info' "
+             "lists them\n",
+             ranks, ranks == 1 ? " has" : "s have", first->rank, first->first_loss);
 }
 
 // What was used and what was not, on stderr.
@@ -160,6 +176,7 @@ void PrintCoverage(const RunResult& result, const std::string& seconds) {
   if (result.failed.size() > kShown) {
     fmt::print(stderr, "steplens: and {} more ranks are left out\n", result.failed.size() - kShown);
   }
+  PrintLosses(result);
   for (const std::string& note : result.notes) fmt::print(stderr, "steplens: {}\n", note);
 }
 
@@ -167,7 +184,7 @@ void PrintCoverage(const RunResult& result, const std::string& seconds) {
 struct Outcome {
   std::vector<Export> exports;
   size_t failures = 0;
-  size_t rows = 0;
+  size_t rows = 0;  // and files: whether there is anything to show
 };
 Outcome CollectAnswers(const Request& request, const RunResult& result) {
   Outcome outcome;
@@ -182,7 +199,7 @@ Outcome CollectAnswers(const Request& request, const RunResult& result) {
     for (const std::string& note : answer.notes)
       fmt::print(stderr, "steplens: {}: {}\n", recipe.name, note);
     for (const recipes::ResultTable& table : answer.tables) outcome.rows += table.table.rows();
-    outcome.rows += answer.files.size();
+    outcome.rows += answer.files.size() + (answer.had_input ? 1 : 0);
     outcome.exports.push_back({recipe.name, recipe.folder, &answer});
   }
   return outcome;
@@ -280,10 +297,9 @@ Result<int> RunOnRoot(const Arguments& arguments, const Request& request, const 
   } else {
     // Where an answer on text data has files users know, its tables come only if they are asked
     // for.
-    SL_ASSIGN_OR_RETURN(
-        written, cluster::WriteAnswers(outcome.exports, request.type, request.output,
-                                       request.run.options.compat,
-                                       request.is_type_given && !request.run.options.compat));
+    SL_ASSIGN_OR_RETURN(written,
+                        cluster::WriteAnswers(outcome.exports, request.type, request.output,
+                                              request.run.options.compat, request.run.tables_too));
     SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
     SL_RETURN_IF_ERROR(WriteReports(arguments, request, outcome, written));
     if (!arguments.Has("--agent")) PrintWritten(written);
@@ -321,7 +337,15 @@ Result<RunResult> RunModes(Team& team, ThreadPool& pool, const Request& request)
   return result;
 }
 
-Result<int> Run(const Arguments& arguments) {
+// What a run leaves behind for the answer to programs.
+struct Session {
+  RunResult result;  // outcome refers to it
+  Outcome outcome;
+  Written written;
+  bool is_root = true;  // the one process that speaks
+};
+
+Result<int> RunAsked(const Arguments& arguments, Session& session) {
   const auto start = std::chrono::steady_clock::now();
   SL_ASSIGN_OR_RETURN(const Request request, ParseRequest(arguments));
   if (!arguments.Unknown().empty()) {
@@ -331,25 +355,23 @@ Result<int> Run(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
   ThreadPool pool(threads);
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(pool));
-  Result<RunResult> result = RunModes(*team, pool, request);
-  if (!team->is_root()) return result.ok() ? kExitDone : ExitOf(result.error());
-  Outcome outcome;
-  Written written;
-  std::string error;
-  int exit_code = kExitDone;
-  if (!result.ok()) {
-    error = result.error().message;
-    exit_code = ExitOf(result.error());
-  } else {
-    const Result<int> done =
-        RunOnRoot(arguments, request, *result, Seconds(start), outcome, written);
-    if (!done.ok()) error = done.error().message;
-    exit_code = done.ok() ? *done : ExitOf(done.error());
-  }
+  session.is_root = team->is_root();
+  SL_ASSIGN_OR_RETURN(session.result, RunModes(*team, pool, request));
+  if (!session.is_root) return kExitDone;
+  return RunOnRoot(arguments, request, session.result, Seconds(start), session.outcome,
+                   session.written);
+}
+
+Result<int> Run(const Arguments& arguments) {
+  Session session;
+  const Result<int> done = RunAsked(arguments, session);
+  const int exit_code = done.ok() ? *done : ExitOf(done.error());
+  if (!session.is_root) return exit_code;
+  const std::string error = done.ok() ? "" : done.error().message;
   if (!error.empty()) fmt::print(stderr, "steplens: {}\n", error);
   if (arguments.Has("--agent")) {
     const bool chinese = arguments.Value("--lang") == "zh";
-    fmt::print("{}\n", MachineAnswer(outcome, written, exit_code, error, chinese));
+    fmt::print("{}\n", MachineAnswer(session.outcome, session.written, exit_code, error, chinese));
   }
   return exit_code;
 }
@@ -415,7 +437,8 @@ std::vector<OptionSpec> ClusterOptions() {
        .help = "calibrate_npu_gpu: write the tables of both sides, too"},
       {.name = "--full_matrix", .help = "Every link of groups with more than 64 ranks"},
       {.name = "--strict_reference", .help = "Leave out links whose ends are not known"},
-      {.name = "--in_place", .help = "p2p_pairing, pp_chart: write into the captures' databases"},
+      {.name = "--in_place",
+       .help = "p2p_pairing, pp_chart, mstx2commop, export_summary: write into the captures"},
       {.name = "--parallel_mode",
        .value_name = "NAME",
        .help = "Accepted for old scripts",

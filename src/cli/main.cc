@@ -19,5 +19,6 @@ void OnInterrupt(int signal_number) {
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, OnInterrupt);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write, not the end
   return steplens::cli::RunProgram(argc, argv);
 }

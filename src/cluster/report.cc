@@ -95,17 +95,14 @@ html::Chart LateChart(const Table& scores, const Table& findings) {
   return {{"Slow ranks", "慢卡"}, std::move(bars)};
 }
 
-// Bandwidth between ranks over all groups; the slowest where there are several.
-html::Chart MatrixChart(const Table& matrix) {
+// Bandwidth between ranks; the slowest transport where there are several.
+html::Chart MatrixChart(const Table& links) {
   std::map<std::pair<int64_t, int64_t>, double> cells;
   std::set<int64_t> ranks;
-  const Column& op = *matrix.Find("hccl_op_name");
-  const Column& transport = *matrix.Find("transport_type");
-  for (size_t row = 0; row < matrix.rows(); ++row) {
-    if (op.texts[row] != "Total Op Info" || transport.texts[row] == "LOCAL") continue;
-    const int64_t src = matrix.Find("src_rank")->ints[row];
-    const int64_t dst = matrix.Find("dst_rank")->ints[row];
-    const double gbps = matrix.Find("bandwidth")->doubles[row];
+  for (size_t row = 0; row < links.rows(); ++row) {
+    const int64_t src = links.Find("srcRank")->ints[row];
+    const int64_t dst = links.Find("dstRank")->ints[row];
+    const double gbps = links.Find("bandwidth(GB/s)")->doubles[row];
     const auto [place, is_new] = cells.try_emplace({src, dst}, gbps);
     if (!is_new) place->second = std::min(place->second, gbps);
     ranks.insert({src, dst});
@@ -159,7 +156,7 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
   const Table* findings = FindTable(exports, "ClusterFindings");
   const Table* scores = FindTable(exports, "ClusterRankScore");
   const Table* steps = FindTable(exports, "ClusterStepTraceTime");
-  const Table* matrix = FindTable(exports, "ClusterCommunicationMatrix");
+  const Table* links = FindTable(exports, "ClusterLinkBandwidth");
   std::set<const Table*> shown;
   if (findings != nullptr && scores != nullptr) {
     html::Section section;
@@ -170,7 +167,7 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
       section.charts.push_back(LateChart(*scores, *findings));
       section.charts.push_back(WaitChart(*scores));
     }
-    if (matrix != nullptr && matrix->rows() > 0) section.charts.push_back(MatrixChart(*matrix));
+    if (links != nullptr && links->rows() > 0) section.charts.push_back(MatrixChart(*links));
     section.tables = {findings, scores};
     shown.insert({findings, scores});
     page.sections.push_back(std::move(section));

@@ -8,6 +8,7 @@
 
 #include "base/archive.h"
 #include "base/cancel.h"
+#include "base/file.h"
 #include "base/progress.h"
 #include "cluster/part_cache.h"
 #include "cluster/ranks.h"
@@ -53,6 +54,9 @@ uint64_t SizeOf(const readers::RankSource& rank) {
 std::string Identity(const RunOptions& options) {
   std::error_code error;
   std::string text = std::filesystem::absolute(options.input, error).lexically_normal().string();
+  // Another program may have other parts.
+  if (const Result<FileStamp> program = StatFile("/proc/self/exe"); program.ok())
+    text += fmt::format("\n{} {}", program->size_bytes, program->mtime_ns);
   for (const RecipeSpec& recipe : options.recipes) text += "\n" + recipe.name;
   text += fmt::format("\n{} {}", options.options.compat, options.options.step.value_or(-1));
   for (const auto& [name, value] : options.options.values)
@@ -154,10 +158,26 @@ class Run {
       part.facts.rank = source.rank;
       return part;
     }
+    if (std::string reason = WhyUseless(*rank); !reason.empty()) {
+      part.error = std::move(reason);
+      return part;
+    }
     rank->info.rank = source.rank;
     part.facts = cluster_analysis::DescribeRank(*rank);
     for (const auto& recipe : result_.recipes) part.parts.push_back(recipe->Map(*rank));
     return part;
+  }
+
+  // Why a rank has nothing to give, though some file of it could be opened; empty if it has.
+  static std::string WhyUseless(const store::TraceStore& rank) {
+    const bool has_rows = rank.step_traces.size() + rank.comm_times.size() + rank.comm_ops.size() +
+                              rank.slices.size() + rank.kernels.size() >
+                          0;
+    if (has_rows) return {};
+    for (const store::InputFile& file : rank.info.files) {
+      if (!file.used && !file.note.empty() && file.size_bytes > 0) return file.note;
+    }
+    return {};
   }
 
   // Whether what the recipes look at is not in the capture's result files, so that the timeline has
@@ -222,7 +242,8 @@ class Run {
   Form InputForm() const {
     const bool all_text = std::all_of(result_.ranks.begin(), result_.ranks.end(),
                                       [](const RankFacts& rank) { return rank.format == "text"; });
-    return all_text ? Form::kText : Form::kDb;
+    if (!all_text) return Form::kTables;
+    return options_.tables_too ? Form::kFilesAndTables : Form::kFiles;
   }
 
   Team& team_;

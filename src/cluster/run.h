@@ -18,6 +18,7 @@ struct RunOptions {
   std::optional<std::vector<int64_t>> ranks;  // --rank_list
   std::vector<analysis::cluster::RecipeSpec> recipes;
   analysis::cluster::Options options;
+  bool tables_too = false;  // tables also where text captures have files of their own
   bool use_cache = true;
   bool show_progress = false;
 };
@@ -37,7 +38,7 @@ struct RunResult {
   std::vector<FailedRank> failed;
   size_t found = 0;   // captures below the path
   size_t reused = 0;  // ranks that were not read again
-  analysis::cluster::Form form = analysis::cluster::Form::kDb;
+  analysis::cluster::Form form = analysis::cluster::Form::kTables;
   std::vector<std::string> notes;
 };
 

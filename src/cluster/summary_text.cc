@@ -31,7 +31,7 @@ std::string JobText(const Table& overview, bool chinese) {
           chinese
               ? "{} 卡，{} 步，{} 个通信域。每步 {:.3f} ms：计算 {:.1f}%，未掩盖通信 {:.1f}%，"
                 "空闲 {:.1f}%；卡间等待 {:.1f}%。\n"
-              : "{} ranks, {} steps, {} communication groups. A step takes {:.3f} ms: computing "
+              : "{} ranks, {} step(s), {} communication groups. A step takes {:.3f} ms: computing "
                 "{:.1f} %, communication not overlapped {:.1f} %, free {:.1f} %; ranks wait {:.1f} "
                 "% "
                 "of it for each other.\n"),
@@ -54,7 +54,8 @@ std::string FindingText(const Table& findings, size_t row, bool chinese) {
   const std::string& kind = Cell(findings, "kind", row);
   const bool is_late = kind == "late_rank" || kind == "late_group";
   const std::string& felt_in = Cell(findings, "feltIn", row);
-  std::string line = fmt::format("{}. {}", row + 1, Cell(findings, "subject", row));
+  std::string line =
+      fmt::format("{}. {}", row + 1, Cell(findings, chinese ? "subjectZh" : "subject", row));
   if (kind == "late_group" || kind == "small_packets")
     line += fmt::format(" ({} {})", chinese ? "卡" : "ranks", Cell(findings, "ranks", row));
   const double ms = Number(findings, "msPerStep", row);

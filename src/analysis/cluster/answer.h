@@ -54,6 +54,7 @@ struct Answer {
   std::vector<ResultTable> tables;
   std::vector<ResultFile> files;
   std::vector<RankEdit> edits;
+  bool had_input = false;  // the captures had what it looks for, though tables may have no rows
   std::vector<std::string> notes;  // what the user should know: one sentence each
   std::string suggestion_en;       // how to read the tables and what to do next
   std::string suggestion_zh;

@@ -16,8 +16,9 @@ namespace steplens::analysis::cluster {
 
 // The form results will take, where it changes what is computed.
 enum class Form : uint8_t {
-  kDb,    // tables of cluster_analysis.db
-  kText,  // the text deliverables: communication_group.json and the like, or csv
+  kTables,  // tables only: captures as databases
+  kFiles,   // captures as text: the text deliverables, where the recipe has some, else tables
+  kFilesAndTables,  // both
 };
 
 // A question asked of every rank and answered for the job: map over ranks, then reduce. Map is

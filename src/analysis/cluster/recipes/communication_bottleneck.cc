@@ -300,6 +300,10 @@ class CommunicationBottleneck : public RecipeOf<Part> {
 
   // Once the target's operators are known, of every operator only its two extremes are kept.
   void AddRank(const RankFacts& facts, Part part) override {
+    // Without the option: rank 0 or, if it was not captured, the first that was.
+    const bool is_first = !has_ranks_ && options_.Value("rank_id").empty();
+    has_ranks_ = true;
+    if (is_first) target_ = facts.rank;
     if (facts.rank == target_) {
       has_target_ = true;
       ChooseCases(part.ops);
@@ -378,6 +382,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
   Options options_;
   int64_t target_;
   bool has_target_ = false;
+  bool has_ranks_ = false;
   std::vector<std::pair<int64_t, Part>> waiting_;  // ranks before the target
   std::vector<Case> cases_;                        // longest first
 };

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <map>
+
 #include "analysis/cluster/communication/group_book.h"
+#include "analysis/cluster/group_name.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "base/json_writer.h"
 
@@ -9,11 +13,25 @@ using table::CellType;
 
 struct Part {
   std::vector<GroupUse> used;
+  std::map<std::string, int64_t> least_members;  // by group: as many as its links show
+
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(used);
+    archive(used, least_members);
   }
 };
+
+// A link to local rank 7 says that the group has at least eight members.
+std::map<std::string, int64_t> LeastMembers(const store::TraceStore& rank) {
+  std::map<StringId, int64_t> largest;
+  for (size_t i = 0; i < rank.comm_links.size(); ++i) {
+    int64_t& local = largest[rank.comm_links.group_name[i]];
+    local = std::max({local, rank.comm_links.src_rank[i], rank.comm_links.dst_rank[i]});
+  }
+  std::map<std::string, int64_t> out;
+  for (const auto& [group, local] : largest) out[GroupName(rank.Text(group))] = local + 1;
+  return out;
+}
 
 std::string_view TypeName(const GroupUse& use) { return use.is_p2p ? "p2p" : "collective"; }
 
@@ -30,13 +48,13 @@ class CommunicationGroupMap : public RecipeOf<Part> {
   Result<Answer> Finish(Form form) override {
     Answer answer;
     answer.tables.push_back({Mapping(), "communication_group_map.csv"});
-    if (form == Form::kText) {
+    if (form != Form::kTables) {
       answer.files.push_back(
           {"communication_group.json", [json = ToJson()](const auto& sink) { return sink(json); }});
     }
     size_t partly_seen = 0;
     for (const GroupBook::Group& group : book_.groups()) {
-      if (group.seen.size() < group.members.size()) ++partly_seen;
+      if (static_cast<int64_t>(group.seen.size()) < Expected(group)) ++partly_seen;
     }
     if (partly_seen > 0 && !options_.compat) {
       answer.notes.push_back(std::to_string(partly_seen) + " of " +
@@ -54,11 +72,21 @@ class CommunicationGroupMap : public RecipeOf<Part> {
   Part MapRank(const store::TraceStore& rank) const override {
     // The reference knows groups from communication results only.
     if (options_.compat && rank.comm_times.size() == 0) return {};
-    return {UsedGroups(rank)};
+    return {UsedGroups(rank), LeastMembers(rank)};
   }
-  void AddRank(const RankFacts& facts, Part part) override { book_.Add(facts, part.used); }
+  void AddRank(const RankFacts& facts, Part part) override {
+    book_.Add(facts, part.used);
+    for (const auto& [group, count] : part.least_members)
+      least_members_[group] = std::max(least_members_[group], count);
+  }
 
  private:
+  int64_t Expected(const GroupBook::Group& group) const {
+    const auto members = static_cast<int64_t>(group.members.size());
+    const auto found = least_members_.find(group.use.name);
+    return found == least_members_.end() ? members : std::max(members, found->second);
+  }
+
   table::Table Mapping() const {
     table::Table table("CommunicationGroupMapping");
     for (const char* name : {"type", "rank_set", "group_name", "group_id", "pg_name"})
@@ -74,7 +102,7 @@ class CommunicationGroupMap : public RecipeOf<Part> {
       table.AppendText(4, group.pg_name);
       if (options_.compat) continue;
       table.AppendInt(seen, static_cast<int64_t>(group.seen.size()));
-      table.AppendInt(expected, static_cast<int64_t>(group.members.size()));
+      table.AppendInt(expected, Expected(group));
     }
     return table;
   }
@@ -102,6 +130,7 @@ class CommunicationGroupMap : public RecipeOf<Part> {
 
   Options options_;
   GroupBook book_;
+  std::map<std::string, int64_t> least_members_;
 };
 
 }  // namespace

@@ -80,11 +80,12 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
     Answer answer;
     MergeLinks();
     MapEnds();
-    if (form == Form::kText && (!links_.empty() || !operations_without_links_.empty())) {
+    if (form != Form::kTables && (!links_.empty() || !operations_without_links_.empty())) {
       answer.files.push_back({"cluster_communication_matrix.json",
                               [this](const ResultFile::Sink& sink) { return WriteJson(sink); }});
     }
-    if (!links_.empty() || !options_.compat)
+    const bool has_file = !answer.files.empty();
+    if ((!links_.empty() || !options_.compat) && !(has_file && form == Form::kFiles))
       answer.tables.push_back({Matrix(), "cluster_communication_matrix.csv"});
     if (!rank_totals_.empty())
       answer.tables.push_back({RankTotals(), "cluster_communication_matrix_by_rank.csv"});
@@ -92,7 +93,7 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
       answer.notes.push_back(fmt::format(
           "{} link{} an end whose rank nobody says; {}", unmapped_,
           unmapped_ == 1 ? " has" : "s have",
-          keeps_unmapped_ ? "it is written as L<rank in the group>" : "they are left out"));
+          keeps_unmapped_ ? "its rank inside the group is shown" : "they are left out"));
     }
     if (!rank_totals_.empty()) {
       answer.notes.push_back(

@@ -64,11 +64,13 @@ class CommunicationTimeSum : public RecipeOf<CommunicationPart> {
     Answer answer;
     size_t rows = 0;
     for (const auto& [rank, part] : parts_) rows += part.times.size();
-    if (form == Form::kText && rows > 0) {
+    if (form != Form::kTables && rows > 0) {
       answer.files.push_back({"cluster_communication.json",
                               [this](const ResultFile::Sink& sink) { return WriteJson(sink); }});
     }
-    if (rows > 0 || !options_.compat || !book_.groups().empty()) {
+    const bool has_file = !answer.files.empty();
+    const bool has_tables = rows > 0 || !options_.compat || !book_.groups().empty();
+    if (has_tables && !(has_file && form == Form::kFiles)) {
       answer.tables.push_back({TimeTable(), "cluster_communication_time.csv"});
       answer.tables.push_back({BandwidthTable(), "cluster_communication_bandwidth.csv"});
     }

@@ -67,6 +67,7 @@ class FreqAnalysis : public RecipeOf<Part> {
       if (verdict == Verdict::kAbnormal) AppendRank(abnormal, rank, part, rated_mhz);
     }
     Answer answer;
+    answer.had_input = !ranks_.empty() && !options_.compat;
     answer.tables.push_back({std::move(free), "free_frequency_ranks.csv"});
     answer.tables.push_back({std::move(abnormal), "abnormal_frequency_ranks.csv"});
     AddNotes(answer, rated_mhz);

@@ -44,7 +44,7 @@ class HostInfo : public RecipeOf<Part> {
 
   Result<Answer> Finish(Form form) override {
     Answer answer;
-    if (options_.compat && form == Form::kText) return answer;
+    if (options_.compat && form != Form::kTables) return answer;
     table::Table hosts("HostInfo");
     hosts.AddColumn("hostUid", CellType::kText);
     hosts.AddColumn("hostName", CellType::kText);

@@ -21,7 +21,7 @@ inline Answer AskRecipe(const RecipeSpec& spec, const Options& options,
     rank->store.info.rank = number++;
     EXPECT_TRUE((*recipe)->Add(DescribeRank(rank->store), (*recipe)->Map(rank->store)));
   }
-  Result<Answer> answer = (*recipe)->Finish(Form::kDb);
+  Result<Answer> answer = (*recipe)->Finish(Form::kTables);
   EXPECT_TRUE(answer.ok());
   return std::move(*answer);
 }

@@ -94,6 +94,7 @@ class SlowLink : public RecipeOf<Part> {
     }
     std::erase_if(populations, [](const auto& one) { return !HasOutlier(one.second.spread); });
     Answer answer;
+    answer.had_input = !rows_.empty() && !options_.compat;
     answer.tables.push_back({Summary(populations), "slow_link_sum.csv"});
     answer.tables.push_back({Ops(populations), "slow_link_ops.csv"});
     if (populations.empty()) answer.notes.emplace_back(kNoOutlier);

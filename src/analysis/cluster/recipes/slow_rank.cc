@@ -148,6 +148,7 @@ class SlowRank : public RecipeOf<Part> {
     }
     open_.clear();
     Answer answer;
+    answer.had_input = !ranks_of_group_.empty() && !options_.compat;
     answer.tables.push_back({Votes(), "rank_stats.csv"});
     answer.tables.push_back({SlowCalls(), "slow_op_stats.csv"});
     if (!options_.compat) answer.tables.push_back({Waits(), "rank_wait.csv"});

@@ -79,7 +79,7 @@ class StepTrace : public RecipeOf<Part> {
     Answer answer;
     FindLayout(answer);
     table::Table rows = Rows(form);
-    if (form == Form::kText && rows.rows() > 0) {
+    if (form != Form::kTables && rows.rows() > 0) {
       table::Table csv = CsvOf(rows);
       answer.files.push_back({"cluster_step_trace_time.csv",
                               [text = table::ToCsv(csv, {.whole_doubles_with_point = true})](
@@ -143,18 +143,19 @@ class StepTrace : public RecipeOf<Part> {
     table::Table table("ClusterStepTraceTime");
     for (const char* name : {"step", "type", "index"}) table.AddColumn(name, CellType::kText);
     for (const char* name : kDbNames) table.AddColumn(name, CellType::kDouble);
-    for (const char* name : IndexNames(form)) table.AddColumn(name, CellType::kText);
+    const CellType index_type = options_.compat ? CellType::kText : CellType::kInt;
+    for (const char* name : IndexNames(form)) table.AddColumn(name, index_type);
     for (const auto& [rank, row] : rows_)
       AppendRow(table, row.step, "rank", std::to_string(rank), row.times_us, rank, form);
     for (const auto& [step, stage, times] : StageRows())
-      AppendRow(table, step, "stage", stage.ToText(form == Form::kText ? ", " : ","), times, kNone,
-                form);
+      AppendRow(table, step, "stage", stage.ToText(form != Form::kTables ? ", " : ","), times,
+                kNone, form);
     return table;
   }
 
   // In the database the three columns always exist; the text form has them with a layout only.
   std::vector<const char*> IndexNames(Form form) const {
-    if (!layout_ && form == Form::kText) return {};
+    if (!layout_ && form != Form::kTables) return {};
     std::vector<const char*> names = {"dp_index", "pp_index", "tp_index"};
     if (!options_.compat) names.insert(names.end(), {"cp_index", "ep_index"});
     return names;
@@ -170,15 +171,18 @@ class StepTrace : public RecipeOf<Part> {
       table.AppendDouble(3 + i, is_unknown ? 0 : times_us[i]);
     }
     const size_t count = IndexNames(form).size();
-    for (size_t i = 0; i < count; ++i) table.AppendText(3 + kTimes + i, IndexCell(rank, i));
+    for (size_t i = 0; i < count; ++i) AppendIndex(table, 3 + kTimes + i, rank, i);
   }
 
-  std::string IndexCell(int64_t rank, size_t column) const {
-    if (!layout_) return options_.compat ? "0" : "";
-    if (rank == kNone) return "NA";
-    const Coordinates at = CoordinatesOf(*layout_, rank);
-    const int64_t values[] = {at.dp, at.pp, at.tp, at.cp, at.ep};
-    return std::to_string(values[column]);
+  // Where a rank stands; of a stage, or without a layout, not known. The reference writes "NA" and
+  // 0.
+  void AppendIndex(table::Table& table, size_t column, int64_t rank, size_t which) const {
+    const bool is_known = layout_ && rank != kNone;
+    const Coordinates at = is_known ? CoordinatesOf(*layout_, rank) : Coordinates();
+    const int64_t value = std::array{at.dp, at.pp, at.tp, at.cp, at.ep}[which];
+    if (!options_.compat) return table.AppendInt(column, is_known ? value : table::kNull);
+    const bool is_stage = layout_ && rank == kNone;
+    table.AppendText(column, is_stage ? "NA" : std::to_string(value));
   }
 
   // The largest of each column over the ranks of a stage.

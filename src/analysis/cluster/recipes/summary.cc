@@ -33,6 +33,7 @@ std::string ShortList(const std::vector<int64_t>& ranks) {
 struct Finding {
   std::string kind;     // late_rank, late_group, slow_link, small_packets
   std::string subject;  // "rank 5", "host node1", "link 3-4"
+  std::string subject_zh;
   std::string ranks;
   std::string felt_in;  // the kind of group where the others wait most
   double ms_per_step = 0;
@@ -97,6 +98,7 @@ class Summary : public RecipeOf<SummaryPart> {
     answer.tables.push_back({ScoreTable(loads), "cluster_rank_scores.csv"});
     answer.tables.push_back({WaitTable(), "cluster_wait_attribution.csv"});
     answer.tables.push_back({Overview(loads), "cluster_overview.csv"});
+    answer.tables.push_back({LinkTable(), "cluster_link_bandwidth.csv"});
     return answer;
   }
 
@@ -111,13 +113,12 @@ class Summary : public RecipeOf<SummaryPart> {
     RankLoad load;
     load.rank = facts.rank;
     load.host = facts.host_name.empty() ? facts.host_uid : facts.host_name;
-    std::set<std::string> steps;
+    double not_overlapped_ms = 0;
     for (const StepLoad& step : part.steps) {
       load.computing_ms += step.computing_us / 1000;
       load.free_ms += step.free_us / 1000;
       load.step_ms += (step.stage_us + step.bubble_us) / 1000;
-      not_overlapped_ms_ += step.not_overlapped_us / 1000;
-      steps.insert(std::to_string(step.step));
+      not_overlapped_ms += step.not_overlapped_us / 1000;
     }
     for (const CallPart& call : part.calls) {
       AddCall(facts.rank, part, call);
@@ -129,6 +130,7 @@ class Summary : public RecipeOf<SummaryPart> {
     for (double* total : {&load.computing_ms, &load.free_ms, &load.step_ms, &load.transit_ms})
       *total /= static_cast<double>(count);
     loads_.push_back(std::move(load));
+    not_overlapped_ms_ += not_overlapped_ms / static_cast<double>(count);
     for (const PacketPart& packet : part.packets) {
       packets_.push_back({facts.rank, part.Text(packet.transport), packet.size_mb, packet.time_ms,
                           packet.packets_ms, packet.small_ms});
@@ -140,6 +142,7 @@ class Summary : public RecipeOf<SummaryPart> {
   struct Call {
     std::string group;
     std::vector<CallMember> members;
+    std::vector<int64_t> recorded_waits_ns;  // parallel to members
     bool is_p2p = false;
   };
 
@@ -162,6 +165,7 @@ class Summary : public RecipeOf<SummaryPart> {
     entry.group = group;
     entry.is_p2p = call.is_p2p;
     entry.members.push_back({rank, call.dur_ns});
+    entry.recorded_waits_ns.push_back(call.wait_ns);
   }
 
   std::string DimensionOf(const std::string& group) const {
@@ -171,8 +175,28 @@ class Summary : public RecipeOf<SummaryPart> {
 
   void ShareWaits() {
     for (const auto& [key, call] : calls_) {
-      AttributeWaits(call.members, waits_[DimensionOf(call.group)]);
+      std::map<int64_t, WaitShare>& shares = waits_[DimensionOf(call.group)];
+      const bool has_waits = std::find(call.recorded_waits_ns.begin(), call.recorded_waits_ns.end(),
+                                       kNone) == call.recorded_waits_ns.end();
+      if (!IsPartlySeen(call) || !has_waits) {
+        AttributeWaits(call.members, shares);
+        continue;
+      }
+      // Who was not captured may have come last: what the ranks recorded themselves tells how long
+      // they waited, and arrival only who of those seen was late.
+      std::map<int64_t, WaitShare> seen;
+      AttributeWaits(call.members, seen);
+      for (size_t i = 0; i < call.members.size(); ++i) {
+        WaitShare& share = shares[call.members[i].rank];
+        share.suffered_ns += static_cast<double>(call.recorded_waits_ns[i]);
+        share.caused_ns += seen[call.members[i].rank].caused_ns;
+      }
     }
+  }
+
+  bool IsPartlySeen(const Call& call) const {
+    const GroupFact* fact = book_.FindFact(call.group);
+    return fact != nullptr && fact->ranks.size() > call.members.size();
   }
 
   std::vector<RankLoad> Loads() const {
@@ -265,6 +289,8 @@ class Summary : public RecipeOf<SummaryPart> {
     std::string most;
     double most_ns = 0;
     for (const auto& [dimension, shares] : waits_) {
+      if (book_.FindFact(dimension) != nullptr || GroupName(dimension) == dimension)
+        continue;  // a group without a name of its kind
       double caused_ns = 0;
       for (const int64_t rank : ranks) {
         const auto share = shares.find(rank);
@@ -281,6 +307,7 @@ class Summary : public RecipeOf<SummaryPart> {
     Finding finding;
     finding.kind = late.dimension == "rank" ? "late_rank" : "late_group";
     finding.subject = DimensionName(late.dimension, false) + " " + late.index;
+    finding.subject_zh = DimensionName(late.dimension, true) + " " + late.index;
     finding.ranks = ShortList(late.ranks);
     finding.ms_per_step = late.late_ms;
     WordReason(late, finding);
@@ -297,14 +324,16 @@ class Summary : public RecipeOf<SummaryPart> {
                                              link.transport, link.gbps, link.usual_gbps);
     switch (link.kind) {
       case LinkClass::kSender:
-        finding.subject = fmt::format("links from rank {}", link.src);
+        finding.subject = fmt::format("sending by rank {}", link.src);
+        finding.subject_zh = fmt::format("卡 {} 的发送链路", link.src);
         finding.ranks = std::to_string(link.src);
         finding.reason_en =
             fmt::format("{} of its links are slow as sender: {}", link.links, speed_en);
         finding.reason_zh = fmt::format("作为发送端有 {} 条链路慢：{}", link.links, speed_zh);
         break;
       case LinkClass::kReceiver:
-        finding.subject = fmt::format("links to rank {}", link.dst);
+        finding.subject = fmt::format("receiving by rank {}", link.dst);
+        finding.subject_zh = fmt::format("卡 {} 的接收链路", link.dst);
         finding.ranks = std::to_string(link.dst);
         finding.reason_en =
             fmt::format("{} of its links are slow as receiver: {}", link.links, speed_en);
@@ -312,6 +341,7 @@ class Summary : public RecipeOf<SummaryPart> {
         break;
       case LinkClass::kLink:
         finding.subject = fmt::format("link {}-{}", link.src, link.dst);
+        finding.subject_zh = fmt::format("链路 {}-{}", link.src, link.dst);
         finding.ranks = fmt::format("{},{}", link.src, link.dst);
         finding.reason_en = speed_en;
         finding.reason_zh = speed_zh;
@@ -326,7 +356,8 @@ class Summary : public RecipeOf<SummaryPart> {
   static Finding Word(const SmallPackets& small) {
     Finding finding;
     finding.kind = "small_packets";
-    finding.subject = small.transport + " transfers";
+    finding.subject = fmt::format("sending by {} in small packets", small.transport);
+    finding.subject_zh = small.transport + " 小包传输";
     finding.ranks = ShortList(small.ranks);
     finding.ms_per_step = small.lost_ms;
     finding.reason_en = fmt::format(
@@ -347,7 +378,7 @@ class Summary : public RecipeOf<SummaryPart> {
       table.AddColumn(name, CellType::kText);
     table.AddColumn("msPerStep", CellType::kDouble);
     table.AddColumn("shareOfStep(%)", CellType::kDouble, 1);
-    for (const char* name : {"reason", "advice", "reasonZh", "adviceZh"})
+    for (const char* name : {"reason", "advice", "subjectZh", "reasonZh", "adviceZh"})
       table.AddColumn(name, CellType::kText);
     for (const Finding& finding : findings) {
       table.AppendText(0, finding.kind);
@@ -358,8 +389,9 @@ class Summary : public RecipeOf<SummaryPart> {
       table.AppendDouble(5, finding.share_percent);
       table.AppendText(6, finding.reason_en);
       table.AppendText(7, finding.advice_en);
-      table.AppendText(8, finding.reason_zh);
-      table.AppendText(9, finding.advice_zh);
+      table.AppendText(8, finding.subject_zh);
+      table.AppendText(9, finding.reason_zh);
+      table.AppendText(10, finding.advice_zh);
     }
     return table;
   }
@@ -410,6 +442,31 @@ class Summary : public RecipeOf<SummaryPart> {
     return table;
   }
 
+  // Bandwidth between two ranks over all groups and steps; of large groups the slowest links only.
+  table::Table LinkTable() const {
+    std::map<std::tuple<int64_t, int64_t, std::string>, std::pair<double, double>> sums;
+    for (const LinkTotal& link : Links()) {
+      auto& [size_mb, time_ms] = sums[{link.src, link.dst, link.transport}];
+      size_mb += link.size_mb;
+      time_ms += link.time_ms;
+    }
+    table::Table table("ClusterLinkBandwidth");
+    table.AddColumn("srcRank", CellType::kInt);
+    table.AddColumn("dstRank", CellType::kInt);
+    table.AddColumn("transport", CellType::kText);
+    for (const char* name : {"size(MB)", "time(ms)", "bandwidth(GB/s)"})
+      table.AddColumn(name, CellType::kDouble);
+    for (const auto& [key, sum] : sums) {
+      table.AppendInt(0, std::get<0>(key));
+      table.AppendInt(1, std::get<1>(key));
+      table.AppendText(2, std::get<2>(key));
+      table.AppendDouble(3, sum.first);
+      table.AppendDouble(4, sum.second);
+      table.AppendDouble(5, sum.second > 0 ? sum.first / sum.second : 0);
+    }
+    return table;
+  }
+
   // One row: the whole job.
   table::Table Overview(const std::vector<RankLoad>& loads) const {
     std::string problem;
@@ -418,9 +475,7 @@ class Summary : public RecipeOf<SummaryPart> {
     size_t complete = 0;
     size_t incomplete = 0;
     for (const auto& [key, call] : calls_) {
-      const GroupFact* fact = book_.FindFact(call.group);
-      const bool is_whole = fact != nullptr && fact->ranks.size() == call.members.size();
-      ++(is_whole || fact == nullptr ? complete : incomplete);
+      ++(IsPartlySeen(call) ? incomplete : complete);
     }
     table::Table table("ClusterOverview");
     for (const char* name :
@@ -451,7 +506,7 @@ class Summary : public RecipeOf<SummaryPart> {
     const double whole = step_ms > 0 ? step_ms / 100 : 1;
     table.AppendDouble(6, ranks > 0 ? step_ms / static_cast<double>(ranks) : 0);
     table.AppendDouble(7, computing_ms / whole);
-    table.AppendDouble(8, not_overlapped_ms_ / static_cast<double>(steps_) / whole);
+    table.AppendDouble(8, not_overlapped_ms_ / whole);
     table.AppendDouble(9, free_ms / whole);
     table.AppendDouble(10, waiting_ms / whole);
     return table;
@@ -465,7 +520,7 @@ class Summary : public RecipeOf<SummaryPart> {
   std::vector<RankLoad> loads_;
   std::map<int64_t, size_t> steps_of_;
   size_t steps_ = 1;
-  double not_overlapped_ms_ = 0;
+  double not_overlapped_ms_ = 0;  // of an average step, summed over ranks
   std::map<std::tuple<std::string, std::string, std::string>, Call> calls_;
   std::map<std::string, std::map<int64_t, WaitShare>> waits_;  // by dimension, then rank
   std::vector<PacketTotal> packets_;

@@ -48,7 +48,7 @@ inline Result<Answer> Ask(const RecipeSpec& spec, const std::vector<const TestRa
   for (const TestRank* rank : ranks) {
     EXPECT_TRUE((*recipe)->Add(DescribeRank(rank->store), (*recipe)->Map(rank->store)));
   }
-  return (*recipe)->Finish(Form::kDb);
+  return (*recipe)->Finish(Form::kTables);
 }
 
 // The rows of a table as text, cells separated by '|'.

@@ -23,8 +23,8 @@ double MedianOf(const Ranks& ranks, double RankLoad::* field) {
   return Median(std::move(values));
 }
 
-// The late ranks among peers: those below the largest step in the sorted waits, if what is above is
-// the majority and the distance is more than noise.
+// The late ranks among peers: those below the largest step in the sorted waits, if the distance to
+// what is above is more than noise.
 Ranks LateAmong(Ranks peers) {
   if (peers.size() < 2) return {};
   std::sort(peers.begin(), peers.end(), [](const RankLoad* a, const RankLoad* b) {
@@ -32,7 +32,9 @@ Ranks LateAmong(Ranks peers) {
   });
   size_t late = 0;
   double largest_gap = 0;
-  for (size_t i = 1; i <= peers.size() / 2; ++i) {
+  // A host may hold a little more than half of a stage.
+  const size_t most = std::max<size_t>(1, peers.size() * 3 / 5);
+  for (size_t i = 1; i <= most; ++i) {
     const double gap = peers[i]->suffered_ms - peers[i - 1]->suffered_ms;
     if (gap > largest_gap) {
       largest_gap = gap;

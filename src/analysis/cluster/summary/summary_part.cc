@@ -49,7 +49,7 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
     if (op.starts_with("Total") || !IsWantedStep(rank.Text(times.step[i]), options)) continue;
     part.calls.push_back({number(times.group_name[i]), number(times.op_name[i]),
                           number(times.step[i]), IsP2pName(op), MsToNs(times.elapse_ms[i]),
-                          MsToNs(times.transit_ms[i])});
+                          MsToNs(times.transit_ms[i]), MsToNs(times.wait_ms[i])});
   }
   if (times.size() > 0) return;
   const StepWindow window = FindStepWindow(rank, options);

@@ -34,10 +34,11 @@ struct CallPart {
   bool is_p2p = false;
   int64_t dur_ns = 0;
   int64_t transit_ns = store::kNone;
+  int64_t wait_ns = store::kNone;  // as the capture has it
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(group, op, step, is_p2p, dur_ns, transit_ns);
+    archive(group, op, step, is_p2p, dur_ns, transit_ns, wait_ns);
   }
 };
 

@@ -1,0 +1,81 @@
+"""Measures `steplens cluster`: the real two-rank sample and synthetic clusters made by tools/synth_cluster.py."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# The same groups per rank at every size, so that a rank's input is the same.
+LAYOUTS = {256: ["--tp", "4", "--pp", "4"], 1024: ["--tp", "4", "--pp", "16"], 10000: ["--tp", "4", "--pp", "25"]}
+RUNS = 5
+
+
+def make_cluster(folder, ranks, form):
+    path = folder / f"cluster_{form}_{ranks}"
+    if not path.is_dir():
+        making = path.with_suffix(".making")
+        shutil.rmtree(making, ignore_errors=True)
+        subprocess.run([sys.executable, ROOT / "tools/synth_cluster.py", making, "--ranks", str(ranks), *LAYOUTS[ranks], "--steps", "2",
+                        "--format", form, "--seed", "1", "--jobs", str(os.cpu_count())], check=True, stdout=subprocess.DEVNULL)
+        making.rename(path)
+    return path
+
+
+def run(words):
+    """(CPU seconds, wall seconds, peak MB) of one process."""
+    with tempfile.TemporaryDirectory() as out:
+        start = time.monotonic()
+        process = subprocess.Popen([*map(str, words), "-o", out, "--no-cache"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
+    if status != 0:
+        sys.exit(f"bench: {words} failed")
+    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+
+
+def best(words, runs=RUNS):
+    results = [run(words) for _ in range(runs)]
+    return tuple(min(result[i] for result in results) for i in range(3))
+
+
+def measure_mpi(add, program, cluster):
+    if shutil.which("mpirun") is None or not (program.parent / "libsteplens_mpi.so").is_file():
+        print("bench: no mpirun or libsteplens_mpi.so; MPI is not measured")
+        return
+    alone = [program, "cluster", "-d", cluster, "--threads", "1"]
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    os.environ.update(environment)
+    start_up = best(["mpirun", "-n", "2", program, "cluster", "-d", cluster, "--rank_list", "0", "--threads", "1"])[1]
+    walls = {"one": [], "two": []}
+    for _ in range(RUNS):  # in turn, so that noise meets both
+        walls["one"].append(run(alone)[1])
+        walls["two"].append(run(["mpirun", "-n", "2", *alone])[1])
+    one, two = min(walls["one"]), min(walls["two"])
+    add("two MPI processes against one, 1,024 ranks as text (wall time)", f"{one / two:.2f}", "1.8", one / two >= 1.8)
+    add(f"the same without the start of mpirun itself ({start_up:.2f} s of {two:.2f} s)", f"{one / (two - start_up):.2f}", "-", True)
+
+
+def measure_cluster(add, program, capture, folder, with_largest=True):
+    """add(what, measured, target, holds) for each line of the report."""
+    for form in ("text", "db"):
+        cpu, _, peak = best([program, "cluster", "-d", capture / form / "level1"])
+        add(f"`cluster` on the real two ranks ({form})", f"{cpu * 1000:.0f} ms, {peak:.0f} MB", "under 50 ms, 40 MB",
+            cpu < 0.05 and peak < 40)
+    seconds = {}
+    for form in ("text", "db"):
+        for ranks, limit_mb in ((256, 300), (1024, 600)):
+            cpu, _, peak = best([program, "cluster", "-d", make_cluster(folder, ranks, form)], RUNS if ranks == 256 else 3)
+            seconds[form, ranks] = cpu
+            target = f"under 1.5 s, {limit_mb} MB" if ranks == 256 else f"{limit_mb} MB"
+            add(f"`cluster -m all`, {ranks:,} synthetic ranks ({form})", f"{cpu:.2f} CPU s, {peak:.0f} MB", target,
+                peak < limit_mb and (ranks > 256 or cpu < 1.5))
+        growth = seconds[form, 1024] / seconds[form, 256] / 4
+        add(f"1,024 ranks against four times 256 ({form})", f"{growth:.2f}", "at most 1.15", growth <= 1.15)
+    measure_mpi(add, program, make_cluster(folder, 1024, "text"))
+    if with_largest:
+        cpu, wall, peak = run([program, "cluster", "-d", make_cluster(folder, 10000, "text")])
+        add("`cluster -m all`, 10,000 synthetic ranks (text), once", f"{cpu:.1f} CPU s, {wall:.1f} s, {peak / 1024:.2f} GB", "-", True)

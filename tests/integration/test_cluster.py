@@ -1,0 +1,643 @@
+"""steplens cluster from outside: bad input is normal input, and the same captures always give the same result.
+
+    STEPLENS_PROGRAM=build/steplens python3 tests/integration/test_cluster.py [-k slow_link]
+
+The clusters come from tools/synth_cluster.py: each class generates the ones its tests share once.
+"""
+
+import contextlib
+import csv
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from support import DATA, PROGRAM, ROOT, Case, needs_shared, snapshot
+
+sys.path.insert(0, str(ROOT / "tools"))
+from synth_cluster.command import main as synth_cluster  # noqa: E402
+
+OUTPUT = "cluster_analysis_output"
+ALL_MODES = ("all", "cann_api_sum", "compute_op_sum", "freq_analysis", "ep_load_balance", "computational_op_masking", "free_analysis",
+             "mstx_sum", "hccl_sum", "module_statistic", "operator_mfu", "export_summary", "cluster_time_summary", "slow_rank", "slow_link",
+             "communication_bottleneck", "p2p_pairing", "pp_chart", "mstx2commop")
+
+
+def generate(folder, *options):
+    """Writes a synthetic cluster of eight ranks with tp=2 pp=2; `options` may say otherwise."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = synth_cluster([str(folder), "--ranks", "8", "--tp", "2", "--pp", "2", "--jobs", "1", *options])
+    if code != 0:
+        raise AssertionError(f"{options}: {said.getvalue()}")
+    return folder
+
+
+def read_db(folder):
+    """{table: (columns, rows)} of the results below an output folder, rows in their order."""
+    db = sqlite3.connect(f"file:{folder / OUTPUT / 'cluster_analysis.db'}?mode=ro", uri=True)
+    with contextlib.closing(db):
+        tables = {}
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+            cursor = db.execute(f'SELECT * FROM "{name}"')
+            tables[name] = [column[0] for column in cursor.description], cursor.fetchall()
+        return tables
+
+
+def read_table(folder, name):
+    """The rows of one result table as dictionaries."""
+    columns, rows = read_db(folder)[name]
+    return [dict(zip(columns, row)) for row in rows]
+
+
+def rank_folder(cluster, rank):
+    [info] = cluster.glob(f"*/profiler_info_{rank}.json")
+    return info.parent
+
+
+def wreck(cluster, rank):
+    """Nothing of what the profiler wrote for this rank can be read any more."""
+    for path in (rank_folder(cluster, rank) / "ASCEND_PROFILER_OUTPUT").iterdir():
+        path.write_bytes(b"\xff" * 300)
+
+
+class ClusterCase(Case):
+    CLUSTERS = {}  # name -> options of the generator
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = pathlib.Path(tempfile.mkdtemp(prefix="steplens_test_clusters_"))
+        cls.addClassCleanup(shutil.rmtree, cls.made, ignore_errors=True)
+        for name, options in cls.CLUSTERS.items():
+            generate(cls.made / name, *options)
+
+    def setUp(self):
+        super().setUp()
+        self.out = self.scratch / "out"
+
+    def cluster(self, source, *words, mode="summary", out=None, expect=0):
+        return self.run_program("cluster", "-d", source, "-m", mode, "-o", out or self.out, *words, expect=expect)
+
+    def copy(self, name):
+        """A copy of a cluster of the class that the test may damage."""
+        return pathlib.Path(shutil.copytree(self.made / name, self.scratch / "data"))
+
+    def tables_of(self, source, *words, **more):
+        """The results of a run of its own."""
+        out = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+        self.cluster(source, *words, out=out, **more)
+        return read_db(out)
+
+    def findings(self, source):
+        return [(row["kind"], row["subject"], row["reason"]) for row in self.rows_of(source, "ClusterFindings")]
+
+    def overview(self, source, *words):
+        [row] = self.rows_of(source, "ClusterOverview", *words)
+        return row
+
+    def rows_of(self, source, table, *words, mode="summary"):
+        columns, rows = self.tables_of(source, *words, mode=mode)[table]
+        return [dict(zip(columns, row)) for row in rows]
+
+
+class BadInput(ClusterCase):
+    CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db"), "mixed": ("--format", "mixed")}
+
+    def fails(self, source, code, *texts):
+        done = self.cluster(source, expect=code)
+        self.assertEqual(done.out, "")
+        self.assertEqual(len(done.err.splitlines()), 1, done.err)
+        for text in texts:
+            self.assertIn(text, done.err)
+        self.assertFalse(self.out.exists(), "a run without data left an output folder")
+
+    def scores(self, source, *words):
+        return {row["rank"]: row for row in self.rows_of(source, "ClusterRankScore", *words)}
+
+    def test_a_rank_with_one_damaged_file_is_named(self):
+        for form in ("text", "db", "mixed"):
+            with self.subTest(form):
+                done = self.cluster(generate(self.scratch / form, "--format", form, "--damaged", "3"), mode="all,hccl_sum,slow_rank")
+                self.assertRegex(done.err, r"\brank 3\b")
+                self.assertLessEqual({0, 1, 2, 4, 5, 6, 7}, {row["rank"] for row in read_table(self.out, "ClusterRankScore")})
+
+    def test_an_unreadable_rank_is_named_and_left_out(self):
+        for form in ("text", "db"):
+            with self.subTest(form):
+                cluster = pathlib.Path(shutil.copytree(self.made / form, self.scratch / form))
+                wreck(cluster, 3)
+                self.assertRegex(self.cluster(cluster).err, r"\brank 3\b")
+                self.assertEqual(self.overview(cluster)["step(ms)"], self.overview(self.made / form, "--rank_list", "0-2,4-7")["step(ms)"])
+
+    def test_all_ranks_unreadable(self):
+        for form in ("text", "db"):
+            with self.subTest(form):
+                cluster = pathlib.Path(shutil.copytree(self.made / form, self.scratch / form))
+                for rank in range(8):
+                    wreck(cluster, rank)
+                self.cluster(cluster, expect=1)
+
+    def test_ranks_with_different_steps(self):
+        cluster = generate(self.scratch / "steps", "--format", "mixed", "--missing-steps", "1:11", "--missing-steps", "2:10")
+        self.cluster(cluster, mode="all")
+        steps = {(row["step"], row["index"]) for row in read_table(self.out, "ClusterStepTraceTime") if row["type"] == "rank"}
+        everything = {(step, str(rank)) for step in ("10", "11") for rank in range(8)}
+        self.assertEqual(steps, everything - {("11", "1"), ("10", "2")})
+
+    def test_shares_of_the_step_add_up_where_steps_are_missing(self):
+        for words in ((), ("--missing-steps", "1:11", "--missing-steps", "2:10")):
+            with self.subTest(words=words):
+                job = self.overview(generate(self.scratch / f"steps{len(words)}", *words))
+                self.assertAlmostEqual(job["computing(%)"] + job["communicationNotOverlapped(%)"] + job["free(%)"], 100, delta=0.1)
+
+    def test_text_and_db_ranks_side_by_side(self):
+        scores = [self.scores(self.made / form) for form in ("mixed", "text", "db")]
+        self.assertEqual(set(scores[0]), set(range(8)))
+        for rank in range(8):
+            for column in ("computing(ms)", "transit(ms)", "waitSuffered(ms)"):
+                for other in scores[1:]:
+                    self.assertAlmostEqual(scores[0][rank][column], other[rank][column], places=2)
+
+    def test_one_rank_without_communication_json(self):
+        cluster = self.copy("text")
+        whole = self.scores(cluster)
+        (rank_folder(cluster, 3) / "ASCEND_PROFILER_OUTPUT" / "communication.json").unlink()
+        self.cluster(cluster, mode="all")
+        without = self.scores(cluster)
+        for rank in set(range(8)) - {3}:
+            self.assertEqual(without[rank]["transit(ms)"], whole[rank]["transit(ms)"])
+        communication = json.loads((self.out / OUTPUT / "cluster_communication.json").read_text())
+        seen = {int(rank) for members in communication for rank in re.findall(r"\d+", members)}
+        self.assertEqual(seen, {0, 1, 2, 4, 5, 6, 7})
+
+    def test_groups_seen_in_part_say_so(self):
+        cluster = generate(self.scratch / "holes", "--format", "db", "--missing", "6")
+        done = self.cluster(cluster, mode="all")
+        self.assertIn("7 of 8 ranks", done.err)
+        [job] = read_table(self.out, "ClusterOverview")
+        self.assertEqual((job["ranksSeen"], job["ranksExpected"]), (7, 8))
+        self.assertGreater(job["callsPartlySeen"], 0)
+        for group in read_table(self.out, "CommunicationGroupMapping"):
+            ranks = [int(rank) for rank in re.findall(r"\d+", group["rank_set"])]
+            self.assertEqual(group["expected_ranks"], len(ranks))
+            self.assertEqual(group["seen_ranks"], len(set(ranks) - {6}), group)
+
+    def test_of_two_captures_of_a_rank_the_newest_counts(self):
+        for form in ("text", "db"):
+            done = self.cluster(generate(self.scratch / form, "--format", form, "--duplicate", "5"), "--export_type", "db", mode="all")
+            self.assertEqual(done.err.count("captured more than once"), 1)
+            steps = {row["step"] for row in read_table(self.out, "ClusterStepTraceTime") if row["index"] == "5"}
+            self.assertEqual(steps, {"10", "11"})
+
+    def test_nothing_there(self):
+        (self.scratch / "empty").mkdir()
+        self.fails(self.scratch / "empty", 3, "no profile found", "empty")
+        self.assertEqual(list((self.scratch / "empty").iterdir()), [])
+        self.fails(self.scratch / "absent", 3, "no such file or folder")
+
+    def test_a_file_that_is_no_capture(self):
+        self.fails(self.write("notes.txt", "hello"), 3, "notes.txt")
+
+    def test_damage_anywhere_is_survived(self):
+        files = sorted(path for path in self.copy("mixed").rglob("*") if path.is_file())
+        for seed in range(20):
+            chance = random.Random(seed)
+            path = chance.choice(files)
+            whole = path.read_bytes()
+            damaged = bytearray(whole)
+            for _ in range(chance.randint(1, 30)):
+                damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+            path.write_bytes(damaged if seed % 2 else damaged[:chance.randrange(len(damaged))])
+            with self.subTest(seed=seed, file=path.name):
+                self.cluster(self.scratch / "data", "--no-cache", mode=",".join(ALL_MODES), expect=0)
+            path.write_bytes(whole)
+
+    def test_the_captures_are_never_changed(self):
+        for form in ("text", "db"):
+            before = snapshot(self.made / form)
+            self.cluster(self.made / form, mode=",".join(ALL_MODES))
+            self.assertEqual(snapshot(self.made / form), before)
+
+    def test_in_place_changes_the_databases_only(self):
+        cluster = self.copy("db")
+        before = snapshot(cluster)
+        self.cluster(cluster, "--in_place", mode="p2p_pairing")
+        after = snapshot(cluster)
+        self.assertEqual(set(after), set(before))
+        changed = {pathlib.Path(name).name for name in after if after[name] != before[name]}
+        self.assertEqual(changed, {f"ascend_pytorch_profiler_{rank}.db" for rank in range(8)})
+
+
+class BadOutput(ClusterCase):
+    CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
+
+    def assert_no_remains(self, folder):
+        for path in folder.rglob("*"):
+            self.assertNotRegex(path.name, r"\.tmp|-journal|-wal|\.[A-Za-z0-9]{6}$", f"{path} was left behind")
+
+    def test_the_output_is_a_file(self):
+        path = self.write("file", "mine")
+        for out in (path, path / "below"):
+            done = self.cluster(self.made / "db", out=out, expect=1)
+            self.assertIn("file", done.err)
+        self.assertEqual(path.read_text(), "mine")
+
+    def test_the_results_folder_is_a_file(self):
+        path = self.write(f"out/{OUTPUT}", "mine")
+        self.cluster(self.made / "db", expect=1)
+        self.assertEqual(path.read_text(), "mine")
+
+    def test_an_output_that_cannot_be_made(self):
+        self.assertIn("/proc", self.cluster(self.made / "db", out="/proc/absent", expect=1).err)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_an_output_without_permission(self):
+        self.out.mkdir(mode=0o555)
+        self.cluster(self.made / "db", expect=1)
+
+    def test_an_old_database_that_is_none_stays_as_it_is(self):
+        path = self.write(f"out/{OUTPUT}/cluster_analysis.db", "not a database")
+        self.cluster(self.made / "db", expect=1)
+        self.assertEqual(path.read_text(), "not a database")
+        self.assert_no_remains(self.out)
+
+    def check_size_limit(self, on_signal):
+        """With files limited to 8 KiB a run fails, and leaves what was there as it was."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, on_signal)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+        for form in ("text", "db"):
+            with self.subTest(form):
+                self.cluster(self.made / form, mode="hccl_sum,cluster_time_summary", expect=None)
+                before = snapshot(self.out)
+                words = [PROGRAM, "cluster", "-d", str(self.made / form), "-m", "all,hccl_sum", "-o", str(self.out)]
+                done = subprocess.run(words, preexec_fn=limit, capture_output=True, env=self.environment, timeout=60, check=False)
+                after = snapshot(self.out)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(b"cannot write", done.stderr)
+                self.assert_no_remains(self.out)
+                self.assertEqual({name: after.get(name) for name in before}, before)
+
+    def test_files_that_may_not_grow(self):
+        self.check_size_limit(signal.SIG_IGN)
+
+    def test_files_that_may_not_grow_and_a_signal_that_says_so(self):
+        self.check_size_limit(signal.SIG_DFL)
+
+    def test_a_full_disk(self):
+        disk = self.scratch / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "none", str(disk)], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("a small disk cannot be mounted here")
+        self.addCleanup(subprocess.run, ["umount", str(disk)], check=True)
+        self.cluster(self.made / "db", mode="hccl_sum", out=disk)
+        before = snapshot(disk)
+        self.cluster(self.made / "db", mode="all,hccl_sum", out=disk, expect=1)
+        self.assert_no_remains(disk)
+        self.assertEqual(snapshot(disk), before)
+
+    def test_tables_and_files_of_others_are_kept(self):
+        folder = self.out / OUTPUT
+        folder.mkdir(parents=True)
+        with contextlib.closing(sqlite3.connect(folder / "cluster_analysis.db")) as db:
+            db.execute("CREATE TABLE Mine (a INTEGER, b TEXT)")
+            db.execute("INSERT INTO Mine VALUES (1, 'x')")
+            db.execute("CREATE TABLE HcclAllRankStats (old TEXT)")
+            db.commit()
+        self.write(f"out/{OUTPUT}/mine.csv", "a,b\n")
+        self.cluster(self.made / "db", mode="hccl_sum")
+        self.cluster(self.made / "db", mode="all")
+        tables = read_db(self.out)
+        self.assertEqual(tables["Mine"], (["a", "b"], [(1, "x")]))
+        self.assertEqual(tables["HcclAllRankStats"][0][0], "OpType")
+        self.assertIn("ClusterStepTraceTime", tables)
+        self.assertEqual((folder / "mine.csv").read_text(), "a,b\n")
+
+
+class Usage(ClusterCase):
+    CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db", "--slow-rank", "5")}
+
+    def refused(self, *words, says=(), **more):
+        done = self.cluster(self.made / "db", *words, expect=2, **more)
+        self.assertEqual(done.out, "")
+        for text in says:
+            self.assertIn(text, done.err)
+        self.assertFalse(self.out.exists())
+
+    def test_an_unknown_mode_lists_the_modes(self):
+        self.refused(mode="nonsense", says=("'nonsense'", *ALL_MODES))
+        self.refused(mode="hccl_sum,nonsense", says=("'nonsense'",))
+        self.refused(mode="", says=("mode",))
+
+    def test_a_rank_list_that_is_none(self):
+        for ranks in ("x", "1-", "3-1", "1,,2", "-1", "1.5", ""):
+            with self.subTest(ranks):
+                self.refused("--rank_list", ranks, says=("--rank_list",))
+
+    def test_an_unknown_step_names_those_there_are(self):
+        self.refused("--step_id", "99", says=("99", "10, 11"))
+
+    def test_choices_and_numbers(self):
+        self.refused("--export_type", "pdf", says=("pdf", "xlsx"))
+        self.refused("--lang", "fr", says=("fr",))
+        self.refused("--step_id", "x", says=("--step_id",))
+        self.refused("--threads", "-1", says=("--threads",))
+        self.refused("--parallel_mode", "serial", says=("concurrent",))
+
+    def test_a_rank_list_with_ranges_and_blanks(self):
+        self.cluster(self.made / "db", "--rank_list", "0-1, 3")
+        self.assertEqual([row["rank"] for row in read_table(self.out, "ClusterRankScore")], [0, 1, 3])
+
+    def test_ranks_that_are_not_there_are_named(self):
+        self.assertRegex(self.cluster(self.made / "db", "--rank_list", "0,1,77").err, r"--rank_list: .*\b77\b")
+        self.assertIn("none of the ranks", self.cluster(self.made / "db", "--rank_list", "77", expect=3).err)
+
+    def test_one_step(self):
+        self.cluster(self.made / "db", "--step_id", "11", mode="all")
+        self.assertEqual({row["step"] for row in read_table(self.out, "ClusterStepTraceTime")}, {"11"})
+
+    def test_several_modes_at_once_equal_runs_of_their_own(self):
+        for form in ("text", "db"):
+            for mode in ("summary", "communication_matrix", "slow_rank", "cluster_time_summary"):
+                self.cluster(self.made / form, "--export_type", "db", mode=mode, out=self.scratch / form, expect=None)
+            at_once = self.tables_of(self.made / form, "--export_type", "db", mode="summary,communication_matrix,slow_rank,cluster_time_summary")
+            self.assertEqual(at_once, read_db(self.scratch / form))
+
+    def test_cluster_is_the_command_meant_without_one(self):
+        named = self.cluster(self.made / "db", mode="all")
+        tables = read_db(self.out)
+        shutil.rmtree(self.out)
+        meant = self.run_program("-d", self.made / "db", "-o", self.out, expect=0)
+        self.assertEqual(meant.out, named.out)
+        self.assertEqual(read_db(self.out), tables)
+
+    def test_results_go_beside_the_captures_if_no_output_is_named(self):
+        cluster = self.copy("text")
+        before = snapshot(cluster)
+        for _ in range(2):  # the results of the first run are no captures for the second
+            self.assertIn("8 found, 8 used", self.run_program("-d", cluster, expect=0).err)
+        after = snapshot(cluster)
+        self.assertEqual({name: after[name] for name in before}, before)
+        self.assertTrue(all(name.startswith(OUTPUT) for name in set(after) - set(before)))
+
+    def test_an_unknown_option_warns(self):
+        done = self.cluster(self.made / "db", "--frobnicate", "3")
+        self.assertIn("Invalid parameters: --frobnicate 3.", done.err)
+        self.assertNotIn("Invalid parameters", self.cluster(self.made / "db", "--force", "--data_simplification").err)
+
+    def agent(self, *words, expect, **more):
+        done = self.cluster(*words, "--agent", expect=expect, **more)
+        self.assertEqual(done.out.count("\n"), 1, done.out)
+        answer = json.loads(done.out)
+        self.assertEqual(answer["code"], expect)
+        self.assertEqual(answer["status"], "success" if expect == 0 else "error")
+        return answer
+
+    def test_agent_gets_one_object(self):
+        answer = self.agent(self.made / "db", mode="hccl_sum", expect=0)
+        self.assertEqual(answer["message"]["db_path"], str(self.out / OUTPUT / "cluster_analysis.db"))
+        self.assertEqual(set(answer["message"]["tables"]), set(read_db(self.out)))
+        self.assertTrue(answer["suggestion"])
+        files = self.agent(self.made / "db", "--export_type", "csv", mode="hccl_sum", expect=0)["message"]["csv_path"]
+        self.assertTrue(files and all(os.path.isfile(path) for path in files))
+
+    def test_agent_hears_of_failures(self):
+        self.assertIn("no such file", self.agent(self.scratch / "absent", expect=3)["message"]["err"])
+        self.assertIn("99", self.agent(self.made / "db", "--step_id", "99", expect=2)["message"]["err"])
+        self.agent(self.made / "db", out=self.write("file", ""), expect=1)
+
+    def test_agent_hears_of_wrong_usage(self):
+        self.assertIn("nonsense", self.agent(self.made / "db", mode="nonsense", expect=2)["message"]["err"])
+
+    def test_chinese(self):
+        done = self.cluster(self.made / "db", "--lang", "zh", mode="all")
+        self.assertIn("每步", done.out)
+        self.assertNotIn("keeps the others waiting", done.out)
+        self.assertIn("集群分析", (self.out / OUTPUT / "cluster_report.html").read_text())
+
+
+class Exports(ClusterCase):
+    CLUSTERS = {"db": ("--format", "db")}
+    FILES = {"all_stats": "HcclAllRankStats", "rank_stats": "HcclPerRankStats", "top_op_stats": "HcclTopOpStats",
+             "group_name_map": "HcclGroupNameMap"}
+
+    def export(self, form):
+        out = self.scratch / form
+        self.cluster(self.made / "db", "--export_type", form, mode="hccl_sum", out=out)
+        return out / OUTPUT / "HcclSum"
+
+    def as_microseconds(self, table):
+        """The rows of a table of the database in the units and names of the files."""
+        columns, rows = table
+        names = [re.sub("Ns$", "(Us)", name) for name in columns]
+        return [{name: cell / 1000 if name.endswith("(Us)") and cell is not None else cell for name, cell in zip(names, row)} for row in rows]
+
+    def assert_same_rows(self, got, expected):
+        self.assertEqual(len(got), len(expected))
+        for mine, theirs in zip(got, expected):
+            self.assertEqual(list(mine), list(theirs))
+            for name, value in theirs.items():
+                if isinstance(value, float):
+                    self.assertAlmostEqual(float(mine[name]), value, delta=abs(value) * 1e-9, msg=name)
+                else:
+                    self.assertEqual("" if mine[name] is None else str(mine[name]), "" if value is None else str(value), name)
+
+    def test_every_form_holds_the_same_numbers(self):
+        self.cluster(self.made / "db", "--export_type", "db", mode="hccl_sum")
+        expected = read_db(self.out)
+        csv_files, text_files, notebook_files, json_files = map(self.export, ("csv", "text", "notebook", "json"))
+        for name, table in self.FILES.items():
+            rows = self.as_microseconds(expected[table])
+            self.assertTrue(rows, table)
+            with open(csv_files / f"{name}.csv", newline="", encoding="utf-8-sig") as file:
+                self.assert_same_rows(list(csv.DictReader(file)), rows)
+            for other in (text_files, notebook_files):
+                self.assertEqual((other / f"{name}.csv").read_bytes(), (csv_files / f"{name}.csv").read_bytes())
+            self.assert_same_rows(json.loads((json_files / f"{name}.json").read_text()), rows)
+
+    @unittest.skipUnless(importlib.util.find_spec("openpyxl"), "openpyxl is not installed")
+    def test_xlsx_holds_the_same_numbers(self):
+        import openpyxl
+        self.cluster(self.made / "db", "--export_type", "db", mode="hccl_sum")
+        expected = read_db(self.out)
+        folder = self.export("xlsx")
+        for name, table in self.FILES.items():
+            header, *rows = openpyxl.load_workbook(folder / f"{name}.xlsx").worksheets[0].iter_rows(values_only=True)
+            self.assert_same_rows([dict(zip(header, row)) for row in rows], self.as_microseconds(expected[table]))
+
+    def test_xlsx_files_are_whole_archives(self):
+        import zipfile
+        folder = self.export("xlsx")
+        for name in self.FILES:
+            with zipfile.ZipFile(folder / f"{name}.xlsx") as book:
+                self.assertIsNone(book.testzip())
+                self.assertIn("xl/workbook.xml", book.namelist())
+
+    def test_console_writes_no_file(self):
+        done = self.cluster(self.made / "db", "--export_type", "console", mode="hccl_sum")
+        for table in self.FILES.values():
+            self.assertIn(table, done.out)
+        self.assertFalse(self.out.exists())
+
+    def test_notebooks_are_notebooks(self):
+        self.cluster(self.made / "db", "--export_type", "notebook", mode="cann_api_sum,compute_op_sum,hccl_sum,slow_rank")
+        notebooks = sorted((self.out / OUTPUT).glob("*/stats.ipynb"))
+        self.assertEqual([path.parent.name for path in notebooks], ["CannApiSum", "ComputeOpSum", "HcclSum", "SlowRankAnalysis"])
+        for path in notebooks:
+            notebook = json.loads(path.read_text())
+            self.assertEqual(notebook["nbformat"], 4)
+            for cell in notebook["cells"]:
+                if cell["cell_type"] == "code":
+                    compile("".join(cell["source"]), str(path), "exec")
+
+
+class SameResult(ClusterCase):
+    CLUSTERS = {"text": ("--format", "text", "--slow-rank", "5"), "db": ("--format", "db", "--missing", "6"),
+                "mixed": ("--format", "mixed", "--slow-link", "0-1")}
+    MODES = "all,hccl_sum,compute_op_sum,slow_rank,slow_link,cluster_time_summary,p2p_pairing"
+
+    def results(self, form, *words, before=()):
+        """Every file's bytes, the database's contents, and what was printed but for the time it took."""
+        out = self.scratch / "same"
+        shutil.rmtree(out, ignore_errors=True)
+        command = [*before, PROGRAM, "cluster", "-d", str(self.made / form), "-m", self.MODES, "-o", str(out), *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.said = done.stderr
+        files = {name: data for name, data in snapshot(out).items() if not name.endswith(".db")}
+        self.assertGreater(len(files), 0)
+        return files, read_db(out), done.stdout
+
+    def test_any_number_of_threads(self):
+        for form in self.CLUSTERS:
+            one = self.results(form, "--threads", "1", "--no-cache")
+            for threads in ("2", "7"):
+                self.assertEqual(self.results(form, "--threads", threads, "--no-cache"), one)
+
+    def test_with_and_without_the_cache(self):
+        for form in self.CLUSTERS:
+            cold = self.results(form, "--no-cache")
+            self.assertNotIn("unchanged", self.said)
+            self.assertEqual(self.results(form), cold)
+            self.assertNotIn("unchanged", self.said)
+            self.assertEqual(self.results(form), cold)
+            self.assertIn(f"({7 if form == 'db' else 8} unchanged, not read again)", self.said)
+
+    def test_without_the_cache_none_is_written(self):
+        self.results("text", "--no-cache")
+        self.assertFalse((self.scratch / "cache").exists())
+
+    def test_a_damaged_cache_is_not_used(self):
+        before = self.results("text")
+        for path in (self.scratch / "cache").rglob("*"):
+            if path.is_file():
+                data = bytearray(path.read_bytes())
+                data[len(data) // 2] ^= 1
+                path.write_bytes(data)
+        self.assertEqual(self.results("text"), before)
+
+    def test_only_a_rank_that_changed_is_read_again(self):
+        cluster = self.copy("text")
+        self.cluster(cluster)
+        os.utime(rank_folder(cluster, 2) / "ASCEND_PROFILER_OUTPUT" / "communication.json", (1, 1))
+        self.assertIn("(7 unchanged, not read again)", self.cluster(cluster).err)
+        self.assertIn("(8 unchanged, not read again)", self.cluster(cluster).err)
+        shutil.rmtree(rank_folder(cluster, 2))
+        self.assertIn("7 used (7 unchanged, not read again)", self.cluster(cluster).err)
+
+    def test_an_answer_follows_what_changed(self):
+        cluster = self.copy("text")
+        self.assertEqual([finding[:2] for finding in self.findings(cluster)], [("late_rank", "rank 5")])
+        generate(cluster, "--force", "--format", "text", "--slow-rank", "2")
+        self.assertEqual([finding[:2] for finding in self.findings(cluster)], [("late_rank", "rank 2")])
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    @unittest.skipUnless((pathlib.Path(PROGRAM).parent / "libsteplens_mpi.so").exists(), "steplens was built without MPI")
+    def test_any_number_of_processes(self):
+        self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        for form in self.CLUSTERS:
+            alone = self.results(form, "--no-cache")
+            for processes in ("2", "3"):
+                before = ("mpirun", "--oversubscribe", "-n", processes)
+                self.assertEqual(self.results(form, "--no-cache", before=before), alone)
+
+
+class OtherCaptures(ClusterCase):
+    @needs_shared
+    def test_kineto_traces(self):
+        folder = self.scratch / "kineto"
+        for name in ("test", "control"):  # ranks 1 and 3 by their distributedInfo
+            self.write(f"kineto/{name}.json.gz", (DATA / f"kineto/hta/trace_diff/{name}/{name}.json.gz").read_bytes())
+        for mode in ("all", "hccl_sum", "slow_rank"):
+            done = self.cluster(folder, mode=mode, expect=None)
+            self.assertIn(done.returncode, (0, 3), done.err)
+            self.assertIn("ranks: 2 found, 2 used", done.err)
+        self.assertEqual({row["Rank"] for row in read_table(self.out, "HcclPerRankStats")}, {1, 3})
+
+    @needs_shared
+    def test_every_mode_survives_kineto_traces(self):
+        trace = DATA / "kineto/hta/nccl_parser_config/nccl_data.json.gz"
+        for mode in ALL_MODES:
+            self.assertIn(self.cluster(trace.parent, mode=mode, expect=None).returncode, (0, 3), mode)
+
+    @needs_shared
+    def test_text_captures_answer_the_modes_of_databases(self):
+        modes = "hccl_sum,compute_op_sum,cann_api_sum,free_analysis,slow_rank,cluster_time_summary"
+        self.cluster(DATA / "ascend_pt/text/level1", mode=modes)
+        tables = read_db(self.out)
+        for name in ("HcclAllRankStats", "ComputeOpAllRankStats", "CannApiSum", "FreeAnalysis", "RankWait", "ClusterTimeSummary"):
+            self.assertTrue(tables[name][1], name)
+
+
+class Report(ClusterCase):
+    CLUSTERS = {"db": ("--format", "db", "--slow-rank", "5")}
+    EVIL = "<script>alert(1)</script>"
+
+    def report(self, source, mode="all"):
+        self.cluster(source, mode=mode)
+        return (self.out / OUTPUT / "cluster_report.html").read_text()
+
+    def test_one_file_that_needs_no_other(self):
+        page = self.report(self.made / "db")
+        self.assertNotRegex(page, r"""(?i)(src|href)\s*=\s*["']?\s*(https?:)?//""")
+        self.assertNotRegex(page, r"(?i)<link\b|@import|url\(\s*['\"]?(https?:)?//")
+        self.assertEqual([path.name for path in (self.out / OUTPUT).glob("*.js")], [])
+
+    def test_it_tells_the_findings(self):
+        page = self.report(self.made / "db")
+        [finding] = read_table(self.out, "ClusterFindings")
+        self.assertIn("rank 5 keeps the others waiting", page)
+        self.assertIn(finding["advice"], page)
+
+    def evil_trace(self, rank):
+        kernel = {"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "dur": 50, "args": {"stream": 7, "device": 0}}
+        names = (f"gemm{self.EVIL}", f"ncclKernel_AllReduce_{self.EVIL}", "<img src=x onerror=alert(2)>", "]]>--><!--'\"")
+        events = [dict(kernel, name=name, ts=1000 * step + 100 * i) for step in range(3) for i, name in enumerate(names)]
+        events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": 1000 * step, "dur": 900}
+                   for step in range(3)]
+        return json.dumps({"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2}, "traceEvents": events})
+
+    def test_names_cannot_become_markup(self):
+        folder = "a<script>alert(3)<b>&amp;"
+        for rank in range(2):
+            self.write(f"{folder}/rank{rank}.json", self.evil_trace(rank))
+        page = self.report(self.scratch / folder, mode="all,hccl_sum,compute_op_sum")
+        self.assertIn("alert(1)", page)  # the name is shown, as text
+        self.assertNotRegex(page, r"(?i)<script>alert|</script>[^<]*alert|<img src=x|<script>alert\(3\)")
+        self.assertNotIn("-->", re.sub(r"<!--.*?-->", "", page, flags=re.S))
+
+
+if __name__ == "__main__":
+    unittest.main()
