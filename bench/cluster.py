@@ -42,20 +42,19 @@ def best(words, runs=RUNS):
     return tuple(min(result[i] for result in results) for i in range(3))
 
 
-def measure_mpi(add, program, cluster):
+def measure_mpi(add, program, what, words):
     if shutil.which("mpirun") is None or not (program.parent / "libsteplens_mpi.so").is_file():
         print("bench: no mpirun or libsteplens_mpi.so; MPI is not measured")
         return
-    alone = [program, "cluster", "-d", cluster, "--threads", "1"]
-    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    os.environ.update(environment)
-    start_up = best(["mpirun", "-n", "2", program, "cluster", "-d", cluster, "--rank_list", "0", "--threads", "1"])[1]
+    alone = [program, "cluster", *words, "--threads", "1"]
+    os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    start_up = best(["mpirun", "-n", "2", *alone, "--rank_list", "0"])[1]
     walls = {"one": [], "two": []}
     for _ in range(RUNS):  # in turn, so that noise meets both
         walls["one"].append(run(alone)[1])
         walls["two"].append(run(["mpirun", "-n", "2", *alone])[1])
     one, two = min(walls["one"]), min(walls["two"])
-    add("two MPI processes against one, 1,024 ranks as text (wall time)", f"{one / two:.2f}", "1.8", one / two >= 1.8)
+    add(f"two MPI processes against one, 1,024 ranks, {what} (wall time)", f"{one / two:.2f}", "1.8", one / two >= 1.8)
     add(f"the same without the start of mpirun itself ({start_up:.2f} s of {two:.2f} s)", f"{one / (two - start_up):.2f}", "-", True)
 
 
@@ -75,7 +74,9 @@ def measure_cluster(add, program, capture, folder, with_largest=True):
                 peak < limit_mb and (ranks > 256 or cpu < 1.5))
         growth = seconds[form, 1024] / seconds[form, 256] / 4
         add(f"1,024 ranks against four times 256 ({form})", f"{growth:.2f}", "at most 1.15", growth <= 1.15)
-    measure_mpi(add, program, make_cluster(folder, 1024, "text"))
+    measure_mpi(add, program, "`all` on text", ["-d", make_cluster(folder, 1024, "text")])
+    measure_mpi(add, program, "four recipes over the timelines of dbs",
+                ["-m", "compute_op_sum,hccl_sum,cann_api_sum,slow_rank", "-d", make_cluster(folder, 1024, "db")])
     if with_largest:
         cpu, wall, peak = run([program, "cluster", "-d", make_cluster(folder, 10000, "text")])
         add("`cluster -m all`, 10,000 synthetic ranks (text), once", f"{cpu:.1f} CPU s, {wall:.1f} s, {peak / 1024:.2f} GB", "-", True)

@@ -99,7 +99,7 @@ std::vector<Task> CollectTasks(const store::TraceStore& rank,
 class GapAnalyst {
  public:
   GapAnalyst(const store::TraceStore& rank, bool compat)
-      : rank_(rank), tracks_(ClassifyTracks(rank)), dispatches_(rank, tracks_) {
+      : rank_(rank), compat_(compat), tracks_(ClassifyTracks(rank)), dispatches_(rank, tracks_) {
     tasks_ = CollectTasks(rank, tracks_);
     if (DetectPlatform(rank, tracks_) == Platform::kGpu) words_ = {"runtime", "launch"};
     if (!compat) return;
@@ -214,6 +214,11 @@ class GapAnalyst {
     const int64_t wait_before_ns = api_before->begin_ns - op_before->end_ns;
     const int64_t wait_after_ns = api_after->begin_ns - op_after->end_ns;
     constexpr int64_t kLongerWaitNs = 50'000;
+    if (gap.pytorch_idle_ns < 0 && !compat_) {
+      gap.reason = "The next task was dispatched " + UsWithPoint(-gap.pytorch_idle_ns) +
+                   " us before the previous one: it waited for another stream";
+      return;
+    }
     if (wait_after_ns - wait_before_ns < kLongerWaitNs) {
       gap.reason =
           "Idle Pytorch layer: no task dispatched in " + UsWithPoint(gap.pytorch_idle_ns) + " us";
@@ -233,6 +238,7 @@ class GapAnalyst {
   }
 
   const store::TraceStore& rank_;
+  bool compat_;
   std::vector<TrackKind> tracks_;
   Dispatches dispatches_;
   std::vector<Task> tasks_;
