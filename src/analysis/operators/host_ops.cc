@@ -36,8 +36,8 @@ class AiCoreTasks {
     for (size_t i = 0; i < store.kernels.size(); ++i) {
       const StringId core = store.kernels.core[i];
       const bool is_known = core != StringId::kEmpty && store.Text(core) != "N/A";
-      const bool is_mixed = is_known ? core != cube && core != vector
-                                     : store.kernels.context_id[i] != store::kNone;
+      const bool is_mixed =
+          is_known ? core != cube && core != vector : store.kernels.context_id[i] != store::kNone;
       if (is_mixed) mixed_.emplace_back(store.kernels.begin_ns[i], store.kernels.name[i]);
     }
     std::sort(mixed_.begin(), mixed_.end());
@@ -53,9 +53,8 @@ class AiCoreTasks {
     if (type == StringId::kEmpty) return false;
     if (type == ai_core_) return true;
     if (type != driver_cube_ && type != driver_vector_) return false;
-    return !std::binary_search(
-        mixed_.begin(), mixed_.end(),
-        std::pair(store_.slices.begin_ns[slice], store_.slices.name[slice]));
+    return !std::binary_search(mixed_.begin(), mixed_.end(),
+                               std::pair(store_.slices.begin_ns[slice], store_.slices.name[slice]));
   }
 
  private:
@@ -143,8 +142,8 @@ HostOps ComputeHostOps(const TraceStore& store) {
   for (size_t i = 0; i < order.size(); ++i) {
     const auto s = static_cast<size_t>(order[i]);
     result.ops.push_back({order[i], parents[s], FindHostOpDetail(store, order[i]),
-                          store.slices.dur_ns[s], host_self_ns[i], own.ops[i].all_ns, total[i].all_ns,
-                          own.ops[i].aicore_ns, total[i].aicore_ns});
+                          store.slices.dur_ns[s], host_self_ns[i], own.ops[i].all_ns,
+                          total[i].all_ns, own.ops[i].aicore_ns, total[i].aicore_ns});
   }
   const auto begin_ns = store.slices.begin_ns.span();
   std::sort(result.ops.begin(), result.ops.end(), [&](const HostOp& a, const HostOp& b) {
