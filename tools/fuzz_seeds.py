@@ -60,6 +60,17 @@ DB_TABLES = {
                           "type, op_name",
 }
 
+# The tables of an Nsight Systems export that are read.
+NSYS_TABLES = {
+    "StringIds": "id, value",
+    "ThreadNames": "nameId, globalTid",
+    "NVTX_EVENTS": "start, end, eventType, text, textId, globalTid",
+    "CUPTI_ACTIVITY_KIND_RUNTIME": "start, end, globalTid, correlationId, nameId",
+    "CUPTI_ACTIVITY_KIND_KERNEL": "start, end, deviceId, streamId, correlationId, globalPid, demangledName",
+    "CUPTI_ACTIVITY_KIND_MEMCPY": "start, end, deviceId, streamId, correlationId, globalPid, copyKind, bytes",
+    "CUPTI_ACTIVITY_KIND_MEMSET": "start, end, deviceId, streamId, correlationId, globalPid, bytes",
+}
+
 
 def short_csv(path):
     """The header and the first rows. Rows of the sample have no line break inside a cell but for operator_details."""
@@ -86,17 +97,18 @@ def trace_seed():
     return json.dumps(list(kinds.values())).encode()
 
 
-def db_seed(path):
+def db_seed(path, tables):
     """Two rows a table, whose ids lead from one to the other."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA page_size = 512")
-    for table, columns in DB_TABLES.items():
+    for table, columns in tables.items():
         connection.execute(f"CREATE TABLE {table} ({columns})")
         names = columns.split(", ")
         for row in (1, 2):
             values = [2 * row if name.startswith(("end", "release")) else row for name in names]
             connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' for _ in names)})", values)
-    connection.execute("UPDATE STRING_IDS SET value = 'text' || id")
+    strings = next(table for table in tables if table.lower().startswith("string"))
+    connection.execute(f"UPDATE {strings} SET value = 'text' || id")
     connection.commit()
     connection.close()
 
@@ -114,7 +126,9 @@ def make_seeds(folder):
     write("chrome_trace_fuzz", "trace_view.json", trace_seed())
     write("chrome_trace_fuzz", "object.json", b'{"traceEvents": ' + trace_seed() + b', "displayTimeUnit": "ms"}')
     write("ascend_db_fuzz", "profiler.db", b"")
-    db_seed(folder / "ascend_db_fuzz/profiler.db")
+    db_seed(folder / "ascend_db_fuzz/profiler.db", DB_TABLES)
+    write("nsys_fuzz", "export.sqlite", b"")
+    db_seed(folder / "nsys_fuzz/export.sqlite", NSYS_TABLES)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,12 @@ Result<Request> ParseRequest(const Arguments& arguments) {
   Request request;
   request.run.input = CleanPath(arguments.Value("--profiling_path"));
   request.output = CleanPath(arguments.Value("--output_path"));
-  if (request.output.empty()) request.output = request.run.input;
+  if (request.output.empty()) {
+    const bool is_file = std::filesystem::is_regular_file(request.run.input);
+    request.output = is_file ? std::filesystem::path(request.run.input).parent_path().string()
+                             : request.run.input;
+    if (request.output.empty()) request.output = ".";
+  }
   SL_ASSIGN_OR_RETURN(request.run.recipes,
                       RecipesOf(arguments.Value("--mode"), arguments.Has("--compat")));
   SL_ASSIGN_OR_RETURN(request.run.ranks, cluster::ParseRankList(arguments.Value("--rank_list")));

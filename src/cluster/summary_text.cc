@@ -26,18 +26,21 @@ std::string JobText(const Table& overview, bool chinese) {
   const std::string ranks = expected->ints[0] == table::kNull
                                 ? std::to_string(seen)
                                 : fmt::format("{}/{}", seen, expected->ints[0]);
-  std::string text = fmt::format(
-      fmt::runtime(
-          chinese
-              ? "{} 卡，{} 步，{} 个通信域。每步 {:.3f} ms：计算 {:.1f}%，未掩盖通信 {:.1f}%，"
-                "空闲 {:.1f}%；卡间等待 {:.1f}%。\n"
-              : "{} ranks, {} step(s), {} communication groups. A step takes {:.3f} ms: computing "
-                "{:.1f} %, communication not overlapped {:.1f} %, free {:.1f} %; ranks wait {:.1f} "
-                "% "
-                "of it for each other.\n"),
-      ranks, static_cast<int64_t>(number("steps")), static_cast<int64_t>(number("groups")),
-      number("step(ms)"), number("computing(%)"), number("communicationNotOverlapped(%)"),
-      number("free(%)"), number("waiting(%)"));
+  const auto steps = static_cast<int64_t>(number("steps"));
+  const auto groups = static_cast<int64_t>(number("groups"));
+  std::string text =
+      chinese
+          ? fmt::format("{} 卡，{} 步，{} 个通信域。每步 {:.3f} ms：", ranks, steps, groups,
+                        number("step(ms)"))
+          : fmt::format(
+                "{} ranks, {} step{}, {} communication group{}. A step takes {:.3f} ms: ", ranks,
+                steps, steps == 1 ? "" : "s", groups, groups == 1 ? "" : "s", number("step(ms)"));
+  text += fmt::format(
+      fmt::runtime(chinese ? "计算 {:.1f}%，未掩盖通信 {:.1f}%，空闲 {:.1f}%；卡间等待 {:.1f}%。\n"
+                           : "computing {:.1f} %, communication not overlapped {:.1f} %, free "
+                             "{:.1f} %; ranks wait {:.1f} % of it for each other.\n"),
+      number("computing(%)"), number("communicationNotOverlapped(%)"), number("free(%)"),
+      number("waiting(%)"));
   const auto partly = static_cast<int64_t>(number("callsPartlySeen"));
   if (partly > 0) {
     text += fmt::format(

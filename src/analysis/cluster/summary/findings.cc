@@ -1,0 +1,158 @@
+#include "analysis/cluster/summary/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace steplens::analysis::cluster {
+namespace {
+
+using table::CellType;
+
+// "(0-7, 16)", at most a few.
+std::string ShortList(const std::vector<int64_t>& ranks) {
+  constexpr size_t kShown = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(ranks.size(), kShown); ++i)
+    text += (i == 0 ? "" : ",") + std::to_string(ranks[i]);
+  if (ranks.size() > kShown) text += fmt::format(",... ({} ranks)", ranks.size());
+  return text;
+}
+
+std::string DimensionName(const std::string& dimension, bool chinese) {
+  if (dimension == "rank") return chinese ? "卡" : "rank";
+  if (dimension == "host") return chinese ? "主机" : "host";
+  std::string name = dimension;
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name +
+         (dimension == "pp" ? (chinese ? " 阶段" : " stage") : (chinese ? " 序号" : " index"));
+}
+
+void WordReason(const LateGroup& late, Finding& finding) {
+  switch (late.reason) {
+    case LateReason::kComputing:
+      finding.reason_en =
+          fmt::format("its computing takes {:.2f} ms longer than its peers'", late.excess_ms);
+      finding.reason_zh = fmt::format("计算时间比同组其他卡多 {:.2f} ms", late.excess_ms);
+      finding.advice_en =
+          "compare its kernels and clock with a peer: compute_op_sum, freq_analysis";
+      finding.advice_zh = "与同组卡比较算子耗时与频率：compute_op_sum、freq_analysis";
+      return;
+    case LateReason::kHost:
+      finding.reason_en = fmt::format(
+          "its device idles {:.2f} ms longer: the host launches too late", late.excess_ms);
+      finding.reason_zh = fmt::format("设备空闲多 {:.2f} ms：主机下发慢", late.excess_ms);
+      finding.advice_en = "look at what the host does meanwhile: free_analysis, cann_api_sum";
+      finding.advice_zh = "查看主机侧在做什么：free_analysis、cann_api_sum";
+      return;
+    case LateReason::kTransfers:
+      finding.reason_en = fmt::format("its transfers take {:.2f} ms longer", late.excess_ms);
+      finding.reason_zh = fmt::format("通信传输多 {:.2f} ms", late.excess_ms);
+      finding.advice_en = "check its links: communication_matrix, slow_link";
+      finding.advice_zh = "检查其链路：communication_matrix、slow_link";
+      return;
+    case LateReason::kUnknown:
+      finding.reason_en = "neither computing, host nor transfers explain it";
+      finding.reason_zh = "计算、主机下发与传输均无法解释";
+      finding.advice_en = "open its timeline beside a peer's";
+      finding.advice_zh = "对比其与同组卡的时间线";
+      return;
+  }
+}
+
+}  // namespace
+
+Finding WordFinding(const LateGroup& late) {
+  Finding finding;
+  finding.kind = late.dimension == "rank" ? "late_rank" : "late_group";
+  finding.subject = DimensionName(late.dimension, false) + " " + late.index;
+  finding.subject_zh = DimensionName(late.dimension, true) + " " + late.index;
+  finding.ranks = ShortList(late.ranks);
+  finding.ms_per_step = late.late_ms;
+  WordReason(late, finding);
+  return finding;
+}
+
+Finding WordFinding(const SlowLink& link) {
+  Finding finding;
+  finding.kind = "slow_link";
+  finding.ms_per_step = link.lost_ms;
+  const std::string speed_en = fmt::format("{} at {:.1f} GB/s where {:.1f} is usual",
+                                           link.transport, link.gbps, link.usual_gbps);
+  const std::string speed_zh = fmt::format("{} 带宽 {:.1f} GB/s，通常为 {:.1f} GB/s",
+                                           link.transport, link.gbps, link.usual_gbps);
+  switch (link.kind) {
+    case LinkClass::kSender:
+      finding.subject = fmt::format("sending by rank {}", link.src);
+      finding.subject_zh = fmt::format("卡 {} 的发送链路", link.src);
+      finding.ranks = std::to_string(link.src);
+      finding.reason_en =
+          fmt::format("{} of its links are slow as sender: {}", link.links, speed_en);
+      finding.reason_zh = fmt::format("作为发送端有 {} 条链路慢：{}", link.links, speed_zh);
+      break;
+    case LinkClass::kReceiver:
+      finding.subject = fmt::format("receiving by rank {}", link.dst);
+      finding.subject_zh = fmt::format("卡 {} 的接收链路", link.dst);
+      finding.ranks = std::to_string(link.dst);
+      finding.reason_en =
+          fmt::format("{} of its links are slow as receiver: {}", link.links, speed_en);
+      finding.reason_zh = fmt::format("作为接收端有 {} 条链路慢：{}", link.links, speed_zh);
+      break;
+    case LinkClass::kLink:
+      finding.subject = fmt::format("link {}-{}", link.src, link.dst);
+      finding.subject_zh = fmt::format("链路 {}-{}", link.src, link.dst);
+      finding.ranks = fmt::format("{},{}", link.src, link.dst);
+      finding.reason_en = speed_en;
+      finding.reason_zh = speed_zh;
+      break;
+  }
+  finding.advice_en =
+      "check cable, port and NIC of these ranks; communication_matrix has all links";
+  finding.advice_zh = "检查这些卡的线缆、端口与网卡；communication_matrix 有全部链路";
+  return finding;
+}
+
+Finding WordFinding(const SmallPackets& small) {
+  Finding finding;
+  finding.kind = "small_packets";
+  finding.subject = fmt::format("sending by {} in small packets", small.transport);
+  finding.subject_zh = small.transport + " 小包传输";
+  finding.ranks = ShortList(small.ranks);
+  finding.ms_per_step = small.lost_ms;
+  finding.reason_en = fmt::format(
+      "{:.0f} % of the transfer time goes to packets below {} MB, which reach {:.1f} of {:.1f} "
+      "GB/s",
+      100 * small.small_share, LargePacketMb(small.transport), small.gbps, small.expected_gbps);
+  finding.reason_zh = fmt::format("{:.0f}% 的传输时间用于小于 {} MB 的包，带宽 {:.1f}/{:.1f} GB/s",
+                                  100 * small.small_share, LargePacketMb(small.transport),
+                                  small.gbps, small.expected_gbps);
+  finding.advice_en = "send more at once: larger buckets, gradient accumulation, fewer splits";
+  finding.advice_zh = "增大单次通信量：更大的桶、梯度累积、减少切分";
+  return finding;
+}
+
+table::Table FindingTable(const std::vector<Finding>& findings) {
+  table::Table table("ClusterFindings");
+  for (const char* name : {"kind", "subject", "ranks", "feltIn"})
+    table.AddColumn(name, CellType::kText);
+  table.AddColumn("msPerStep", CellType::kDouble);
+  table.AddColumn("shareOfStep(%)", CellType::kDouble, 1);
+  for (const char* name : {"reason", "advice", "subjectZh", "reasonZh", "adviceZh"})
+    table.AddColumn(name, CellType::kText);
+  for (const Finding& finding : findings) {
+    table.AppendText(0, finding.kind);
+    table.AppendText(1, finding.subject);
+    table.AppendText(2, finding.ranks);
+    table.AppendText(3, finding.felt_in);
+    table.AppendDouble(4, finding.ms_per_step);
+    table.AppendDouble(5, finding.share_percent);
+    table.AppendText(6, finding.reason_en);
+    table.AppendText(7, finding.advice_en);
+    table.AppendText(8, finding.subject_zh);
+    table.AppendText(9, finding.reason_zh);
+    table.AppendText(10, finding.advice_zh);
+  }
+  return table;
+}
+
+}  // namespace steplens::analysis::cluster

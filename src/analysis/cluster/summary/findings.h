@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/cluster/summary/late_ranks.h"
+#include "analysis/cluster/summary/slow_links.h"
+#include "analysis/cluster/summary/small_packets.h"
+#include "table/table.h"
+
+namespace steplens::analysis::cluster {
+
+// A finding in both languages.
+struct Finding {
+  std::string kind;     // late_rank, late_group, slow_link, small_packets
+  std::string subject;  // "rank 5", "host node1", "link 3-4"
+  std::string subject_zh;
+  std::string ranks;
+  std::string felt_in;  // the kind of group where the others wait most
+  double ms_per_step = 0;
+  double share_percent = 0;  // of the step
+  std::string reason_en;
+  std::string reason_zh;
+  std::string advice_en;
+  std::string advice_zh;
+};
+
+// What was found, in words.
+Finding WordFinding(const LateGroup& late);
+Finding WordFinding(const SlowLink& link);
+Finding WordFinding(const SmallPackets& small);
+
+// ClusterFindings, in the order given.
+table::Table FindingTable(const std::vector<Finding>& findings);
+
+}  // namespace steplens::analysis::cluster
