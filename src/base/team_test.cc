@@ -8,7 +8,7 @@ namespace steplens {
 namespace {
 
 TEST(LocalTeam, TakesEveryItemOnceInOrderForAnyNumberOfThreads) {
-  for (const size_t threads : {1, 2, 7}) {
+  for (const size_t threads : {size_t{1}, size_t{2}, size_t{7}}) {
     ThreadPool pool(threads);
     const std::unique_ptr<Team> team = MakeLocalTeam(pool);
     std::atomic<size_t> mapped = 0;

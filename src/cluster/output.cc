@@ -40,9 +40,17 @@ Status MakeFolder(const std::string& path) {
 }
 
 Status WriteWhole(const std::string& path, const ResultFile& file) {
+  constexpr size_t kBufferBytes = 1 << 20;
   SL_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
-  SL_RETURN_IF_ERROR(
-      file.write([&](std::string_view bytes) { return out.Write(bytes.data(), bytes.size()); }));
+  std::string buffer;
+  SL_RETURN_IF_ERROR(file.write([&](std::string_view bytes) -> Status {
+    buffer += bytes;
+    if (buffer.size() < kBufferBytes) return {};
+    SL_RETURN_IF_ERROR(out.Write(buffer.data(), buffer.size()));
+    buffer.clear();
+    return {};
+  }));
+  SL_RETURN_IF_ERROR(out.Write(buffer.data(), buffer.size()));
   SL_RETURN_IF_ERROR(out.Commit());
   ::chmod(path.c_str(), kFileMode);
   return {};

@@ -164,7 +164,7 @@ class Run {
     }
     rank->info.rank = source.rank;
     part.facts = cluster_analysis::DescribeRank(*rank);
-    for (const auto& recipe : result_.recipes) part.parts.push_back(recipe->Map(*rank));
+    for (const auto& recipe : result_.recipes) part.parts.push_back(recipe->Map(*rank, part.facts));
     return part;
   }
 

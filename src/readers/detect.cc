@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOutputName = "ASCEND_PROFILER_OUTPUT";
 constexpr std::string_view kMsprofOutputName = "mindstudio_profiler_output";
+constexpr std::string_view kClusterOutputName = "cluster_analysis_output";
 
 // The files and folders directly below a folder, sorted by name so that results never depend on the
 // file system.
@@ -101,6 +102,10 @@ class Detector {
       return {};
     }
     const std::string name = NameOf(folder);
+    if (name == kClusterOutputName && !is_root) {
+      Ignore(folder, "results of the cluster command");
+      return {};
+    }
     if (listing->HasFolder(kOutputName))
       return AddAscendRank(folder, Join(folder, kOutputName), *listing);
     if (listing->HasFolder(kMsprofOutputName)) return AddMsprofRank(folder, *listing);

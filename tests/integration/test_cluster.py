@@ -23,7 +23,7 @@ import sys
 import tempfile
 import unittest
 
-from support import DATA, PROGRAM, ROOT, Case, needs_shared, snapshot
+from support import DATA, PROGRAM, ROOT, SAMPLE, Case, needs_shared, snapshot
 
 sys.path.insert(0, str(ROOT / "tools"))
 from synth_cluster.command import main as synth_cluster  # noqa: E402
@@ -637,6 +637,16 @@ class Report(ClusterCase):
         self.assertIn("alert(1)", page)  # the name is shown, as text
         self.assertNotRegex(page, r"(?i)<script>alert|</script>[^<]*alert|<img src=x|<script>alert\(3\)")
         self.assertNotIn("-->", re.sub(r"<!--.*?-->", "", page, flags=re.S))
+
+
+class OwnResults(ClusterCase):
+    def test_results_beside_the_captures_are_no_captures(self):
+        captures = self.scratch / "captures"
+        shutil.copytree(SAMPLE, captures)
+        first = self.run_program("cluster", "-m", "export_summary,hccl_sum", "-d", captures, expect=0)
+        second = self.run_program("cluster", "-m", "export_summary,hccl_sum", "-d", captures, expect=0)
+        found = [re.search(r"ranks: (\d+) found", done.err).group(1) for done in (first, second)]
+        self.assertEqual(found[0], found[1])
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ enum class Form : uint8_t {
 class Recipe {
  public:
   virtual ~Recipe() = default;
-  virtual std::string Map(const store::TraceStore& rank) const = 0;
+  virtual std::string Map(const store::TraceStore& rank, const RankFacts& facts) const = 0;
   // False if the bytes are not a part of this recipe.
   virtual bool Add(const RankFacts& facts, std::string_view part) = 0;
   virtual Result<Answer> Finish(Form form) = 0;
@@ -40,7 +40,9 @@ class Recipe {
 template <typename Part>
 class RecipeOf : public Recipe {
  public:
-  std::string Map(const store::TraceStore& rank) const final { return ToBytes(MapRank(rank)); }
+  std::string Map(const store::TraceStore& rank, const RankFacts& facts) const final {
+    return ToBytes(MapWithFacts(rank, facts));
+  }
   bool Add(const RankFacts& facts, std::string_view part) final {
     std::optional<Part> read = FromBytes<Part>(part);
     if (!read) return false;
@@ -49,7 +51,11 @@ class RecipeOf : public Recipe {
   }
 
  protected:
-  virtual Part MapRank(const store::TraceStore& rank) const = 0;
+  // One of the two: the second where the rank's groups or host matter.
+  virtual Part MapRank(const store::TraceStore&) const { return {}; }
+  virtual Part MapWithFacts(const store::TraceStore& rank, const RankFacts&) const {
+    return MapRank(rank);
+  }
   virtual void AddRank(const RankFacts& facts, Part part) = 0;
 };
 

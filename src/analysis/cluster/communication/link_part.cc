@@ -107,8 +107,8 @@ class Condenser {
 // Keeps, of groups that are too large, sums and the slowest links.
 class Thinner {
  public:
-  Thinner(LinkPart& part, const TraceStore& rank) : part_(part) {
-    for (const GroupFact& group : DescribeRank(rank).groups)
+  Thinner(LinkPart& part, const RankFacts& facts) : part_(part) {
+    for (const GroupFact& group : facts.groups)
       members_[GroupName(group.id)] = static_cast<int64_t>(group.ranks.size());
     for (const LinkRow& row : part.links) {
       int64_t& size = members_[part.Text(row.group)];
@@ -155,7 +155,8 @@ class Thinner {
 
 }  // namespace
 
-LinkPart ReadLinks(const TraceStore& rank, const Options& options, bool all_links) {
+LinkPart ReadLinks(const TraceStore& rank, const RankFacts& facts, const Options& options,
+                   bool all_links) {
   LinkPart part;
   TextNumbers number(rank, part.texts);
   number(StringId::kEmpty);
@@ -172,7 +173,7 @@ LinkPart ReadLinks(const TraceStore& rank, const Options& options, bool all_link
                           Known(links.transit_ms[i])});
   }
   if (!HasKinds(rank)) Condenser(part, options.compat, rank.info.format == "db").Run();
-  if (!all_links) Thinner(part, rank).Run();
+  if (!all_links) Thinner(part, facts).Run();
   return part;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/cluster/communication/communication_part.h"
+#include "analysis/cluster/rank_facts.h"
 
 namespace steplens::analysis::cluster {
 
@@ -63,6 +64,7 @@ struct LinkPart {
 inline constexpr int64_t kFullMatrixRanks = 64;
 inline constexpr size_t kWorstLinks = 8;
 
-LinkPart ReadLinks(const store::TraceStore& rank, const Options& options, bool all_links);
+LinkPart ReadLinks(const store::TraceStore& rank, const RankFacts& facts, const Options& options,
+                   bool all_links);
 
 }  // namespace steplens::analysis::cluster

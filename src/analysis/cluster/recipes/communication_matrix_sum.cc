@@ -110,9 +110,9 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
   }
 
  protected:
-  LinkPart MapRank(const store::TraceStore& rank) const override {
+  LinkPart MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
     const bool all_links = options_.compat || !options_.Value("full_matrix").empty();
-    return ReadLinks(rank, options_, all_links);
+    return ReadLinks(rank, facts, options_, all_links);
   }
 
   void AddRank(const RankFacts& facts, LinkPart part) override {

@@ -19,7 +19,8 @@ inline Answer AskRecipe(const RecipeSpec& spec, const Options& options,
   int64_t number = 0;
   for (StoreBuilder* rank : ranks) {
     rank->store.info.rank = number++;
-    EXPECT_TRUE((*recipe)->Add(DescribeRank(rank->store), (*recipe)->Map(rank->store)));
+    const RankFacts facts = DescribeRank(rank->store);
+    EXPECT_TRUE((*recipe)->Add(facts, (*recipe)->Map(rank->store, facts)));
   }
   Result<Answer> answer = (*recipe)->Finish(Form::kTables);
   EXPECT_TRUE(answer.ok());

@@ -38,8 +38,8 @@ class Summary : public RecipeOf<SummaryPart> {
   }
 
  protected:
-  SummaryPart MapRank(const store::TraceStore& rank) const override {
-    return ReadSummary(rank, options_);
+  SummaryPart MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
+    return ReadSummary(rank, facts, options_);
   }
 
   void AddRank(const RankFacts& facts, SummaryPart part) override {

@@ -46,7 +46,8 @@ inline Result<Answer> Ask(const RecipeSpec& spec, const std::vector<const TestRa
   Result<std::unique_ptr<Recipe>> recipe = spec.make(options);
   if (!recipe.ok()) return recipe.error();
   for (const TestRank* rank : ranks) {
-    EXPECT_TRUE((*recipe)->Add(DescribeRank(rank->store), (*recipe)->Map(rank->store)));
+    const RankFacts facts = DescribeRank(rank->store);
+    EXPECT_TRUE((*recipe)->Add(facts, (*recipe)->Map(rank->store, facts)));
   }
   return (*recipe)->Finish(Form::kTables);
 }

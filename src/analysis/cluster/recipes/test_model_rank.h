@@ -61,7 +61,8 @@ inline std::unique_ptr<Recipe> Make(const RecipeSpec& spec, const Options& optio
 
 // The answer over one rank.
 inline Answer Ask(Recipe& recipe, const ModelRank& rank) {
-  EXPECT_TRUE(recipe.Add(DescribeRank(rank.store()), recipe.Map(rank.store())));
+  const RankFacts facts = DescribeRank(rank.store());
+  EXPECT_TRUE(recipe.Add(facts, recipe.Map(rank.store(), facts)));
   Result<Answer> answer = recipe.Finish(Form::kTables);
   EXPECT_TRUE(answer.ok());
   return *std::move(answer);

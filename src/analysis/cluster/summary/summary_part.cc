@@ -95,11 +95,11 @@ void ReadPackets(const TraceStore& rank, const Options& options, SummaryPart& pa
 
 }  // namespace
 
-SummaryPart ReadSummary(const TraceStore& rank, const Options& options) {
+SummaryPart ReadSummary(const TraceStore& rank, const RankFacts& facts, const Options& options) {
   SummaryPart part;
   part.steps = ReadSteps(rank, options);
   ReadCalls(rank, options, part);
-  part.links = ReadLinks(rank, options, /*all_links=*/false);
+  part.links = ReadLinks(rank, facts, options, /*all_links=*/false);
   std::erase_if(part.links.links, [&](const LinkRow& row) {
     return !part.links.Text(row.op).ends_with("total") || row.src == row.dst;
   });

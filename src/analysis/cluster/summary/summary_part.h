@@ -71,6 +71,7 @@ struct SummaryPart {
   }
 };
 
-SummaryPart ReadSummary(const store::TraceStore& rank, const Options& options);
+SummaryPart ReadSummary(const store::TraceStore& rank, const RankFacts& facts,
+                        const Options& options);
 
 }  // namespace steplens::analysis::cluster
