@@ -43,13 +43,14 @@ Status WriteWhole(const std::string& path, const ResultFile& file) {
   constexpr size_t kBufferBytes = 1 << 20;
   SL_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
   std::string buffer;
-  SL_RETURN_IF_ERROR(file.write([&](std::string_view bytes) -> Status {
+  const ResultFile::Sink sink = [&](std::string_view bytes) -> Status {
     buffer += bytes;
     if (buffer.size() < kBufferBytes) return {};
-    SL_RETURN_IF_ERROR(out.Write(buffer.data(), buffer.size()));
+    const Status status = out.Write(buffer.data(), buffer.size());
     buffer.clear();
-    return {};
-  }));
+    return status;
+  };
+  SL_RETURN_IF_ERROR(file.write(sink));
   SL_RETURN_IF_ERROR(out.Write(buffer.data(), buffer.size()));
   SL_RETURN_IF_ERROR(out.Commit());
   ::chmod(path.c_str(), kFileMode);
