@@ -428,7 +428,7 @@ std::vector<OptionSpec> ClusterOptions() {
        .help = "cluster_time_compare_summary: the cluster to compare with"},
       {.name = "--rank_id",
        .value_name = "RANK",
-       .help = "communication_bottleneck: the rank whose operators are looked at (0)"},
+       .help = "communication_bottleneck: the rank whose operators are looked at (the first)"},
       {.name = "--parallel_types",
        .value_name = "TYPES",
        .help = "computational_op_masking: sets of groups, e.g. 'edp;dp,edp'"},

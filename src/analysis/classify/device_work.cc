@@ -15,11 +15,6 @@ using store::TraceStore;
 
 bool IsReceive(std::string_view name) { return name.starts_with("hcom_receive"); }
 
-// Tasks that carry out a collective on the device: their time is in the collective already.
-bool IsDeviceSideOfCollective(std::string_view name) {
-  return name.ends_with("AicpuKernel") || name.ends_with("AivKernel");
-}
-
 // The device a process label such as "NPU 3" names, or a GPU process id; none if there is no
 // number.
 int64_t DeviceOfTrack(const TraceStore& store, store::TrackId track, Platform platform) {
@@ -251,6 +246,10 @@ void AddHost(const TraceStore& store, WorkByDevice& works) {
 }
 
 }  // namespace
+
+bool IsDeviceSideOfCollective(std::string_view name) {
+  return name.ends_with("AicpuKernel") || name.ends_with("AivKernel");
+}
 
 std::vector<DeviceWork> CollectDeviceWork(const TraceStore& store) {
   const std::vector<TrackKind> kinds = ClassifyTracks(store);

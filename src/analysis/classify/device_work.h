@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analysis/classify/classify.h"
@@ -8,6 +9,9 @@
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
+
+// A task that carries out a collective on the device: its time is in the collective already.
+bool IsDeviceSideOfCollective(std::string_view name);
 
 // What one device of a rank did, as intervals sorted by (begin, end). Intervals may overlap
 // (streams).

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "analysis/classify/device_work.h"
 #include "analysis/time_math.h"
 #include "analysis/verify/step_rows.h"
 
@@ -16,11 +17,6 @@ struct Piece {
   int64_t end_ns;
   size_t row;  // of step_traces, or StepRows::kNoRow
 };
-
-// The device side of a collective, which the reference counts as neither.
-bool IsCollectiveHelper(std::string_view name) {
-  return name.ends_with("AicpuKernel") || name.ends_with("AivKernel");
-}
 
 // Calls run(row of the first piece, length, pieces overlap each other) for every run of busy time.
 template <typename Run>
@@ -54,7 +50,7 @@ std::optional<std::vector<StepShare>> ShareKernels(const Context& context) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
     const bool collective = context.IsCollective(i);
-    if (!collective && IsCollectiveHelper(context.Text(kernels.name[i]))) continue;
+    if (!collective && IsDeviceSideOfCollective(context.Text(kernels.name[i]))) continue;
     const std::optional<size_t> row = rows.OfKernel(i);
     if (!row) return std::nullopt;
     if (*row != StepRows::kNoRow) {

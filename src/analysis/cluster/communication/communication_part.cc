@@ -14,8 +14,6 @@ bool IsP2p(const TraceStore& rank, StringId kind, StringId op) {
   return text.empty() ? IsP2pName(rank.Text(op)) : text == "p2p";
 }
 
-double Known(double value) { return std::isnan(value) ? 0 : value; }
-
 }  // namespace
 
 uint32_t TextNumbers::operator()(StringId id) {
@@ -44,10 +42,11 @@ CommunicationPart ReadCommunication(const TraceStore& rank, const Options& optio
     if (!IsWantedStep(rank.Text(times.step[i]), options)) continue;
     part.times.push_back({number(times.step[i]), number(times.op_name[i]),
                           number(times.group_name[i]), IsP2p(rank, times.kind[i], times.op_name[i]),
-                          Known(times.start_us[i]), Known(times.elapse_ms[i]),
-                          Known(times.transit_ms[i]), Known(times.wait_ms[i]),
-                          Known(times.synchronization_ms[i]), Known(times.idle_ms[i]),
-                          Known(times.wait_ratio[i]), Known(times.synchronization_ratio[i])});
+                          KnownOrZero(times.start_us[i]), KnownOrZero(times.elapse_ms[i]),
+                          KnownOrZero(times.transit_ms[i]), KnownOrZero(times.wait_ms[i]),
+                          KnownOrZero(times.synchronization_ms[i]), KnownOrZero(times.idle_ms[i]),
+                          KnownOrZero(times.wait_ratio[i]),
+                          KnownOrZero(times.synchronization_ratio[i])});
   }
   const store::CommBandwidthTable& bandwidths = rank.comm_bandwidths;
   std::vector<uint32_t> row_of(bandwidths.size(), UINT32_MAX);
@@ -60,18 +59,18 @@ CommunicationPart ReadCommunication(const TraceStore& rank, const Options& optio
                                number(bandwidths.group_name[i]),
                                number(bandwidths.transport[i]),
                                IsP2p(rank, bandwidths.kind[i], bandwidths.op_name[i]),
-                               Known(bandwidths.transit_size_mb[i]),
-                               Known(bandwidths.transit_ms[i]),
-                               Known(bandwidths.bandwidth_gbps[i]),
-                               Known(bandwidths.large_packet_ratio[i]),
+                               KnownOrZero(bandwidths.transit_size_mb[i]),
+                               KnownOrZero(bandwidths.transit_ms[i]),
+                               KnownOrZero(bandwidths.bandwidth_gbps[i]),
+                               KnownOrZero(bandwidths.large_packet_ratio[i]),
                                {}});
   }
   for (size_t i = 0; i < rank.comm_packets.size(); ++i) {
     const size_t row = rank.comm_packets.bandwidth_row[i];
     if (row >= row_of.size() || row_of[row] == UINT32_MAX) continue;
-    part.bandwidths[row_of[row]].packets.push_back({Known(rank.comm_packets.package_size_mb[i]),
-                                                    Known(rank.comm_packets.count[i]),
-                                                    Known(rank.comm_packets.total_ms[i])});
+    part.bandwidths[row_of[row]].packets.push_back(
+        {KnownOrZero(rank.comm_packets.package_size_mb[i]), KnownOrZero(rank.comm_packets.count[i]),
+         KnownOrZero(rank.comm_packets.total_ms[i])});
   }
   return part;
 }

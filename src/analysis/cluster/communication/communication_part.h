@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -93,6 +94,9 @@ class TextNumbers {
   std::vector<std::string>& texts_;
   std::vector<uint32_t> numbers_;
 };
+
+// Fields that a result file does not have count as 0.
+inline double KnownOrZero(double value) { return std::isnan(value) ? 0 : value; }
 
 // Whether a row of step `text` ("step50") is wanted; compat takes all, as the reference does.
 bool IsWantedStep(std::string_view text, const Options& options);

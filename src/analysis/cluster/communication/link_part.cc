@@ -14,7 +14,6 @@ namespace {
 
 using store::TraceStore;
 
-double Known(double value) { return std::isnan(value) ? 0 : value; }
 double Bandwidth(const LinkRow& row) { return row.time_ms > 0 ? row.size_mb / row.time_ms : 0; }
 
 // msprof and MindSpore matrices have a row an operation and no kinds ("-top1"): they are condensed.
@@ -169,8 +168,8 @@ LinkPart ReadLinks(const TraceStore& rank, const RankFacts& facts, const Options
     part.links.push_back({number(links.step[i]), number(links.op_name[i]),
                           number(links.group_name[i]), number(links.transport[i]),
                           number(links.picked_op[i]), kind.empty() ? IsP2pName(op) : kind == "p2p",
-                          links.src_rank[i], links.dst_rank[i], Known(links.transit_size_mb[i]),
-                          Known(links.transit_ms[i])});
+                          links.src_rank[i], links.dst_rank[i],
+                          KnownOrZero(links.transit_size_mb[i]), KnownOrZero(links.transit_ms[i])});
   }
   if (!HasKinds(rank)) Condenser(part, options.compat, rank.info.format == "db").Run();
   if (!all_links) Thinner(part, facts).Run();

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/device_work.h"
 #include "analysis/classify/text_memo.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/stats_table.h"
@@ -122,8 +123,7 @@ class ComputeOpSum : public RecipeOf<Part> {
  private:
   // Kernels that carry out a collective: hccl_sum counts them, or it is NCCL's.
   static bool RunsCollective(std::string_view name) {
-    return name.ends_with("AicpuKernel") || name.ends_with("AivKernel") ||
-           IsCommunicationKernel(name);
+    return IsDeviceSideOfCollective(name) || IsCommunicationKernel(name);
   }
 
   static std::string Recorded(std::string_view text) {

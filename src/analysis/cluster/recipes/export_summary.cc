@@ -58,14 +58,34 @@ std::string ShapesCell(std::string_view shapes, std::string_view types) {
 // The number that stands for 'no model', which collectives have, too.
 constexpr int64_t kNoModel = 4294967295;
 
-// Fills a column with a cell per kernel.
-TextColumn ColumnOf(const TraceStore& store, std::string name,
-                    const std::function<std::string(size_t row)>& cell) {
-  TextColumn column{std::move(name), {}};
-  column.cells.reserve(store.kernels.size());
-  for (size_t i = 0; i < store.kernels.size(); ++i) column.cells.push_back(cell(i));
-  return column;
-}
+// The columns of a kernel file, as they are added.
+class KernelColumns {
+ public:
+  explicit KernelColumns(const TraceStore& store) : store_(store) {}
+
+  void Add(std::string name, const std::function<std::string(size_t row)>& cell) {
+    TextColumn column{std::move(name), {}};
+    column.cells.reserve(store_.kernels.size());
+    for (size_t i = 0; i < store_.kernels.size(); ++i) column.cells.push_back(cell(i));
+    columns_.push_back(std::move(column));
+  }
+  void Number(std::string name, const store::Column<int64_t>& column) {
+    Add(std::move(name), [&](size_t i) { return Known(column[i]); });
+  }
+  void Text(std::string name, const store::Column<StringId>& column) {
+    Add(std::move(name), [&](size_t i) { return Known(store_.Text(column[i])); });
+  }
+  void Shapes(std::string name, const store::Column<StringId>& column,
+              const store::Column<StringId>& types) {
+    Add(std::move(name),
+        [&](size_t i) { return ShapesCell(store_.Text(column[i]), store_.Text(types[i])); });
+  }
+  std::vector<TextColumn> Take() { return std::move(columns_); }
+
+ private:
+  const TraceStore& store_;
+  std::vector<TextColumn> columns_;
+};
 
 std::string MetricCell(const TraceStore& store, const store::DynamicColumn& metric, size_t row) {
   if (row >= metric.size()) return std::string(kNotAvailable);
@@ -77,21 +97,7 @@ std::string MetricCell(const TraceStore& store, const store::DynamicColumn& metr
 // kernel_details.csv as the collector writes it.
 std::vector<TextColumn> KernelDetails(const TraceStore& store) {
   const KernelTable& kernels = store.kernels;
-  std::vector<TextColumn> out;
-  const auto add = [&](std::string name, const std::function<std::string(size_t)>& cell) {
-    out.push_back(ColumnOf(store, std::move(name), cell));
-  };
-  const auto number = [&](std::string name, const store::Column<int64_t>& column) {
-    add(std::move(name), [&](size_t i) { return Known(column[i]); });
-  };
-  const auto text = [&](std::string name, const store::Column<StringId>& column) {
-    add(std::move(name), [&](size_t i) { return Known(store.Text(column[i])); });
-  };
-  const auto shapes = [&](std::string name, const store::Column<StringId>& column,
-                          const store::Column<StringId>& types) {
-    add(std::move(name),
-        [&](size_t i) { return ShapesCell(store.Text(column[i]), store.Text(types[i])); });
-  };
+  KernelColumns out(store);
   const auto us = [](int64_t ns) {
     return ns == kNone ? std::string(kNotAvailable) : FormatNsAsUs(ns);
   };
@@ -99,39 +105,39 @@ std::vector<TextColumn> KernelDetails(const TraceStore& store) {
   const std::vector<StepRange> steps = ComputeStepRanges(store);
   StepFinder finder(steps);
   if (!steps.empty()) {
-    add("Step Id", [&](size_t i) {
+    out.Add("Step Id", [&](size_t i) {
       if (kernels.step[i] != kNone) return fmt::to_string(kernels.step[i]);
       const auto step = finder.Find(kernels.begin_ns[i]);
       return step ? fmt::to_string(steps[*step].step) : std::string();
     });
   }
-  number("Device_id", kernels.device);
-  add("Model ID", [&](size_t i) {
+  out.Number("Device_id", kernels.device);
+  out.Add("Model ID", [&](size_t i) {
     return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i]);
   });
-  number("Task ID", kernels.task_id);
-  number("Stream ID", kernels.stream);
-  text("Name", kernels.name);
-  text("Type", kernels.type);
-  text("OP State", kernels.state);
-  text("Accelerator Core", kernels.core);
+  out.Number("Task ID", kernels.task_id);
+  out.Number("Stream ID", kernels.stream);
+  out.Text("Name", kernels.name);
+  out.Text("Type", kernels.type);
+  out.Text("OP State", kernels.state);
+  out.Text("Accelerator Core", kernels.core);
   // The TAB keeps spreadsheets from rounding the number.
-  add("Start Time(us)", [&](size_t i) { return us(kernels.begin_ns[i]) + "\t"; });
-  add("Duration(us)", [&](size_t i) { return us(kernels.dur_ns[i]); });
-  add("Wait Time(us)", [&](size_t i) { return us(kernels.wait_ns[i]); });
-  number("Block Dim", kernels.block_dim);
-  number("Mix Block Dim", kernels.mix_block_dim);
-  text("HF32 Eligible", kernels.hf32);
-  shapes("Input Shapes", kernels.input_shapes, kernels.input_types);
-  text("Input Data Types", kernels.input_types);
-  text("Input Formats", kernels.input_formats);
-  shapes("Output Shapes", kernels.output_shapes, kernels.output_types);
-  text("Output Data Types", kernels.output_types);
-  text("Output Formats", kernels.output_formats);
-  number("Context ID", kernels.context_id);
+  out.Add("Start Time(us)", [&](size_t i) { return us(kernels.begin_ns[i]) + "\t"; });
+  out.Add("Duration(us)", [&](size_t i) { return us(kernels.dur_ns[i]); });
+  out.Add("Wait Time(us)", [&](size_t i) { return us(kernels.wait_ns[i]); });
+  out.Number("Block Dim", kernels.block_dim);
+  out.Number("Mix Block Dim", kernels.mix_block_dim);
+  out.Text("HF32 Eligible", kernels.hf32);
+  out.Shapes("Input Shapes", kernels.input_shapes, kernels.input_types);
+  out.Text("Input Data Types", kernels.input_types);
+  out.Text("Input Formats", kernels.input_formats);
+  out.Shapes("Output Shapes", kernels.output_shapes, kernels.output_types);
+  out.Text("Output Data Types", kernels.output_types);
+  out.Text("Output Formats", kernels.output_formats);
+  out.Number("Context ID", kernels.context_id);
   for (const store::DynamicColumn& metric : store.kernel_metrics)
-    add(metric.name, [&](size_t i) { return MetricCell(store, metric, i); });
-  return out;
+    out.Add(metric.name, [&](size_t i) { return MetricCell(store, metric, i); });
+  return out.Take();
 }
 
 // A metric under the reference's name, and the name that its place follows from.
@@ -160,68 +166,56 @@ std::vector<ReferenceMetric> ReferenceMetrics(const TraceStore& store) {
 // as wait the time from the start before to the own end.
 std::vector<TextColumn> ReferenceKernelDetails(const TraceStore& store) {
   const KernelTable& kernels = store.kernels;
-  std::vector<TextColumn> out;
-  const auto add = [&](std::string name, const std::function<std::string(size_t)>& cell) {
-    out.push_back(ColumnOf(store, std::move(name), cell));
-  };
-  const auto number = [&](std::string name, const store::Column<int64_t>& column) {
-    add(std::move(name), [&](size_t i) { return Known(column[i]); });
-  };
-  const auto text = [&](std::string name, const store::Column<StringId>& column) {
-    add(std::move(name), [&](size_t i) { return Known(store.Text(column[i])); });
-  };
-  const auto shapes = [&](std::string name, const store::Column<StringId>& column,
-                          const store::Column<StringId>& types) {
-    add(std::move(name),
-        [&](size_t i) { return ShapesCell(store.Text(column[i]), store.Text(types[i])); });
-  };
+  KernelColumns out(store);
   const auto is_collective = [&](size_t i) {
     return IsCommunicationCore(store.Text(kernels.core[i]));
   };
 
-  text("op_name", kernels.name);
-  number("block_dim", kernels.block_dim);
-  number("mix_block_dim", kernels.mix_block_dim);
-  text("op_type", kernels.type);
-  add("task_type", [&](size_t i) {
+  out.Text("op_name", kernels.name);
+  out.Number("block_dim", kernels.block_dim);
+  out.Number("mix_block_dim", kernels.mix_block_dim);
+  out.Text("op_type", kernels.type);
+  out.Add("task_type", [&](size_t i) {
     return is_collective(i) ? std::string("COMMUNICATION") : Known(store.Text(kernels.core[i]));
   });
-  text("input_formats", kernels.input_formats);
-  shapes("input_shapes", kernels.input_shapes, kernels.input_types);
-  text("input_data_types", kernels.input_types);
-  shapes("output_shapes", kernels.output_shapes, kernels.output_types);
-  text("output_formats", kernels.output_formats);
-  text("output_data_types", kernels.output_types);
+  out.Text("input_formats", kernels.input_formats);
+  out.Shapes("input_shapes", kernels.input_shapes, kernels.input_types);
+  out.Text("input_data_types", kernels.input_types);
+  out.Shapes("output_shapes", kernels.output_shapes, kernels.output_types);
+  out.Text("output_formats", kernels.output_formats);
+  out.Text("output_data_types", kernels.output_types);
   const bool has_state = std::any_of(kernels.state.begin(), kernels.state.end(),
                                      [](StringId state) { return state != StringId::kEmpty; });
-  if (has_state) text("op_state", kernels.state);
-  add("task_start_time",
-      [&](size_t i) { return FormatDouble(static_cast<double>(kernels.begin_ns[i]) / kNsPerUs); });
-  add("task_duration",
-      [&](size_t i) { return FormatDouble(static_cast<double>(kernels.dur_ns[i]) / kNsPerUs); });
-  number("device_id", kernels.device);
-  add("model_id", [&](size_t i) {
+  if (has_state) out.Text("op_state", kernels.state);
+  out.Add("task_start_time", [&](size_t i) {
+    return FormatDouble(static_cast<double>(kernels.begin_ns[i]) / kNsPerUs);
+  });
+  out.Add("task_duration", [&](size_t i) {
+    return FormatDouble(static_cast<double>(kernels.dur_ns[i]) / kNsPerUs);
+  });
+  out.Number("device_id", kernels.device);
+  out.Add("model_id", [&](size_t i) {
     return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i]);
   });
-  number("stream_id", kernels.stream);
-  add("context_id", [&](size_t i) {
+  out.Number("stream_id", kernels.stream);
+  out.Add("context_id", [&](size_t i) {
     const bool is_task = kernels.context_id[i] == kNone && !is_collective(i);
     return is_task ? fmt::to_string(kNoModel) : Known(kernels.context_id[i]);
   });
-  number("task_id", kernels.task_id);
+  out.Number("task_id", kernels.task_id);
   for (const ReferenceMetric& metric : ReferenceMetrics(store)) {
-    add(metric.name, [&](size_t i) {
+    out.Add(metric.name, [&](size_t i) {
       std::string cell = MetricCell(store, *metric.column, i);
       // Kernels that were not measured have zeros there.
       return cell == kNotAvailable && !is_collective(i) ? "0.0" : cell;
     });
   }
-  add("task_wait_time", [&](size_t i) {
+  out.Add("task_wait_time", [&](size_t i) {
     if (i == 0) return std::string("0.0");
     const auto end = static_cast<double>(EndNs(kernels.begin_ns[i], kernels.dur_ns[i]));
     return FormatDouble((end - static_cast<double>(kernels.begin_ns[i - 1])) / kNsPerUs);
   });
-  return out;
+  return out.Take();
 }
 
 // visit(slice row, what it calls) for every call of CANN.

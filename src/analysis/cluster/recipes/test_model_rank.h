@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/cluster/recipe.h"
+#include "analysis/cluster/recipes/recipe_testing.h"
 #include "analysis/testing/store_builder.h"
 
 namespace steplens::analysis::cluster {
@@ -66,11 +67,6 @@ inline Answer Ask(Recipe& recipe, const ModelRank& rank) {
   Result<Answer> answer = recipe.Finish(Form::kTables);
   EXPECT_TRUE(answer.ok());
   return *std::move(answer);
-}
-
-inline std::string Cell(const table::Table& table, std::string_view column, size_t row) {
-  const table::Column* found = table.Find(column);
-  return found != nullptr && row < found->size() ? table::CellText(*found, row) : "no such cell";
 }
 
 }  // namespace steplens::analysis::cluster

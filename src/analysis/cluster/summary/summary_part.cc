@@ -13,8 +13,7 @@ namespace {
 
 using store::TraceStore;
 
-double Known(double value) { return std::isnan(value) ? 0 : value; }
-int64_t MsToNs(double ms) { return std::llround(Known(ms) * 1e6); }
+int64_t MsToNs(double ms) { return std::llround(KnownOrZero(ms) * 1e6); }
 
 std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) {
   std::vector<StepLoad> out;
@@ -23,8 +22,9 @@ std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) 
   };
   const store::StepTraceTable& traces = rank.step_traces;
   for (size_t i = 0; i < traces.size(); ++i) {
-    add({traces.step[i], Known(traces.computing_us[i]), Known(traces.comm_not_overlapped_us[i]),
-         Known(traces.free_us[i]), Known(traces.stage_us[i]), Known(traces.bubble_us[i])});
+    add({traces.step[i], KnownOrZero(traces.computing_us[i]),
+         KnownOrZero(traces.comm_not_overlapped_us[i]), KnownOrZero(traces.free_us[i]),
+         KnownOrZero(traces.stage_us[i]), KnownOrZero(traces.bubble_us[i])});
   }
   if (traces.size() > 0) return out;
   const table::Table breakdown = StepBreakdown({&rank, 1}, {});
