@@ -22,6 +22,7 @@ struct OptionSpec {
   bool is_integer = false;
   bool is_required = false;
   std::string short_name{};  // "-d"
+  bool is_list = false;      // takes all words up to the next option (Arguments::Positional)
 };
 
 // A word of the command line without a name.

@@ -5,6 +5,7 @@
 namespace steplens::cli {
 
 // One function a command, each in the file of its name.
+CommandSpec RecordCommand();
 CommandSpec InfoCommand();
 CommandSpec BreakdownCommand();
 CommandSpec OpsCommand();

@@ -67,8 +67,8 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     CLI::Option* option =
         binding.app->add_option(names, binding.values[option_spec.name], option_spec.help);
     option->type_name(option_spec.value_name);
-    option->expected(1);
-    option->allow_extra_args(false);
+    option->expected(1, option_spec.is_list ? CLI::detail::expected_max_vector_size : 1);
+    option->allow_extra_args(option_spec.is_list);
     if (option_spec.is_required) option->required();
     if (!option_spec.default_value.empty()) option->default_str(option_spec.default_value);
     if (!option_spec.choices.empty()) option->check(CLI::IsMember(option_spec.choices));

@@ -26,7 +26,8 @@ MAY_USE = {
     "query": ["store", "analysis"],
     "cluster": ["readers", "analysis"],
     "server": ["readers", "export", "query", "cluster"],
-    "cli": ["server"],
+    "record": ["table"],
+    "cli": ["server", "record"],
     "collect": ["format"],
 }
 

@@ -1,0 +1,282 @@
+#include "record/config.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/number.h"
+#include "cli/commands.h"
+#include "cli/open_input.h"
+#include "record/control.h"
+#include "record/launch.h"
+
+namespace steplens::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<int64_t>> Integers(const Arguments& arguments, const std::string& option) {
+  std::vector<int64_t> numbers;
+  for (const std::string& word : arguments.Positional(option)) {
+    const std::optional<int64_t> number = ParseInt64(word);
+    if (!number) {
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("{}: '{}' is not a whole number", option, word)};
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+Result<record::Config> ConfigOf(const Arguments& arguments) {
+  record::Config config;
+  config.step_start = *arguments.Integer("--profile-step-start");
+  config.step_end = *arguments.Integer("--profile-step-end");
+  SL_ASSIGN_OR_RETURN(const std::vector<int64_t> ranks, Integers(arguments, "--profile-ranks"));
+  if (!ranks.empty()) config.ranks = ranks;
+  config.level = arguments.Value("--profile-level");
+  if (arguments.Has("--profile-export-type")) {
+    config.export_types = arguments.Positional("--profile-export-type");
+  }
+  config.data_simplification = arguments.Has("--profile-data-simplification");
+  config.with_cpu = arguments.Has("--profile-with-cpu");
+  config.with_stack = arguments.Has("--profile-with-stack");
+  config.with_modules = arguments.Has("--profile-with-modules");
+  config.with_memory = arguments.Has("--profile-with-memory");
+  config.record_shapes = arguments.Has("--profile-record-shapes");
+  config.mstx = arguments.Has("--mstx");
+  config.host_sys = arguments.Positional("--host-sys");
+  if (arguments.Has("--gc-detect-threshold")) {
+    config.gc_threshold_ms = ParseDouble(arguments.Value("--gc-detect-threshold"));
+    if (!config.gc_threshold_ms) {
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("--gc-detect-threshold: '{}' is not a number of milliseconds",
+                               arguments.Value("--gc-detect-threshold"))};
+    }
+  }
+  config.save_path = arguments.Value("--profile-save-path");
+  config.analyse = arguments.Value("--analyse");
+  config.wait_for_start = arguments.Has("--wait-for-start");
+  return config;
+}
+
+// The same for all processes that mpirun or srun starts, so that they meet in one job.
+std::string JobName(const Arguments& arguments, const std::string& program) {
+  if (arguments.Has("--job")) return arguments.Value("--job");
+  for (const char* variable : {"SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}) {
+    if (const char* value = std::getenv(variable)) {
+      std::string name = fmt::format("job-{}", value);
+      std::replace(name.begin(), name.end(), '/', '_');
+      return name;
+    }
+  }
+  return fmt::format("{}-{}", fs::path(program).filename().string(), ::getpid());
+}
+
+// Captures below the save path that were not there before the program ran.
+std::vector<std::string> NewCaptures(const std::string& save_path, fs::file_time_type since) {
+  std::vector<std::string> captures;
+  std::error_code ignored;
+  for (auto entry = fs::recursive_directory_iterator(
+           save_path, fs::directory_options::skip_permission_denied, ignored);
+       entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.ends_with("_ascend_pt") && !name.ends_with("_ascend_ms")) continue;
+    entry.disable_recursion_pending();
+    if (entry->last_write_time(ignored) >= since) captures.push_back(entry->path().string());
+  }
+  std::sort(captures.begin(), captures.end());
+  return captures;
+}
+
+void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) {
+  const std::vector<std::string> captures = NewCaptures(config.save_path, since);
+  if (captures.empty()) {
+    fmt::print(stderr,
+               "steplens: nothing was recorded in {}. The program may have ended before step {}, "
+               "or this process is none of the ranks asked for; try --profile-step-start 1 "
+               "--profile-step-end -1\n",
+               config.save_path, config.step_start);
+    return;
+  }
+  fmt::print(stderr, "steplens: recorded {} capture{} in {}\n", captures.size(),
+             captures.size() == 1 ? "" : "s", config.save_path);
+  fmt::print(stderr, "steplens: next: steplens breakdown {0}; steplens view {0}\n",
+             config.save_path);
+}
+
+Result<int> Launch(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.Positional("PROGRAM");
+  SL_ASSIGN_OR_RETURN(record::Config config, ConfigOf(arguments));
+  if (!words.empty()) config.job = JobName(arguments, words.front());
+  SL_RETURN_IF_ERROR(record::Settle(config, record::Machine::Here()));
+  if (arguments.Has("--dry-run")) {
+    PrintTable(record::ToTable(config), arguments);
+    return 0;
+  }
+  if (words.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "no program to record; type it after --, as in: steplens record -- python "
+                 "train.py"};
+  }
+  for (const record::Change& change : config.changes) {
+    fmt::print(stderr, "steplens: {} {}\n", change.option, change.reason);
+  }
+  const record::Parts parts = record::Parts::Find();
+  if (parts.python_bootstrap.empty() && parts.collect_library.empty()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("the recording parts are not beside {}: expected python/ and "
+                             "libsteplens_collect.so there; build them with 'make'",
+                             parts.program)};
+  }
+  Result<record::Job> job = record::CreateJob(config.job);
+  if (job.ok()) {
+    config.control_dir = job->folder;
+  } else {
+    fmt::print(stderr, "steplens: this job cannot be steered: {}\n", job.error().message);
+  }
+  const fs::file_time_type begun = fs::file_time_type::clock::now();
+  Result<int> code = record::RunProgram(words, config, parts);
+  if (job.ok()) record::RemoveJob(*job);
+  if (code.ok()) SayWhatWasRecorded(config, begun);
+  return code;
+}
+
+Result<int> ShowStatus(const Arguments& arguments) {
+  if (arguments.Has("--job")) {
+    SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
+    PrintTable(record::StatusTable(job), arguments);
+    return 0;
+  }
+  const std::vector<record::Job> jobs = record::AllJobs();
+  if (jobs.empty()) fmt::print(stderr, "steplens: no job can be steered here\n");
+  for (const record::Job& job : jobs) {
+    fmt::print("job {}\n", job.name);
+    PrintTable(record::StatusTable(job), arguments);
+  }
+  return 0;
+}
+
+Result<int> Steer(const Arguments& arguments, const std::string& action) {
+  SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
+  record::Request request;
+  request.action = action;
+  SL_ASSIGN_OR_RETURN(request.ranks, Integers(arguments, "--profile-ranks"));
+  if (request.ranks == std::vector<int64_t>{-1}) request.ranks.clear();
+  request.at_step = arguments.Integer("--at-step");
+  request.steps = *arguments.Integer("--steps");
+  if (request.steps < 1) return Error{ErrorCode::kInvalidArgument, "--steps: at least 1"};
+  SL_ASSIGN_OR_RETURN(const int64_t at_step, record::Send(job, request));
+  const std::string length =
+      action == "start" ? fmt::format(", {} step{}", request.steps, request.steps == 1 ? "" : "s")
+                        : "";
+  fmt::print("job {}: {} recording at step {}{}\n", job.name, action, at_step, length);
+  return 0;
+}
+
+Result<int> Run(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.Positional("PROGRAM");
+  if (words.size() == 1 && words[0] == "status") return ShowStatus(arguments);
+  if (words.size() == 1 && (words[0] == "start" || words[0] == "stop")) {
+    return Steer(arguments, words[0]);
+  }
+  return Launch(arguments);
+}
+
+std::vector<OptionSpec> ProfileOptions() {
+  return {
+      {.name = "--profile-step-start",
+       .value_name = "N",
+       .help = "First training step to record, counted from 1",
+       .default_value = "2",
+       .is_integer = true},
+      {.name = "--profile-step-end",
+       .value_name = "N",
+       .help = "First step no longer recorded; -1: record to the end",
+       .default_value = "5",
+       .is_integer = true},
+      {.name = "--profile-ranks",
+       .value_name = "R...",
+       .help = "Ranks to record; -1: all",
+       .default_value = "-1",
+       .is_list = true},
+      {.name = "--profile-level",
+       .value_name = "LEVEL",
+       .help = "How much of the device",
+       .default_value = "level1",
+       .choices = {"level_none", "level0", "level1", "level2"}},
+      {.name = "--profile-export-type",
+       .value_name = "TYPE...",
+       .help = "Form of the result files: text, db",
+       .default_value = "text",
+       .is_list = true},
+      {.name = "--profile-data-simplification", .help = "Reduce the raw data after analysis"},
+      {.name = "--profile-with-cpu", .help = "Record the framework on the host"},
+      {.name = "--profile-with-stack", .help = "Python call stacks and functions"},
+      {.name = "--profile-with-modules", .help = "Module hierarchy"},
+      {.name = "--profile-with-memory", .help = "Allocations"},
+      {.name = "--profile-record-shapes", .help = "Shapes and types of operator inputs"},
+      {.name = "--profile-save-path",
+       .value_name = "DIR",
+       .help = "Where captures go",
+       .default_value = "./profile_dir"},
+      {.name = "--mstx", .help = "User marks and ranges"},
+      {.name = "--host-sys",
+       .value_name = "SOURCE...",
+       .help = "Sample the host: cpu, mem, disk, network",
+       .is_list = true},
+      {.name = "--gc-detect-threshold",
+       .value_name = "MS",
+       .help = "Record garbage collections of at least so many milliseconds"},
+      {.name = "--analyse",
+       .value_name = "WHEN",
+       .help = "Make the result files when a capture ends: sync, async, no",
+       .default_value = "sync",
+       .choices = {"sync", "async", "no"}},
+      {.name = "--wait-for-start", .help = "Record nothing until 'steplens record start'"},
+      {.name = "--dry-run", .help = "Show the settings and why any was changed; start nothing"},
+      {.name = "--job", .value_name = "ID", .help = "Name of the job, to steer it while it runs"},
+      {.name = "--at-step",
+       .value_name = "N",
+       .help =
+           "start, stop: the common step at which ranks act; without it the next one all can reach",
+       .is_integer = true},
+      {.name = "--steps",
+       .value_name = "N",
+       .help = "start: how many steps to record",
+       .default_value = "1",
+       .is_integer = true},
+  };
+}
+
+}  // namespace
+
+CommandSpec RecordCommand() {
+  CommandSpec spec;
+  spec.name = "record";
+  spec.summary = "Run a program with recording switched on, or steer one that runs";
+  spec.description =
+      "'steplens record [options] -- program args...' runs the program unchanged; every rank it "
+      "starts records itself for the steps and ranks asked for and leaves its result folder below "
+      "the save path. Steps are optimizer steps, or those the program marks; a program without "
+      "steps is recorded as a whole. The exit code is the program's. 'steplens record "
+      "start|stop|status [--job ID]' steers a job that was started so, on chosen ranks, at a "
+      "common step.";
+  spec.positionals = {{.name = "PROGRAM",
+                       .help = "after --: the program and its words; or start, stop, status",
+                       .repeated = true,
+                       .required = false,
+                       .is_path = false}};
+  spec.options = Joined(ProfileOptions(), TableOptions());
+  spec.example =
+      "steplens record --profile-step-start 5 --profile-step-end 6 --profile-ranks 0 1 "
+      "--profile-with-stack --profile-save-path prof -- python train.py";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

@@ -1,0 +1,196 @@
+#include "record/config.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/json_writer.h"
+
+namespace steplens::record {
+namespace {
+
+Error Refused(std::string message) {
+  return Error{ErrorCode::kInvalidArgument, std::move(message)};
+}
+
+bool IsKnown(const std::vector<std::string>& values, std::initializer_list<const char*> known,
+             std::string* unknown) {
+  for (const std::string& value : values) {
+    if (std::find(known.begin(), known.end(), value) != known.end()) continue;
+    *unknown = value;
+    return false;
+  }
+  return true;
+}
+
+template <typename T>
+void RemoveRepeated(std::vector<T>& values) {
+  std::vector<T> once;
+  for (const T& value : values) {
+    if (std::find(once.begin(), once.end(), value) == once.end()) once.push_back(value);
+  }
+  values = std::move(once);
+}
+
+Status CheckSteps(const Config& config) {
+  if (config.step_start < 1) {
+    return Refused(
+        fmt::format("--profile-step-start is {}; the first training step is 1", config.step_start));
+  }
+  if (config.step_end != -1 && config.step_end <= config.step_start) {
+    return Refused(fmt::format(
+        "--profile-step-end is {} but recording starts at step {}; give the first step that is no "
+        "longer recorded ({} or more), or -1 for all steps to the end",
+        config.step_end, config.step_start, config.step_start + 1));
+  }
+  return {};
+}
+
+Status CheckRanks(const Config& config) {
+  for (const int64_t rank : config.ranks) {
+    if (rank == -1 && config.ranks.size() == 1) continue;
+    if (rank == -1) return Refused("--profile-ranks: -1 means all ranks and stands alone");
+    if (rank < 0) return Refused(fmt::format("--profile-ranks: there is no rank {}", rank));
+  }
+  return {};
+}
+
+Status CheckNames(const Config& config) {
+  std::string unknown;
+  if (!IsKnown(config.export_types, {"text", "db"}, &unknown)) {
+    return Refused(fmt::format("--profile-export-type: '{}' is neither text nor db", unknown));
+  }
+  if (!IsKnown(config.host_sys, {"cpu", "mem", "disk", "network"}, &unknown)) {
+    return Refused(fmt::format("--host-sys: '{}' is none of cpu, mem, disk, network", unknown));
+  }
+  return {};
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace
+
+Machine Machine::Here() {
+  Machine machine;
+  std::error_code ignored;
+  machine.has_npu = std::filesystem::exists("/dev/davinci_manager", ignored);
+  for (const char* variable : {"ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"}) {
+    const char* home = std::getenv(variable);
+    if (home == nullptr) continue;
+    machine.has_npu |=
+        std::filesystem::exists(std::string(home) + "/lib64/libascendcl.so", ignored);
+  }
+  return machine;
+}
+
+Status Settle(Config& config, const Machine& machine) {
+  SL_RETURN_IF_ERROR(CheckSteps(config));
+  SL_RETURN_IF_ERROR(CheckRanks(config));
+  SL_RETURN_IF_ERROR(CheckNames(config));
+  if (config.gc_threshold_ms && *config.gc_threshold_ms < 0) {
+    return Refused("--gc-detect-threshold: milliseconds, not negative");
+  }
+  RemoveRepeated(config.ranks);
+  RemoveRepeated(config.export_types);
+  RemoveRepeated(config.host_sys);
+  if (!machine.has_npu && !config.with_cpu) {
+    config.with_cpu = true;
+    config.changes.push_back(
+        {"--profile-with-cpu", "on: there is no NPU here, so the CPU is the device"});
+  }
+  const auto needs_cpu = [&config](bool& setting, const char* option) {
+    if (!setting || config.with_cpu) return;
+    setting = false;
+    config.changes.push_back({option, "off: it needs --profile-with-cpu"});
+  };
+  needs_cpu(config.with_stack, "--profile-with-stack");
+  needs_cpu(config.with_modules, "--profile-with-modules");
+  needs_cpu(config.record_shapes, "--profile-record-shapes");
+  if (config.level == "level_none" && !config.mstx) {
+    config.mstx = true;
+    config.changes.push_back({"--mstx", "on: level_none records marks and nothing else"});
+  }
+  std::error_code ignored;
+  const std::filesystem::path absolute = std::filesystem::absolute(config.save_path, ignored);
+  if (!absolute.empty()) config.save_path = absolute.lexically_normal().string();
+  return {};
+}
+
+std::string ToJson(const Config& config) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("profile_step_start").Int(config.step_start);
+  json.Key("profile_step_end").Int(config.step_end);
+  json.Key("profile_ranks").BeginArray();
+  for (const int64_t rank : config.ranks) json.Int(rank);
+  json.EndArray();
+  json.Key("profile_level").String(config.level);
+  json.Key("profile_export_type").BeginArray();
+  for (const std::string& type : config.export_types) json.String(type);
+  json.EndArray();
+  json.Key("profile_data_simplification").Bool(config.data_simplification);
+  json.Key("profile_with_cpu").Bool(config.with_cpu);
+  json.Key("profile_with_stack").Bool(config.with_stack);
+  json.Key("profile_with_modules").Bool(config.with_modules);
+  json.Key("profile_with_memory").Bool(config.with_memory);
+  json.Key("profile_record_shapes").Bool(config.record_shapes);
+  json.Key("mstx").Bool(config.mstx);
+  json.Key("host_sys").BeginArray();
+  for (const std::string& source : config.host_sys) json.String(source);
+  json.EndArray();
+  json.Key("gc_threshold_ms");
+  config.gc_threshold_ms ? json.Double(*config.gc_threshold_ms) : json.Null();
+  json.Key("profile_save_path").String(config.save_path);
+  json.Key("profile_analyse").String(config.analyse);
+  json.Key("job").String(config.job);
+  json.Key("control_dir").String(config.control_dir);
+  json.Key("wait_for_start").Bool(config.wait_for_start);
+  return json.EndObject().Take();
+}
+
+table::Table ToTable(const Config& config) {
+  table::Table table("recording");
+  const size_t option = table.AddColumn("Option", table::CellType::kText);
+  const size_t value = table.AddColumn("Value", table::CellType::kText);
+  const size_t reason = table.AddColumn("Changed, because", table::CellType::kText);
+  const auto add = [&](std::string_view name, std::string_view text) {
+    table.AppendText(option, name);
+    table.AppendText(value, text);
+    std::string why;
+    for (const Change& change : config.changes) {
+      if (change.option == name) why += (why.empty() ? "" : "; ") + change.reason;
+    }
+    table.AppendText(reason, why);
+  };
+  const auto flag = [&](std::string_view name, bool is_set) { add(name, is_set ? "on" : "off"); };
+  add("--profile-step-start", std::to_string(config.step_start));
+  add("--profile-step-end",
+      config.step_end == -1 ? "-1 (to the end)" : std::to_string(config.step_end));
+  add("--profile-ranks", config.ranks == std::vector<int64_t>{-1}
+                             ? "-1 (all)"
+                             : fmt::format("{}", fmt::join(config.ranks, " ")));
+  add("--profile-level", config.level);
+  add("--profile-export-type", Joined(config.export_types));
+  flag("--profile-data-simplification", config.data_simplification);
+  flag("--profile-with-cpu", config.with_cpu);
+  flag("--profile-with-stack", config.with_stack);
+  flag("--profile-with-modules", config.with_modules);
+  flag("--profile-with-memory", config.with_memory);
+  flag("--profile-record-shapes", config.record_shapes);
+  flag("--mstx", config.mstx);
+  add("--host-sys", config.host_sys.empty() ? "none" : Joined(config.host_sys));
+  add("--gc-detect-threshold",
+      config.gc_threshold_ms ? fmt::format("{} ms", *config.gc_threshold_ms) : "off");
+  add("--profile-save-path", config.save_path);
+  add("--analyse", config.analyse);
+  flag("--wait-for-start", config.wait_for_start);
+  add("--job", config.job.empty() ? "none" : config.job);
+  return table;
+}
+
+}  // namespace steplens::record

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "table/table.h"
+
+namespace steplens::record {
+
+// Something that was asked for and is done otherwise, with the reason.
+struct Change {
+  std::string option;
+  std::string reason;
+};
+
+// What to record, under the names of the --profile* options. Steps count from 1, as training
+// iterations do.
+struct Config {
+  int64_t step_start = 2;
+  int64_t step_end = 5;               // the first that is no longer recorded; -1: to the end
+  std::vector<int64_t> ranks = {-1};  // exactly {-1}: all
+  std::string level = "level1";       // level_none, level0, level1, level2
+  std::vector<std::string> export_types = {"text"};  // text, db
+  bool data_simplification = false;
+  bool with_cpu = false;
+  bool with_stack = false;
+  bool with_modules = false;
+  bool with_memory = false;
+  bool record_shapes = false;
+  bool mstx = false;
+  std::vector<std::string> host_sys{};  // cpu, mem, disk, network
+  std::optional<double> gc_threshold_ms{};
+  std::string save_path = "./profile_dir";
+  std::string analyse = "sync";  // sync, async, no
+  std::string job{};             // name of the job, for start, stop and status
+  std::string control_dir{};     // its folder; empty: the job cannot be steered
+  bool wait_for_start = false;   // record nothing until `record start`
+  std::vector<Change> changes{};
+};
+
+// What decides whether a setting can be honoured here.
+struct Machine {
+  bool has_npu = false;  // a vendor library or device is there
+  static Machine Here();
+};
+
+// Refuses what is impossible, completes what follows from other settings, and notes every change.
+Status Settle(Config& config, const Machine& machine);
+
+// One JSON object on one line: what STEPLENS_RECORD carries into the program.
+std::string ToJson(const Config& config);
+
+// The settings as people read them: option, value, and why it differs from what was asked for.
+table::Table ToTable(const Config& config);
+
+}  // namespace steplens::record

@@ -1,0 +1,97 @@
+#include "record/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace steplens::record {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Machine kCpuOnly{.has_npu = false};
+constexpr Machine kWithNpu{.has_npu = true};
+
+std::string WhyRefused(const Config& asked) {
+  Config config = asked;
+  const Status status = Settle(config, kCpuOnly);
+  return status.ok() ? "" : status.error().message;
+}
+
+bool IsChanged(const Config& config, const std::string& option) {
+  for (const Change& change : config.changes) {
+    if (change.option == option) return true;
+  }
+  return false;
+}
+
+TEST(Settle, RefusesStepsThatCannotBe) {
+  EXPECT_THAT(WhyRefused({.step_start = 0}), HasSubstr("first training step is 1"));
+  EXPECT_THAT(WhyRefused({.step_start = 5, .step_end = 5}), HasSubstr("6 or more"));
+  EXPECT_EQ(WhyRefused({.step_start = 5, .step_end = -1}), "");
+}
+
+TEST(Settle, RefusesRanksAndNamesThatAreNone) {
+  EXPECT_THAT(WhyRefused({.ranks = {-1, 2}}), HasSubstr("stands alone"));
+  EXPECT_THAT(WhyRefused({.ranks = {-3}}), HasSubstr("no rank -3"));
+  EXPECT_THAT(WhyRefused({.export_types = {"text", "csv"}}), HasSubstr("'csv'"));
+  EXPECT_THAT(WhyRefused({.host_sys = {"gpu"}}), HasSubstr("'gpu'"));
+  EXPECT_THAT(WhyRefused({.gc_threshold_ms = -1}), HasSubstr("not negative"));
+}
+
+TEST(Settle, WithoutAnNpuTheCpuIsTheDevice) {
+  Config config;
+  ASSERT_TRUE(Settle(config, kCpuOnly).ok());
+  EXPECT_TRUE(config.with_cpu);
+  EXPECT_TRUE(IsChanged(config, "--profile-with-cpu"));
+}
+
+TEST(Settle, WhatNeedsTheHostIsOffWithoutIt) {
+  Config config{.with_stack = true, .record_shapes = true};
+  ASSERT_TRUE(Settle(config, kWithNpu).ok());
+  EXPECT_FALSE(config.with_stack);
+  EXPECT_FALSE(config.record_shapes);
+  EXPECT_TRUE(IsChanged(config, "--profile-with-stack"));
+  EXPECT_TRUE(IsChanged(config, "--profile-record-shapes"));
+}
+
+TEST(Settle, LevelNoneRecordsMarks) {
+  Config config{.level = "level_none"};
+  ASSERT_TRUE(Settle(config, kWithNpu).ok());
+  EXPECT_TRUE(config.mstx);
+}
+
+TEST(ToJson, CarriesEverySetting) {
+  Config config{.step_start = 5,
+                .step_end = -1,
+                .ranks = {0, 3},
+                .export_types = {"db", "text"},
+                .gc_threshold_ms = 1.5,
+                .job = "a \"b\""};
+  ASSERT_TRUE(Settle(config, kCpuOnly).ok());
+  const Result<JsonDocument> document = JsonDocument::Parse(ToJson(config), "settings");
+  ASSERT_TRUE(document.ok());
+  const JsonValue root = document->root();
+  EXPECT_EQ(root["profile_step_start"].AsInt(), 5);
+  EXPECT_EQ(root["profile_step_end"].AsInt(), -1);
+  EXPECT_EQ(root["profile_ranks"].ToText(), "[0,3]");
+  EXPECT_EQ(root["profile_export_type"].ToText(), "[\"db\",\"text\"]");
+  EXPECT_EQ(root["gc_threshold_ms"].AsDouble(), 1.5);
+  EXPECT_EQ(root["job"].AsString(), "a \"b\"");
+  EXPECT_EQ(root["profile_with_cpu"].AsBool(), true);
+}
+
+TEST(ToTable, SaysWhyASettingWasChanged) {
+  Config config;
+  ASSERT_TRUE(Settle(config, kCpuOnly).ok());
+  const table::Table table = ToTable(config);
+  const table::Column& options = *table.Find("Option");
+  const table::Column& reasons = *table.Find("Changed, because");
+  for (size_t row = 0; row < table.rows(); ++row) {
+    EXPECT_EQ(!reasons.texts[row].empty(), options.texts[row] == "--profile-with-cpu");
+  }
+}
+
+}  // namespace
+}  // namespace steplens::record

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "table/table.h"
+
+// A job that can be steered has a folder. Each rank keeps rank_<r>.json there (what it is doing);
+// the last request is command.json, which every rank looks at when a step begins:
+//
+//   {"id":3,"action":"start","ranks":[0,1],"at_step":120,"steps":3}
+namespace steplens::record {
+
+struct RankStatus {
+  int64_t rank = 0;
+  std::string host;
+  int64_t pid = 0;
+  int64_t step = 0;         // the step the rank is in
+  double step_seconds = 0;  // how long one takes; 0: not known yet
+  std::string state;        // idle, waiting, recording, done
+  std::string capture;      // folder of the present or last capture
+  bool is_alive = true;     // the process is there (seen from its own host only)
+};
+
+struct Job {
+  std::string name;
+  std::string folder;
+  std::vector<RankStatus> ranks;  // by rank
+};
+
+// Where jobs of this user have their folders: $STEPLENS_JOBS, else $XDG_RUNTIME_DIR/steplens/jobs,
+// else /tmp/steplens-<uid>/jobs.
+std::string JobsFolder();
+
+// A folder for a new job; `name` may be empty. Folders of jobs that have ended are removed.
+Result<Job> CreateJob(const std::string& name);
+void RemoveJob(const Job& job);
+
+// The job of that name, or the only one that runs if `name` is empty.
+Result<Job> FindJob(const std::string& name);
+std::vector<Job> AllJobs();
+
+struct Request {
+  std::string action;                // start, stop
+  std::vector<int64_t> ranks{};      // empty: all
+  std::optional<int64_t> at_step{};  // none: the next one that all ranks can reach
+  int64_t steps = 1;                 // how many to record; start only
+};
+
+// Asks the ranks; returns the common step at which they act. Refused if the step has passed on a
+// rank that is asked, or if a rank does not belong to the job.
+Result<int64_t> Send(const Job& job, const Request& request);
+
+table::Table StatusTable(const Job& job);
+
+}  // namespace steplens::record
