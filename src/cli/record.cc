@@ -273,7 +273,7 @@ CommandSpec RecordCommand() {
                        .is_path = false}};
   spec.options = Joined(ProfileOptions(), TableOptions());
   spec.example =
-      "steplens record --profile-step-start 5 --profile-step-end 6 --profile-ranks 0 1 "
+      "steplens record --dry-run --profile-step-start 5 --profile-step-end 6 --profile-ranks 0 1 "
       "--profile-with-stack --profile-save-path prof -- python train.py";
   spec.run = Run;
   return spec;
