@@ -35,7 +35,7 @@ class Checker:
 
     def one_of(self, name: str, value: Any, allowed: Iterable, default: Any) -> Any:
         allowed = list(allowed)
-        if value in allowed:
+        if is_one_of(value, allowed):
             return value
         self.note(f"{name} is {shown(value)}, which is none of {', '.join(map(str, allowed))}; it is set to {default}.")
         return default
@@ -46,6 +46,11 @@ class Checker:
             return list(dict.fromkeys(value))
         self.note(f"{name} is {shown(value)}, which is not a list of valid members; it is set to {default}.")
         return list(default)
+
+
+def is_one_of(value: Any, allowed: Iterable) -> bool:
+    """Equal to a member and of its type: 1 is not True, and values of strange types are never compared."""
+    return any(type(value) is type(item) and value == item for item in allowed)
 
 
 def is_int(value: Any) -> bool:

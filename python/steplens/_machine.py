@@ -6,10 +6,12 @@ and dropped, and the machine goes on without it. In a forked child every call do
 
 from __future__ import annotations
 
+import atexit
 import os
+import weakref
 from typing import Any, Callable, Optional
 
-from . import _log, _session
+from . import _analyse, _log, _session
 from ._config import Config
 from ._schedule import Action
 
@@ -74,6 +76,7 @@ class Machine:
         self._finished = False  # a capture was finalized by this transition
         self._holder: Optional[_session.Holder] = None
         self._pid = os.getpid()
+        _machines.add(self)
 
     # ---- Called by the surfaces -----------------------------------------------------------------------------------
 
@@ -214,3 +217,19 @@ class Machine:
 
 def _nothing() -> None:
     pass
+
+
+_machines: "weakref.WeakSet[Machine]" = weakref.WeakSet()
+
+
+def _stop_at_exit() -> None:
+    """A program that ends while it records loses nothing."""
+    for machine in list(_machines):
+        if machine.started and os.getpid() == machine._pid:
+            if machine._capture is not None:
+                _log.warning("The program ends while the profiler is running; the capture is closed.")
+            machine.stop(complains=False)
+    _analyse.join()
+
+
+atexit.register(_stop_at_exit)

@@ -55,11 +55,13 @@ def is_capture(path: str) -> bool:
 
 
 def captures(path: str) -> list[str]:
-    """The capture at `path`, or those directly below it, in order of their names."""
+    """The capture at `path`, or those directly below it, or else those farther down; in order of their paths."""
     if is_capture(path):
         return [path]
     try:
-        names = sorted(os.listdir(path))
+        children = [os.path.join(path, name) for name in sorted(os.listdir(path))]
     except OSError:
         return []
-    return [child for child in (os.path.join(path, name) for name in names) if is_capture(child)]
+    folders = [child for child in children if os.path.isdir(child) and not os.path.islink(child)]
+    direct = [child for child in folders if is_capture(child)]
+    return direct or [capture for child in folders for capture in captures(child)]
