@@ -136,9 +136,20 @@ typedef struct sl_memory {
 } sl_memory;
 SL_API void sl_record_memory(const sl_memory* event);
 
+/* An item of an asynchronous task queue: category 0 enqueue start, 1 enqueue end, 2 dequeue start, 3 dequeue end. */
+typedef struct sl_op_mark {
+  sl_ticks time; /* 0: now */
+  uint64_t category;
+  uint64_t correlation_id; /* 0 for enqueue start */
+  sl_string name;
+} sl_op_mark;
+SL_API void sl_record_op_mark(const sl_op_mark* mark);
+
 /* A call (tag 0 Python, 2 C) or return (1, 3) of the interpreter on the calling thread; `key` names the function. */
 SL_API void sl_record_python(sl_ticks time, uint64_t key, uint8_t tag);
 SL_API void sl_python_name(uint64_t key, const char* text, size_t length);
+/* Parameters of a module (tag 1) or an optimiser (tag 2); `key` as above, the text may be long. */
+SL_API void sl_param_info(uint64_t key, uint16_t tag, const char* text, size_t length);
 SL_API void sl_record_gc(sl_ticks start, sl_ticks end);
 
 /* A sample of a series, e.g. "CPU Usage/all" in the unit the series names. */

@@ -1,0 +1,89 @@
+#define Py_BUILD_CORE 1  // the layout of frames (3.11)
+#include "frames.h"
+
+#include <frameobject.h>
+
+#if PY_VERSION_HEX < 0x030C0000
+#include <internal/pycore_frame.h>
+#endif
+
+#include <atomic>
+
+namespace steplens::python {
+namespace {
+
+std::atomic<PyCodeObject*> module_code{nullptr};
+
+#if PY_VERSION_HEX < 0x030C0000
+
+PyObject* FirstLocal(const _PyInterpreterFrame* frame) {
+  PyObject* self = frame->localsplus[0];
+  if (self && PyCell_Check(self)) self = PyCell_GET(self);
+  return self;
+}
+
+size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
+  size_t count = 0;
+  const _PyInterpreterFrame* frame = thread->cframe ? thread->cframe->current_frame : nullptr;
+  for (; frame && count < max; frame = frame->previous) {
+    PyCodeObject* code = frame->f_code;
+    const int instruction = _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
+    if (instruction < 0) continue;  // being entered
+    PyObject* self = IsModuleCode(code) ? FirstLocal(frame) : nullptr;
+    out[count++] = {code, instruction, self ? Py_TYPE(self) : nullptr};
+  }
+  return count;
+}
+
+#else
+
+size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
+  size_t count = 0;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyFrameObject* frame = PyThreadState_GetFrame(thread);
+  while (frame && count < max) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    PyObject* self = IsModuleCode(code) ? ModuleOf(frame) : nullptr;
+    out[count++] = {code, PyFrame_GetLasti(frame), self ? Py_TYPE(self) : nullptr};
+    Py_DECREF(code);  // the frame keeps it
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  Py_XDECREF(frame);
+  PyGILState_Release(state);
+  return count;
+}
+
+#endif
+
+}  // namespace
+
+void SetModuleCode(PyCodeObject* code) {
+  Py_XINCREF(code);
+  PyCodeObject* before = module_code.exchange(code);
+  Py_XDECREF(before);
+}
+
+bool IsModuleCode(const PyCodeObject* code) { return code == module_code.load(std::memory_order_relaxed); }
+
+size_t CurrentFrames(Frame* out, size_t max) {
+  PyThreadState* thread = PyGILState_GetThisThreadState();
+  return thread ? ReadFrames(thread, out, max) : 0;
+}
+
+PyObject* ModuleOf(PyFrameObject* frame) {
+#if PY_VERSION_HEX < 0x030C0000
+  return FirstLocal(frame->f_frame);
+#else
+  PyObject* self = PyFrame_GetVarString(frame, const_cast<char*>("self"));
+  if (!self) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  Py_DECREF(self);  // the frame keeps it
+  return self;
+#endif
+}
+
+}  // namespace steplens::python

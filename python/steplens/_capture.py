@@ -1,0 +1,201 @@
+"""One capture of this process: what a Config asks for, switched on and off in the order a profiler does it.
+
+    capture = Capture(config, directory)     # the folder is made, the writer runs, nothing is kept yet
+    capture.warmup(); capture.start(); capture.stop()
+    capture.finalize(metadata)               # or capture.discard()
+
+Used by one thread at a time. Every method may raise CaptureError with a sentence for the user; what was recorded until then is
+in the folder. Without a device of the vendor the CPU is the device: operators are recorded even if only the device's activity
+was asked for, because they are all a device does here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from typing import Any, Optional
+
+from . import _device, _log, _rank
+from ._config import Config
+
+_HOST_BITS = {"cpu": 1, "mem": 2, "disk": 4, "network": 8}
+_ENVIRONMENT = ("ASCEND_GLOBAL_LOG_LEVEL", "HCCL_RDMA_TC", "HCCL_RDMA_SL", "ACLNN_CACHE_LIMIT", "HOST_CACHE_CAPACITY",
+                "ASCEND_ENHANCE_ENABLE", "PYTORCH_NPU_ALLOC_CONF", "ASCEND_LAUNCH_BLOCKING", "HCCL_ALGO")
+
+
+class CaptureError(Exception):
+    """Recording is not possible; the text says why."""
+
+
+def _native() -> Any:
+    try:
+        from . import _native as module
+    except ImportError as problem:
+        raise CaptureError(f"the native part of steplens is missing or cannot be loaded ({problem}); build it with "
+                           "'pip install ./python' or use the build tree: PYTHONPATH=build/python") from problem
+    return module
+
+
+class Capture:
+    def __init__(self, config: Config, directory: str):
+        self.config = config
+        self.directory = directory
+        self.statistics: dict[str, int] = {}  # of the finished capture: recorded, dropped, lost_on_write, bytes_written
+        self._native = _native()
+        self._open = False
+        self._recording = False
+        self._step_mark = 0
+        self._groups: dict[str, Any] = {}
+        self._device = _device.open_device(config, directory)
+        self._sources = _sources(config, self._device is not None)
+        self._call("start", self._options())
+        self._open = True
+
+    # ---- The life of a capture ------------------------------------------------------------------------------------
+
+    def warmup(self) -> None:
+        """Everything that takes time for the first time: libraries are loaded, the device warms up."""
+        for source in self._sources:
+            source.prepare()
+        if self._device is not None:
+            self._device.warmup()
+
+    def start(self) -> None:
+        if self._recording or not self._open:
+            raise CaptureError("this capture has been started already" if self._recording else "this capture is over")
+        config = self.config
+        self._native.mark_filter(config.mstx, ",".join(config.mstx_include), ",".join(config.mstx_exclude))
+        if self._device is not None:
+            self._device.start()
+        self._recording = True
+        for source in self._sources:
+            source.prepare()
+        self._native.resume()
+        for source in self._sources:
+            source.start()
+
+    def stop(self) -> None:
+        if not self._recording:
+            return
+        self._recording = False
+        self._groups = _parallel_groups()
+        for source in reversed(self._sources):
+            source.stop()
+        self._native.pause()
+        if self._device is not None:
+            self._device.stop()
+
+    def finalize(self, metadata: Optional[dict] = None) -> None:
+        """Writes what belongs to the capture as a whole and closes it."""
+        self.stop()
+        if not self._open:
+            return
+        for source in self._sources:
+            source.close()
+        if self._device is not None:
+            self._device.finalize()
+        for key, value in self._metadata(metadata or {}).items():
+            self._call("metadata", key, json.dumps(value))
+        self._open = False
+        self.statistics = self._call("stop")
+        lost = self.statistics["dropped"] + self.statistics["lost_on_write"]
+        if lost:
+            _log.error(f"{self.directory}: {lost} of {lost + self.statistics['recorded']} records were lost "
+                       f"({self.statistics['dropped']} because buffers were full, {self.statistics['lost_on_write']} because "
+                       "they could not be written).")
+
+    def discard(self) -> None:
+        self.stop()
+        if self._device is not None:
+            self._device.finalize()
+        if self._open:
+            self._open = False
+            self._call("discard")
+
+    # ---- Steps ----------------------------------------------------------------------------------------------------
+
+    def step_begin(self, step: int) -> None:
+        self._native.step_begin(step)
+        self._step_mark = self._native.mark_start(f"ProfilerStep#{step}")
+        if self._device is not None:
+            self._device.step()
+
+    def step_end(self) -> None:
+        self._native.mark_end(self._step_mark)
+        self._step_mark = 0
+        self._native.step_end()
+
+    # ---- Parts ----------------------------------------------------------------------------------------------------
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        try:
+            return getattr(self._native, name)(*arguments)
+        except (RuntimeError, TypeError, ValueError) as problem:
+            raise CaptureError(str(problem)) from problem
+
+    def _options(self) -> dict[str, Any]:
+        config = self.config
+        rank, is_text = (config.rank, config.rank_is_text) if config.rank is not None else _rank.torch_rank()
+        mindspore = config.framework == "mindspore"
+        return {
+            "directory": os.fspath(self.directory),
+            "rank": -1 if rank is None else rank,
+            "rank_is_text": int(is_text),
+            "config_json": None if mindspore else json.dumps(config.info),
+            "info_json": json.dumps({**(config.info if mindspore else {}), **self._info()}),
+            "host_sources": sum(_HOST_BITS.get(name, 0) for name in set(config.host_sys)),
+            "start_paused": 1,
+        }
+
+    def _info(self) -> dict[str, Any]:
+        """Members of profiler_info that tell readers what kind of machine this was."""
+        torch = sys.modules.get("torch")
+        return {"steplens_host": {
+            "device": "cpu" if self._device is None else "npu",
+            "host": _rank.host_name(),
+            "pid": os.getpid(),
+            "world_size": _rank.world_size(),
+            "python": platform.python_version(),
+            "torch": str(getattr(torch, "__version__", "")),
+            "sources": [source.name for source in self._sources],
+        }}
+
+    def _metadata(self, given: dict) -> dict:
+        """What was given, in its order, and what the recorder knows; a trace id comes last, as readers expect."""
+        out = {**self.config.metadata, **given}
+        if self.config.framework == "pytorch":
+            trace_id = out.pop("trace_id", None)
+            if "text" in self.config.export:
+                out.setdefault("ENV_VARIABLES", {name: os.environ.get(name, "") for name in _ENVIRONMENT})
+            if self._groups:
+                out.setdefault("parallel_group_info", self._groups)
+            if trace_id is not None:
+                out["trace_id"] = trace_id
+        return out
+
+
+def _parallel_groups() -> dict[str, Any]:
+    from . import _groups
+
+    return _groups.parallel_group_info()
+
+
+def _sources(config: Config, has_device: bool) -> list[Any]:
+    """What is switched on, in the order in which it starts."""
+    from . import _python_trace, _torch, _torch_patches
+
+    cpu = "cpu" in config.activities
+    stands_in = "npu" in config.activities and not has_device  # the CPU is the device
+    operators = cpu or (stands_in and config.level != "none")
+    sources: list[Any] = []
+    if cpu and config.gc_detect_threshold is not None:
+        sources.append(_python_trace.Collections(config.gc_detect_threshold))
+    sources.append(_torch_patches.Patches())
+    tracing = _python_trace.Calls(config.with_stack, config.with_modules) if config.needs_python_trace else None
+    if operators or config.profile_memory or config.mstx:
+        sources.append(_torch.Operators(config, operators, cpu, tracing))
+    if tracing is not None:
+        sources.append(tracing)
+    return sources

@@ -1,0 +1,47 @@
+"""User marks, whatever the framework they are written for. Does nothing where the native part is missing or nothing records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_native: Any = None
+
+
+class _Silent:
+    """Stands in for the native part where it was not built."""
+
+    @staticmethod
+    def mark(_message: str, _domain: str) -> None:
+        pass
+
+    @staticmethod
+    def mark_start(_message: str, _domain: str) -> int:
+        return 0
+
+    @staticmethod
+    def mark_end(_range_id: int) -> None:
+        pass
+
+    @staticmethod
+    def range_begin(_name: str) -> None:
+        pass
+
+    @staticmethod
+    def range_end() -> None:
+        pass
+
+    @staticmethod
+    def recording() -> bool:
+        return False
+
+
+def native() -> Any:
+    """The native part, loaded on first use. Tests set `_native`."""
+    global _native
+    if _native is None:
+        try:
+            from . import _native as module
+        except ImportError:
+            module = _Silent
+        _native = module
+    return _native

@@ -1,0 +1,37 @@
+"""From a step number to what is done in it: the arithmetic that all surfaces share."""
+
+from __future__ import annotations
+
+import enum
+
+from ._config import Cycle
+
+
+class Action(enum.IntEnum):
+    """What happens in a step. Values as in the frameworks' own enums."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+    END = 4  # the profiler is stopped; never returned by a schedule
+
+
+def action_of(cycle: Cycle, step: int) -> Action:
+    """`step` counts from 0. Raises ValueError if it is negative."""
+    if step < 0:
+        raise ValueError(f"Invalid parameter step, which must be not less than 0: {step}.")
+    if step < cycle.skip_first:
+        return Action.NONE
+    step -= cycle.skip_first
+    if cycle.skip_first_wait != 0:
+        step += cycle.wait  # the first cycle starts after its wait
+    length = cycle.wait + cycle.warmup + cycle.active
+    if cycle.repeat > 0 and step >= cycle.repeat * length:
+        return Action.NONE
+    position = step % length
+    if position < cycle.wait:
+        return Action.NONE
+    if position < cycle.wait + cycle.warmup:
+        return Action.WARMUP
+    return Action.RECORD if position < length - 1 else Action.RECORD_AND_SAVE

@@ -1,0 +1,136 @@
+"""PyTorch's operators, allocations and collectives: libsteplens_torch.so, used only by the version it was built for.
+
+The library is loaded after torch and never unloaded. If it does not fit, one warning says so and the rest of the capture
+(ranges, marks, Python, host) is recorded all the same. A program that has not imported torch has no operators and gets no warning.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import sys
+from typing import Any, Optional
+
+from . import _groups, _log
+from ._config import Config
+
+_LIBRARY = "libsteplens_torch.so"
+_library: Optional[ctypes.CDLL] = None
+_told = False
+
+
+class _Options(ctypes.Structure):
+    """slt_options of torch_adapter.h."""
+
+    _fields_ = [("struct_size", ctypes.c_size_t), ("operators", ctypes.c_int), ("shapes", ctypes.c_int),
+                ("tensors", ctypes.c_int), ("inputs", ctypes.c_int), ("memory", ctypes.c_int), ("marks", ctypes.c_int),
+                ("device_index", ctypes.c_int), ("stack", ctypes.c_void_p)]
+
+
+def release(version: str) -> str:
+    """The part of a version that stands for the layout of classes: "1.13.0a0+git1" -> "1.13.0"."""
+    match = re.match(r"\d+(\.\d+)*", version)
+    return match.group() if match else version
+
+
+def _load() -> ctypes.CDLL:
+    """The library; raises OSError with a sentence if it cannot be used with this torch."""
+    torch = sys.modules["torch"]
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY)
+    if not os.path.exists(path):
+        raise OSError(f"{_LIBRARY} was not built (libtorch's headers were missing)")
+    running = release(str(torch.__version__))
+    built_for = _built_version(os.path.dirname(path))
+    if built_for and built_for != running:  # before it is loaded: another version may lack symbols
+        raise OSError(f"{_LIBRARY} was built for torch {built_for} and this is {running}")
+    library = ctypes.CDLL(path)
+    library.slt_version.restype = ctypes.c_char_p
+    built = release(library.slt_version().decode())
+    if built != running:
+        raise OSError(f"{_LIBRARY} was built for torch {built} and this is {running}")
+    library.slt_start.argtypes = [ctypes.POINTER(_Options)]
+    library.slt_stop.restype = None
+    library.slt_group.argtypes = [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_char_p]
+    library.slt_group.restype = None
+    library.slt_unknown_group_hook.restype = None
+    return library
+
+
+def _built_version(folder: str) -> str:
+    try:
+        with open(os.path.join(folder, "torch_version.txt"), encoding="ascii") as file:
+            return release(file.read().strip())
+    except OSError:
+        return ""
+
+
+def adapter() -> Optional[ctypes.CDLL]:
+    """The library if torch is loaded and it fits; else None, after one warning."""
+    global _library, _told
+    if _library is not None or "torch" not in sys.modules:
+        return _library
+    try:
+        _library = _load()
+    except (OSError, AttributeError) as problem:
+        if not _told:
+            _told = True
+            _log.warning(f"PyTorch's operators are not recorded: {problem}. Everything else is.")
+        return None
+    _groups.connect(_library)
+    return _library
+
+
+def local_rank() -> int:
+    text = os.environ.get("LOCAL_RANK", "0")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+class Operators:
+    """Operators, memory and collectives while started. `stacks` gives the address of the function that tells stacks."""
+
+    name = "torch"
+
+    def __init__(self, config: Config, operators: bool, details: bool, stacks: Any):
+        self._config = config
+        self._operators = operators
+        self._details = details  # shapes belong to the CPU's activity
+        self._stacks = stacks
+        self._library: Optional[ctypes.CDLL] = None
+
+    def prepare(self) -> None:
+        adapter()
+
+    def start(self) -> None:
+        library = adapter()
+        if library is None:
+            return
+        config = self._config
+        shapes = self._details and config.record_shapes
+        tensors = self._wants_tensors()
+        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(tensors),
+                           int(_groups.initialised()), int(config.profile_memory), int(config.mstx), local_rank(),
+                           self._stacks.stack_function() if self._stacks is not None else None)
+        _groups.tell(library)
+        if library.slt_start(ctypes.byref(options)) != 0:
+            _log.warning("PyTorch's operators are recorded by another capture of this process already.")
+            return
+        self._library = library
+
+    def stop(self) -> None:
+        if self._library is None:
+            return
+        self._library.slt_stop()
+        self._library = None
+        if self._wants_tensors():
+            from . import _parameters
+
+            _parameters.record()
+
+    def close(self) -> None:
+        pass
+
+    def _wants_tensors(self) -> bool:
+        config = self._config
+        return (self._details and config.record_shapes and config.profile_memory
+                and (config.with_stack or config.with_modules))

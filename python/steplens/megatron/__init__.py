@@ -1,0 +1,21 @@
+"""The --profile* flags of MindSpeed-LLM for any argparse parser and any training loop.
+
+    parser = argparse.ArgumentParser()
+    steplens.megatron.add_profile_arguments(parser)
+    args = parser.parse_args()
+    profiler = steplens.megatron.StepProfiler(args, iteration=0)
+    profiler.start()
+    for batch in data:
+        train(batch)
+        profiler.step()
+    profiler.stop()
+
+Iterations count from 1; --profile-step-start a --profile-step-end b records a, ..., b-1. The trainer built on FSDP2 has other
+defaults: `steplens.megatron.fsdp2`.
+"""
+
+from . import fsdp2
+from ._flags import add_profile_arguments
+from ._step_profiler import StepProfiler
+
+__all__ = ["StepProfiler", "add_profile_arguments", "fsdp2"]

@@ -1,0 +1,148 @@
+"""The profiling keys of the FSDP2 trainer: a section of a YAML file, or --profile_* on the command line.
+
+    profiler = StepProfiler(ProfileArguments.from_mapping(yaml_section))
+
+Iterations count from 0; `profile_step_start: a, profile_step_end: b` records a, ..., b-1, with b = -1 all from a on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Optional
+
+from .. import _command, _log, _rank
+from .._config import Config
+from ..torch_npu.profiler import schedule
+
+__all__ = ["ProfileArguments", "StepProfiler", "add_profile_arguments"]
+
+_TO_THE_END = 1_000_000
+
+
+@dataclass
+class ProfileArguments:
+    """The keys and their defaults. Raises ValueError on wrong values if `profile` is true."""
+
+    profile: bool = False
+    profile_step_start: int = 0
+    profile_step_end: int = -1
+    profile_ranks: list = field(default_factory=lambda: [-1])
+    profile_level: str = "level0"
+    profile_export_type: str = "text"
+    profile_data_simplification: bool = False
+    profile_with_cpu: bool = False
+    profile_with_stack: bool = False
+    profile_with_memory: bool = False
+    profile_record_shapes: bool = False
+    profile_save_path: str = "./profile"
+
+    def __post_init__(self) -> None:
+        if not self.profile:
+            return
+        start, end = self.profile_step_start, self.profile_step_end
+        if start < 0:
+            raise ValueError(f"profile_step_start must not be negative, it is {start}")
+        if end != -1 and end <= start:
+            raise ValueError(f"profile_step_end must be -1 or greater than profile_step_start ({start}), it is {end}")
+        if self.profile_level not in _command.LEVELS:
+            raise ValueError(f"profile_level must be one of {', '.join(_command.LEVELS)}, it is {self.profile_level!r}")
+        if self.profile_export_type not in _command.EXPORT_TYPES:
+            raise ValueError(f"profile_export_type must be text or db, it is {self.profile_export_type!r}")
+
+    @classmethod
+    def from_mapping(cls, section: Mapping[str, Any]) -> "ProfileArguments":
+        """From a section that may have other keys, too."""
+        names = {item.name for item in dataclasses.fields(cls)}
+        return cls(**{key: value for key, value in section.items() if key in names})
+
+    @classmethod
+    def from_namespace(cls, args: argparse.Namespace) -> "ProfileArguments":
+        return cls.from_mapping(vars(args))
+
+
+class StepProfiler:
+    """Does nothing unless `profile` is true and this rank is selected."""
+
+    def __init__(self, args: ProfileArguments):
+        self._profile: Optional[_command.CommandProfile] = None
+        if not args.profile or not _command.is_selected(args.profile_ranks, all_ranks=-1 in args.profile_ranks):
+            return
+        self._make_folder(args.profile_save_path)
+        start, end = args.profile_step_start, args.profile_step_end
+        active = _TO_THE_END if end == -1 else end - start
+        steps = schedule(wait=0, warmup=0 if start == 0 else 1, active=active, repeat=1, skip_first=max(0, start - 1))
+        self._profile = _command.make_profile(
+            level=args.profile_level, export_type=args.profile_export_type, save_path=args.profile_save_path,
+            with_cpu=args.profile_with_cpu, data_simplification=args.profile_data_simplification, steps=steps,
+            with_stack=args.profile_with_stack, profile_memory=args.profile_with_memory,
+            record_shapes=args.profile_record_shapes)
+        self._profile._config.ranks = "all" if -1 in args.profile_ranks else list(args.profile_ranks)
+        self._profile.add_metadata_json("distributed_args", _command.distributed_args(args, ()))
+
+    @property
+    def enabled(self) -> bool:
+        return self._profile is not None
+
+    @property
+    def config(self) -> Optional[Config]:
+        return self._profile._config if self._profile is not None else None
+
+    def start(self) -> None:
+        if self._profile is not None:
+            self._tell("Profiler starts.")
+            self._profile.start()
+
+    def step(self) -> None:
+        if self._profile is not None:
+            self._profile.step()
+
+    def stop(self) -> None:
+        if self._profile is not None:
+            self._profile.stop()
+            self._tell("Profiler stopped.")
+
+    def __enter__(self) -> "StepProfiler":
+        self.start()
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback) -> None:
+        self.stop()
+
+    @staticmethod
+    def _tell(text: str) -> None:
+        if _rank.global_rank() == 0:
+            _log.info(text)
+
+    @staticmethod
+    def _make_folder(path: str) -> None:
+        try:
+            os.makedirs(path, mode=0o750, exist_ok=True)
+        except OSError as problem:
+            _log.error(f"The folder {path} cannot be made: {problem.strerror}")
+
+
+def add_profile_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Adds --profile, --profile_step_start, ... to `parser` and returns it."""
+    group = parser.add_argument_group(title="profile")
+    for item in dataclasses.fields(ProfileArguments):
+        name = "--" + item.name
+        if name in parser._option_string_actions:
+            continue
+        if item.name == "profile_ranks":
+            group.add_argument(name, nargs="+", type=int, default=[-1])
+        elif isinstance(item.default, bool):
+            group.add_argument(name, nargs="?", const=True, default=item.default, type=_boolean)
+        else:
+            group.add_argument(name, type=type(item.default), default=item.default)
+    return parser
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() in ("true", "1", "yes"):
+        return True
+    if text.lower() in ("false", "0", "no"):
+        return False
+    raise argparse.ArgumentTypeError(f"true or false is expected, not {text!r}")

@@ -1,0 +1,91 @@
+"""Hooks around the stages of a step. None of them raises."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, Callable, Optional
+
+from .. import _command, _log
+from .._rank import global_rank
+from ..torch_npu.npu import mstx
+from ..torch_npu.profiler._schedule import quiet_schedule
+from ..torch_npu.profiler.profiler import analyse as _analyse_path
+from ..torch_npu.profiler.profiler import profile
+from ._config import ROLE, ProfilerConfig
+
+__all__ = ["analyse", "mstx_timer_decorator", "profiler_start", "profiler_step", "profiler_stop"]
+
+
+@_log.guarded()
+def profiler_start(config: Optional[ProfilerConfig], role: str = ROLE, iteration: Optional[int] = None) -> Optional[profile]:
+    """A running profiler if the configuration wants one here, else None. `role`: the stage that begins, or "integrated" for
+    the whole step, at the start of the worker; `iteration`: from 1."""
+    if config is None or not _wants(config, role, iteration):
+        return None
+    is_whole = config.stage == "all"
+    start, end = (config.profile_step_start, config.profile_step_end) if is_whole else (1, 2)
+    steps = quiet_schedule(active=end - start, skip_first=start - 1)
+    made = _command.make_profile(
+        level=config.profile_level, export_type=config.profile_export_type, save_path=os.path.join(config.base_path, role),
+        with_cpu=config.profile_with_cpu, with_npu=config.profile_with_npu, data_simplification=True, mstx=config.mstx,
+        analyses=config.profile_analysis, steps=steps, with_modules=config.profile_with_module,
+        profile_memory=config.profile_with_memory, record_shapes=config.profile_record_shapes)
+    made._config.stages = "all" if is_whole else [role]
+    made._config.ranks = "all" if config.ranks is None else config.ranks
+    made._step_label = 1 if is_whole else iteration or 1
+    made.start()
+    return made
+
+
+@_log.guarded()
+def profiler_step(profiler: Optional[profile]) -> None:
+    """At the end of a stage, or of each actor update."""
+    if profiler is not None:
+        profiler.step()
+
+
+@_log.guarded()
+def profiler_stop(profiler: Optional[profile]) -> None:
+    """At the end of the worker: what is still being recorded is closed."""
+    if profiler is not None:
+        profiler.stop()
+
+
+def analyse(path: str = "./profiler_data", **options: Any) -> None:
+    """Analyses all captures below `path`, of all stages; `options` as for torch_npu.profiler.profiler.analyse."""
+    _analyse_path(path, **options)
+
+
+def mstx_timer_decorator(function: Callable) -> Callable:
+    """Each call is a range named Class.method, closed also when the function raises."""
+    name = function.__qualname__
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        range_id = mstx.range_start(name)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            mstx.range_end(range_id)
+
+    return call
+
+
+def _wants(config: ProfilerConfig, role: str, iteration: Optional[int]) -> bool:
+    if iteration is not None and not config.profile_step_start <= iteration < config.profile_step_end:
+        return False
+    if not _is_stage(config.stage, role):
+        return False
+    return bool(config.profile) and (config.ranks is None or global_rank() in config.ranks)
+
+
+def _is_stage(stage: Any, role: str) -> bool:
+    if stage == "all":
+        return role == ROLE
+    if isinstance(stage, str):
+        return stage == role
+    if isinstance(stage, (list, tuple, set)):
+        return role in stage
+    _log.warning(f"stage is {stage!r}, which is neither a stage nor a list of stages; nothing is recorded.")
+    return False

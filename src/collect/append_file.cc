@@ -1,0 +1,68 @@
+#include "collect/append_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace steplens::collect {
+namespace {
+
+constexpr mode_t kFileMode = 0640;
+
+// Writes all of it at `offset`; false with errno set.
+bool WriteAll(int fd, const uint8_t* data, size_t size, uint64_t offset) {
+  while (size > 0) {
+    const ssize_t written = pwrite(fd, data, size, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      if (written == 0) errno = EIO;
+      return false;
+    }
+    data += written;
+    size -= static_cast<size_t>(written);
+    offset += static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+AppendFile::~AppendFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool AppendFile::Write() {
+  if (fd_ < 0) fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+  if (fd_ < 0) return false;
+  return WriteAll(fd_, buffer_.data(), buffer_.size(), size_);
+}
+
+void AppendFile::Flush() {
+  if (buffer_.empty()) return;
+  if (Write()) {
+    size_ += buffer_.size();
+    records_ += pending_;
+  } else {
+    error_ = errno;
+    lost_ += pending_;
+    if (fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(size_)) != 0) error_ = errno;
+  }
+  pending_ = 0;
+  buffer_.clear();
+}
+
+int ReplaceFile(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".tmp";
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+  if (fd < 0) return errno;
+  int error = 0;
+  if (!WriteAll(fd, reinterpret_cast<const uint8_t*>(text.data()), text.size(), 0)) error = errno;
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) unlink(temporary.c_str());
+  return error;
+}
+
+}  // namespace steplens::collect

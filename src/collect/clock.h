@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace steplens::collect {
+
+// True if raw time is the CPU's counter. Set once by DetectClock, before any other thread can see
+// it.
+extern bool clock_is_counter;
+
+// Decides on the raw clock: the counter if the CPU promises that it is invariant and the kernel
+// trusts it, too. STEPLENS_CLOCK=monotonic asks for CLOCK_MONOTONIC_RAW.
+void DetectClock();
+
+inline int64_t ClockNs(clockid_t id) {
+  timespec time;
+  clock_gettime(id, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// The raw clock: counter ticks or CLOCK_MONOTONIC_RAW nanoseconds.
+inline uint64_t Now() {
+#if defined(__x86_64__)
+  if (__builtin_expect(clock_is_counter, 1)) return __rdtsc();
+#elif defined(__aarch64__)
+  if (__builtin_expect(clock_is_counter, 1)) {
+    uint64_t ticks;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+  }
+#endif
+  return static_cast<uint64_t>(ClockNs(CLOCK_MONOTONIC_RAW));
+}
+
+// Three clocks at the same moment, within some tens of nanoseconds.
+struct ClockSample {
+  uint64_t counter = 0;
+  int64_t monotonic_raw_ns = 0;
+  int64_t wall_ns = 0;
+};
+
+ClockSample SampleClocks();
+
+// Frequency of the raw clock between two samples; 1000 for CLOCK_MONOTONIC_RAW.
+double FrequencyMhz(const ClockSample& first, const ClockSample& last);
+
+// The samples of a capture: at the start, after 1, 2, 4, ... 64 seconds, then every 64 seconds, and
+// at the end; at most 256, beyond which every other one in the middle is left out.
+class ClockLog {
+ public:
+  // `baseline` is an earlier sample of the same process: it makes the first frequency good.
+  void Start(const ClockSample& baseline);
+  // Takes a sample if it is time to. True if it did.
+  bool Tick();
+  void Stop();
+  double frequency_mhz() const;
+  const std::vector<ClockSample>& samples() const { return samples_; }
+
+ private:
+  void Add(const ClockSample& sample);
+
+  ClockSample baseline_;
+  std::vector<ClockSample> samples_;
+  int64_t next_ns_ = 0;
+  int64_t period_ns_ = 0;
+};
+
+}  // namespace steplens::collect

@@ -1,0 +1,104 @@
+#include "collect/marks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+#include <vector>
+
+#include "collect/clock.h"
+#include "collect/library.h"
+#include "collect/thread_state.h"
+
+namespace steplens::collect {
+namespace {
+
+// Never changed and never freed once it is in use: marks read it without a lock. Front ends set one
+// a capture.
+struct Filter {
+  bool enabled = true;
+  std::vector<uint32_t> include;
+  std::vector<uint32_t> exclude;
+  bool operator==(const Filter&) const = default;
+};
+
+const Filter kKeepAll;
+std::atomic<const Filter*> filter{&kKeepAll};
+std::atomic<uint64_t> last_id{0};
+
+bool Has(const std::vector<uint32_t>& ids, uint32_t id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+uint32_t DefaultDomain() {
+  static const uint32_t id = TheLibrary().strings.Intern("default");
+  return id;
+}
+
+// The ids of names joined by ','; blanks around them do not count.
+std::vector<uint32_t> InternList(const char* names) {
+  std::vector<uint32_t> ids;
+  std::string_view rest = names != nullptr ? names : "";
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (!name.empty()) ids.push_back(TheLibrary().strings.Intern(name));
+  }
+  return ids;
+}
+
+void EmitMark(ThreadState* state, sl_string message, sl_string domain, uint64_t id,
+              RingMarkKind kind) {
+  MarkRecord record = {};
+  record.time = Now();
+  record.id = id;
+  record.domain = domain == DefaultDomain() ? 0 : domain;
+  record.kind = kind;
+  EmitRecord(state, kRingMark, message, record);
+}
+
+}  // namespace
+
+bool IsDomainKept(sl_string domain) {
+  const Filter* now = filter.load(std::memory_order_acquire);
+  if (!now->enabled) return false;
+  const uint32_t id = domain != 0 ? domain : DefaultDomain();
+  if (!now->include.empty()) return Has(now->include, id);
+  return now->exclude.empty() || !Has(now->exclude, id);
+}
+
+void Mark(sl_string message, sl_string domain) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr || !IsDomainKept(domain)) return;
+  const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  EmitMark(state, message, domain, id, kMarkNow);
+}
+
+uint64_t StartMark(sl_string message, sl_string domain) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr || !IsDomainKept(domain)) return 0;
+  const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  EmitMark(state, message, domain, id, kMarkStart);
+  return id;
+}
+
+void EndMark(uint64_t id) {
+  if (id == 0) return;
+  if (ThreadState* state = RecordingThread()) EmitMark(state, 0, 0, id, kMarkEnd);
+}
+
+void EndMarkInDomain(uint64_t id, sl_string domain) {
+  if (id == 0) return;
+  if (ThreadState* state = RecordingThread()) EmitMark(state, 0, domain, id, kMarkEndInDomain);
+}
+
+void SetMarkFilter(bool enabled, const char* include, const char* exclude) {
+  Filter wanted{enabled, InternList(include), InternList(exclude)};
+  if (wanted == *filter.load(std::memory_order_acquire)) return;
+  if (wanted == kKeepAll) return filter.store(&kKeepAll, std::memory_order_release);
+  filter.store(new Filter(std::move(wanted)), std::memory_order_release);
+}
+
+}  // namespace steplens::collect

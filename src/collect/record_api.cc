@@ -1,0 +1,257 @@
+// The calls of collect.h that record something. None of them waits, allocates in the usual case, or
+// throws.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "collect/auto.h"
+#include "collect/clock.h"
+#include "collect/library.h"
+#include "collect/marks.h"
+#include "collect/thread_state.h"
+#include "steplens/collect.h"
+
+namespace steplens::collect {
+namespace {
+
+constexpr uint32_t kFirstRanges = 64;
+constexpr uint32_t kMaxShapeWords = 16 * 1024;
+constexpr uint32_t kMaxFields = 64;
+
+// The thread's state while there is a capture, also a paused one: ranges must nest over a pause.
+inline ThreadState* RangeThread() {
+  const uint32_t generation = current_generation.load(std::memory_order_relaxed);
+  if (generation == 0) return nullptr;
+  ThreadState* state = this_thread;
+  if (__builtin_expect(state == nullptr || state->generation != generation, 0)) {
+    state = PrepareThread(generation);
+  }
+  return state;
+}
+
+// Room for one more open range; false if it is too deep or there is no memory.
+__attribute__((noinline)) bool GrowRanges(ThreadState* state) {
+  if (state->depth >= kMaxDepth || state->busy != 0) return false;
+  const uint32_t wanted = std::min(std::max(state->range_capacity * 2, kFirstRanges), kMaxDepth);
+  state->busy = 1;  // realloc is not for signal handlers
+  void* memory = std::realloc(state->ranges, wanted * sizeof(OpenRange));
+  state->busy = 0;
+  if (memory == nullptr) return false;
+  state->ranges = static_cast<OpenRange*>(memory);
+  state->range_capacity = wanted;
+  return true;
+}
+
+inline void BeginRange(sl_string name) {
+  ThreadState* state = RangeThread();
+  if (__builtin_expect(state == nullptr, 0)) return;
+  if (__builtin_expect(state->depth == state->range_capacity, 0) && !GrowRanges(state)) {
+    ++state->too_deep;
+    return CountDrop(state);
+  }
+  // The place is taken before it is filled: a signal handler that comes in between uses the next
+  // one.
+  OpenRange* range = &state->ranges[state->depth++];
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  range->name = name;
+  range->kept = IsRecording() ? 1 : 0;
+  range->start = Now();
+}
+
+inline void EndRange() {
+  const uint32_t generation = current_generation.load(std::memory_order_relaxed);
+  ThreadState* state = this_thread;
+  if (generation == 0 || state == nullptr || state->generation != generation) return;
+  const uint64_t end = Now();
+  if (__builtin_expect(state->too_deep != 0, 0)) {
+    --state->too_deep;
+    return;
+  }
+  if (state->depth == 0) return;
+  const OpenRange range = state->ranges[state->depth - 1];
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  --state->depth;
+  if (range.kept == 0 || !IsRecording()) return;
+  RangeRecord record;
+  record.start = range.start;
+  record.end = end;
+  EmitRecord(state, kRingRange, range.name, record);
+}
+
+// The record of an operator, written to `place`; its parts follow each other.
+void FillOp(const sl_op& op, const OpRecord& record, uint8_t* place) {
+  std::memcpy(place, &record, sizeof(record));
+  place += sizeof(record);
+  if (record.shape_words != 0) {
+    std::memcpy(place, op.shapes, record.shape_words * sizeof(int64_t));
+    place += record.shape_words * sizeof(int64_t);
+  }
+  for (uint32_t i = 0; i < record.field_count; ++i) {
+    const OpField field{op.fields[i].tag, op.fields[i].text};
+    std::memcpy(place, &field, sizeof(field));
+    place += sizeof(field);
+  }
+}
+
+void RecordOp(ThreadState* state, const sl_op& op) {
+  OpRecord record = {};
+  record.start = op.start;
+  record.end = op.end;
+  record.sequence = op.sequence;
+  record.start_thread = op.start_thread;
+  record.end_thread = op.end_thread;
+  record.forward_thread = op.forward_thread;
+  record.dtypes = op.dtypes;
+  record.call_stack = op.call_stack;
+  record.modules = op.modules;
+  record.shape_words = op.shapes != nullptr ? std::min(op.shape_words, kMaxShapeWords) : 0;
+  record.field_count = op.fields != nullptr ? std::min(op.field_count, kMaxFields) : 0;
+  record.scope = op.scope;
+  record.is_async = op.is_async;
+  const size_t bytes =
+      sizeof(record) + record.shape_words * sizeof(int64_t) + record.field_count * sizeof(OpField);
+  record.head = RecordHead::Of(kRingOp, bytes, op.name);
+  if (state->ring != nullptr) {
+    return Emit(state, bytes, [&](uint8_t* place) { FillOp(op, record, place); });
+  }
+  auto* copy = static_cast<uint8_t*>(std::malloc(bytes));
+  if (copy == nullptr) return CountDrop(state);
+  FillOp(op, record, copy);
+  EmitShared(state, copy, bytes);
+  std::free(copy);
+}
+
+sl_string Intern(std::string_view text) {
+  try {
+    return TheLibrary().strings.Intern(text);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+}  // namespace
+}  // namespace steplens::collect
+
+using namespace steplens::collect;
+
+extern "C" {
+
+sl_string sl_intern(const char* text, size_t length) {
+  return text != nullptr ? Intern({text, length}) : 0;
+}
+
+sl_ticks sl_now(void) { return Now(); }
+
+uint64_t sl_thread(void) {
+  const ThreadState* state = StateOfThisThread();
+  return state != nullptr ? state->thread_id : 0;
+}
+
+void sl_range_begin(sl_string name) { BeginRange(name); }
+void sl_range_end(void) { EndRange(); }
+
+void sl_step_begin(int64_t step) {
+  AutoStepBegin(step);
+  if (current_generation.load(std::memory_order_relaxed) == 0) return;
+  char name[48];
+  const int length =
+      std::snprintf(name, sizeof(name), "ProfilerStep#%lld", static_cast<long long>(step));
+  BeginRange(Intern({name, static_cast<size_t>(length)}));
+}
+
+void sl_step_end(void) {
+  EndRange();
+  AutoStepEnd();
+}
+
+void sl_record_op(const sl_op* op) {
+  if (op == nullptr) return;
+  if (ThreadState* state = RecordingThread()) RecordOp(state, *op);
+}
+
+void sl_record_memory(const sl_memory* event) {
+  if (event == nullptr) return;
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  MemoryRecord record = {};
+  record.time = event->time != 0 ? event->time : Now();
+  record.address = event->address;
+  record.size = event->size;
+  record.total_allocated = event->total_allocated;
+  record.total_reserved = event->total_reserved;
+  record.total_active = event->total_active;
+  record.stream = event->stream;
+  record.device_type = event->device_type;
+  record.device_index = event->device_index;
+  record.component = event->component;
+  record.kind = event->kind;
+  record.allocator = event->allocator;
+  EmitRecord(state, kRingMemory, 0, record);
+}
+
+void sl_record_op_mark(const sl_op_mark* mark) {
+  if (mark == nullptr) return;
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  OpMarkRecord record = {};
+  record.time = mark->time != 0 ? mark->time : Now();
+  record.category = mark->category;
+  record.correlation_id = mark->correlation_id;
+  EmitRecord(state, kRingOpMark, mark->name, record);
+}
+
+void sl_record_python(sl_ticks time, uint64_t key, uint8_t tag) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  PythonRecord record;
+  record.time = time;
+  record.key = key;
+  EmitRecord(state, kRingPython, tag, record);
+}
+
+void sl_python_name(uint64_t key, const char* text, size_t length) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  PythonNameRecord record;
+  record.key = key;
+  EmitRecord(state, kRingPythonName, sl_intern(text, length), record);
+}
+
+void sl_param_info(uint64_t key, uint16_t tag, const char* text, size_t length) {
+  if (text == nullptr || RecordingThread() == nullptr) return;
+  try {
+    SideQueue::Item item;
+    item.key = key;
+    item.tag = tag;
+    item.text.assign(text, length);
+    TheLibrary().side.Add(std::move(item));
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void sl_record_gc(sl_ticks start, sl_ticks end) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  GcRecord record;
+  record.start = start;
+  record.end = end;
+  EmitRecord(state, kRingGc, 0, record);
+}
+
+void sl_counter(sl_string series, double value) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  CounterRecord record;
+  record.time = Now();
+  record.value = value;
+  EmitRecord(state, kRingCounter, series, record);
+}
+
+void sl_mark(sl_string message, sl_string domain) { Mark(message, domain); }
+uint64_t sl_mark_start(sl_string message, sl_string domain) { return StartMark(message, domain); }
+void sl_mark_end(uint64_t id) { EndMark(id); }
+
+}  // extern "C"

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "collect/ring_pool.h"
+#include "collect/ring_records.h"
+#include "steplens/collect.h"
+
+namespace steplens::collect {
+
+// A range that began and did not end yet.
+struct OpenRange {
+  uint64_t start;
+  uint32_t name;
+  uint32_t kept;  // recording was on when it began
+};
+
+inline constexpr uint32_t kMaxDepth = 65'536;
+
+// What a thread needs to record, touched by that thread only. Made when it records first, freed
+// when it ends.
+struct ThreadState {
+  uint32_t generation = 0;  // the capture it was last prepared for
+  uint32_t busy = 0;        // inside a record: a signal handler that comes now is turned away
+  ThreadRing* ring = nullptr;
+  OpenRange* ranges = nullptr;
+  uint32_t depth = 0;
+  uint32_t range_capacity = 0;
+  uint32_t too_deep = 0;  // ranges begun beyond kMaxDepth
+  uint64_t thread_id = 0;
+  char error[512] = {};
+};
+
+// Not 0 while there is a capture (also while it is paused): its number. kAutoPending: none yet, but
+// the environment asks for one, to be started by the first thing that happens.
+extern std::atomic<uint32_t> current_generation;
+inline constexpr uint32_t kAutoPending = 0xFFFF'FFFF;
+
+// One pointer in the thread's static block: reading it costs one instruction, also when the library
+// came by dlopen.
+extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+
+// The calling thread's state, made if need be; nullptr if there is no memory.
+ThreadState* StateOfThisThread();
+
+// Makes the state ready for capture `generation`: no open ranges, a fitting ring. nullptr: this
+// call records nothing.
+ThreadState* PrepareThread(uint32_t generation);
+
+// In the child of a fork: the one thread that is left has no ring.
+void ForgetRingInChild();
+
+// sl_recording_ may change at any moment.
+inline bool IsRecording() { return __atomic_load_n(&sl_recording_, __ATOMIC_RELAXED) != 0; }
+inline void SetRecording(bool on) {
+  __atomic_store_n(&sl_recording_, on ? 1u : 0u, __ATOMIC_RELEASE);
+}
+
+// The thread's state if records are kept now, else nullptr.
+inline ThreadState* RecordingThread() {
+  if (!IsRecording()) {
+    if (__builtin_expect(current_generation.load(std::memory_order_relaxed) != kAutoPending, 1)) {
+      return nullptr;
+    }
+  }
+  const uint32_t generation = current_generation.load(std::memory_order_relaxed);
+  ThreadState* state = this_thread;
+  if (__builtin_expect(state == nullptr || state->generation != generation, 0)) {
+    state = PrepareThread(generation);
+    if (state == nullptr || !IsRecording()) return nullptr;
+  }
+  return state;
+}
+
+// Asks the writer to come before its time. Safe in signal handlers.
+void HurryWriter();
+
+// Counts a record that could not be kept.
+void CountDrop(ThreadState* state);
+
+// Writes through the ring that threads share; `bytes` at `record`.
+void EmitShared(ThreadState* state, const void* record, size_t bytes);
+
+// Puts a record of `bytes` (a multiple of 8) into the thread's ring: fill(place) writes all of it,
+// head included. Drops it, counted, if there is no room or this is a signal handler that
+// interrupted another record.
+template <typename Fill>
+inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
+  if (__builtin_expect(state->busy != 0, 0)) return CountDrop(state);
+  state->busy = 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  ThreadRing* ring = state->ring;
+  bool half_full = false;
+  uint8_t* place = ring->ring.Reserve(bytes, &half_full);
+  if (__builtin_expect(place != nullptr, 1)) {
+    fill(place);
+    ring->ring.Commit(bytes);
+  } else {
+    CountDrop(state);
+  }
+  if (__builtin_expect(half_full, 0)) HurryWriter();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  state->busy = 0;
+}
+
+// A record of fixed size.
+template <typename Record>
+inline void EmitRecord(ThreadState* state, uint8_t type, uint32_t text, Record record) {
+  static_assert(sizeof(Record) % 8 == 0 && std::is_trivially_copyable_v<Record>);
+  record.head = RecordHead::Of(type, sizeof(Record), text);
+  if (__builtin_expect(state->ring == nullptr, 0)) {
+    return EmitShared(state, &record, sizeof(Record));
+  }
+  Emit(state, sizeof(Record), [&](uint8_t* place) { *reinterpret_cast<Record*>(place) = record; });
+}
+
+}  // namespace steplens::collect

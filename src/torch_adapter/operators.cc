@@ -1,0 +1,187 @@
+#include "torch_adapter/operators.h"
+
+#include <ATen/record_function.h>
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <unordered_set>
+
+#include "torch_adapter/collectives.h"
+#include "torch_adapter/inputs.h"
+#include "torch_adapter/text_cache.h"
+
+namespace steplens::torch_adapter {
+namespace {
+
+// Set before the callbacks are added and read by them only.
+slt_options settings{};
+at::CallbackHandle function_callback = at::INVALID_CALLBACK_HANDLE;
+at::CallbackHandle range_callback = at::INVALID_CALLBACK_HANDLE;
+
+// Memory for the texts of tags 5 to 7, which hold addresses and so hardly repeat: beyond this much they are left out.
+constexpr int64_t kMaxTensorTextBytes = int64_t{256} << 20;
+std::atomic<int64_t> tensor_text_bytes{0};
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+// What a thread keeps between operators: texts it met and blocks for contexts.
+struct ThreadState {
+  TextCache<1024> names;
+  TextCache<256> types;
+  FreeBlock* blocks = nullptr;
+  unsigned block_count = 0;
+
+  ThreadState() = default;
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+  ~ThreadState() {
+    while (FreeBlock* block = blocks) {
+      blocks = block->next;
+      ::operator delete(block);
+    }
+  }
+};
+
+// A plain pointer is what the hot path reads; the owner ends it with the thread. Operators that still run then (static
+// destructors) find no state and are not recorded.
+thread_local ThreadState* thread_state = nullptr;
+thread_local bool thread_ended = false;
+struct ThreadStateOwner {
+  std::unique_ptr<ThreadState> state = std::make_unique<ThreadState>();
+  ~ThreadStateOwner() {
+    thread_state = nullptr;
+    thread_ended = true;
+  }
+};
+
+ThreadState* MakeThreadState() {
+  if (thread_ended) return nullptr;
+  thread_local ThreadStateOwner owner;
+  thread_state = owner.state.get();
+  return thread_state;
+}
+
+ThreadState* State() { return thread_state ? thread_state : MakeThreadState(); }
+
+// An operator that runs. Made at its start and recorded at its end, which may be on another thread.
+struct Operator final : at::ObserverContext {
+  sl_op record{};
+  Shapes shapes;
+  CollectiveFields collective;
+
+  static constexpr unsigned kMaxFree = 256;  // blocks a thread keeps
+  static void* operator new(size_t size) {
+    ThreadState* state = thread_state;
+    if (!state || !state->blocks) return ::operator new(size);
+    FreeBlock* block = state->blocks;
+    state->blocks = block->next;
+    --state->block_count;
+    return block;
+  }
+  static void operator delete(void* memory) {
+    ThreadState* state = thread_state;
+    if (!state || state->block_count >= kMaxFree) {
+      ::operator delete(memory);
+      return;
+    }
+    state->blocks = new (memory) FreeBlock{state->blocks};
+    ++state->block_count;
+  }
+};
+
+void AddTensorTexts(c10::ArrayRef<const c10::IValue> inputs, CollectiveFields* fields) {
+  if (tensor_text_bytes.load(std::memory_order_relaxed) > kMaxTensorTextBytes) return;
+  const TensorTexts texts = DescribeTensors(inputs);
+  const auto add = [&](uint16_t tag, const std::string& text) {
+    if (text.empty()) return;
+    fields->Add(tag, InternText(text));
+    tensor_text_bytes.fetch_add(static_cast<int64_t>(text.size()), std::memory_order_relaxed);
+  };
+  add(5, texts.tensors);
+  add(6, texts.lists);
+  add(7, texts.scalars);
+}
+
+// Collectives are told apart by their names, which no other operator shares the first letters with.
+void AddCollective(std::string_view name, const at::RecordFunction& function, Operator* out) {
+  if (IsCall(name)) {
+    NoteCall(name, function.inputs());
+  } else if (IsWork(name)) {
+    out->collective = NoteWork(name, function.inputs(), settings.marks != 0);
+  }
+}
+
+std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
+  if (!sl_recording()) return nullptr;
+  ThreadState* state = State();
+  if (!state) return nullptr;
+  std::unique_ptr<Operator> out(new Operator);
+  sl_op& record = out->record;
+  const std::string_view name = function.name();
+  record.name = state->names.Get(name, InternText);
+  record.sequence = function.seqNr();
+  record.forward_thread = function.forwardThreadId();
+  record.scope = static_cast<uint8_t>(function.scope());
+  record.start_thread = sl_thread();
+  if (settings.shapes) record.dtypes = DescribeInputs(function.inputs(), &state->types, &out->shapes);
+  if (settings.stack && function.scope() != at::RecordScope::BACKWARD_FUNCTION) {
+    settings.stack(&record.call_stack, &record.modules);
+  }
+  if (name.size() > 5 && (name[0] == 'c' || name[0] == 'g')) AddCollective(name, function, out.get());
+  if (settings.tensors && out->collective.count == 0) AddTensorTexts(function.inputs(), &out->collective);
+  record.start = sl_now();  // last: what is done here is not the operator's time
+  return out;
+}
+
+void End(const at::RecordFunction& function, at::ObserverContext* context) {
+  if (!context) return;
+  const sl_ticks now = sl_now();
+  auto* out = static_cast<Operator*>(context);
+  sl_op& record = out->record;
+  record.end = now;
+  record.end_thread = sl_thread();
+  record.is_async = function.isAsync();
+  record.shapes = out->shapes.data();
+  record.shape_words = out->shapes.size();
+  record.fields = out->collective.fields;
+  record.field_count = out->collective.count;
+  sl_record_op(&record);
+  if (out->collective.mark != 0) sl_mark_end(out->collective.mark);
+}
+
+// Ranges (user scope) are few and always come with their inputs: the work of a collective is one of them.
+void AddCallbacks(bool function_inputs) {
+  using Scope = at::RecordScope;
+  std::unordered_set<Scope> scopes;
+  for (size_t i = 0; i < static_cast<size_t>(Scope::NUM_SCOPES); ++i) {
+    // Counts of kernels' data types and of build features come with every operator and say nothing about time.
+    const auto scope = static_cast<Scope>(i);
+    if (scope != Scope::USER_SCOPE && scope != Scope::KERNEL_FUNCTION_DTYPE && scope != Scope::BUILD_FEATURE) {
+      scopes.insert(scope);
+    }
+  }
+  function_callback =
+      at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(function_inputs).scopes(scopes));
+  range_callback =
+      at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(true).scopes({Scope::USER_SCOPE}));
+}
+
+}  // namespace
+
+void InstallOperators(const slt_options& options) {
+  settings = options;
+  tensor_text_bytes = 0;
+  ForgetCalls();
+  AddCallbacks(options.shapes != 0 || options.tensors != 0 || options.inputs != 0);
+}
+
+void RemoveOperators() {
+  if (function_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(function_callback);
+  if (range_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_callback);
+  function_callback = range_callback = at::INVALID_CALLBACK_HANDLE;
+}
+
+}  // namespace steplens::torch_adapter

@@ -1,0 +1,15 @@
+// Operators and ranges of all threads, by global RecordFunction callbacks.
+#ifndef STEPLENS_TORCH_ADAPTER_OPERATORS_H_
+#define STEPLENS_TORCH_ADAPTER_OPERATORS_H_
+
+#include "torch_adapter/torch_adapter.h"
+
+namespace steplens::torch_adapter {
+
+// Not for several threads at once. `options` is copied.
+void InstallOperators(const slt_options& options);
+void RemoveOperators();
+
+}  // namespace steplens::torch_adapter
+
+#endif
