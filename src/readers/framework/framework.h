@@ -40,10 +40,10 @@ enum class FrameworkFile : uint8_t {
   kPythonNames,
   kParamTensors,
   kGarbage,
-  kOldPythonCalls,   // torch.python_func_call, 2024
-  kOldModuleCalls,   // torch.python_module_call, 2024
-  kMarks,            // ours
-  kCounters,         // ours
+  kOldPythonCalls,  // torch.python_func_call, 2024
+  kOldModuleCalls,  // torch.python_module_call, 2024
+  kMarks,           // ours
+  kCounters,        // ours
   kUnknown,
 };
 
