@@ -60,13 +60,17 @@ void TakeProfilerInfo(JsonValue root, ClockFacts& facts) {
   const JsonValue end = member("end_info");
   const auto wall = end["collectionTimeEnd"].AsInt();
   const auto monotonic = end["MonotonicTimeEnd"].AsInt();
-  if (wall && monotonic) {
-    facts.wall_minus_monotonic_ns = SubtractSaturating(*wall, *monotonic);
-    facts.knows_wall = true;
-  } else if (!facts.samples.empty()) {  // the job was killed
-    const Sample& last = facts.samples.back();
-    facts.wall_minus_monotonic_ns = SubtractSaturating(last.wall_ns, last.monotonic_ns);
-    facts.knows_wall = true;
+  facts.knows_wall = (wall && monotonic) || !facts.samples.empty();
+  if (wall && monotonic) facts.wall_minus_monotonic_ns = SubtractSaturating(*wall, *monotonic);
+  if (facts.samples.empty()) return;
+  // Of a job that was killed, or whose clock was set meanwhile: what it was at the start.
+  constexpr int64_t kJumpNs = 50'000'000;
+  const Sample& first = facts.samples.front();
+  const int64_t at_start_ns = SubtractSaturating(first.wall_ns, first.monotonic_ns);
+  const int64_t jump_ns = SubtractSaturating(facts.wall_minus_monotonic_ns, at_start_ns);
+  const bool has_end = wall && monotonic;
+  if (!has_end || jump_ns > kJumpNs || jump_ns < -kJumpNs) {
+    facts.wall_minus_monotonic_ns = at_start_ns;
   }
 }
 

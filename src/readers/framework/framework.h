@@ -22,6 +22,7 @@
 //   torch.memory_usage        memory_samples (PTA, WORKSPACE), allocations with the operator's name
 //   steplens.mark             markers and slices of process "MSTX"
 //   steplens.counter          counters
+//   steplens.thread           labels of threads
 //
 // What no table fits is kept as sheets for the analyses that want it; `Slice` is a row of slices:
 //   framework_tensors      Slice, Input Tensors, Tensor Lists, Scalars   (op_range tags 5-7)
@@ -44,6 +45,7 @@ enum class FrameworkFile : uint8_t {
   kOldModuleCalls,  // torch.python_module_call, 2024
   kMarks,           // ours
   kCounters,        // ours
+  kThreads,         // ours
   kUnknown,
 };
 

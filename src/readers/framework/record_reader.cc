@@ -26,8 +26,9 @@ Result<bool> RecordReader::Fill(size_t bytes) {
   while (end_ < bytes && !source_ended_) {
     // Grows with what the file really holds, never to what a damaged length claims.
     if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);
-    SL_ASSIGN_OR_RETURN(const size_t got,
-                        source_->Read(buffer_.data() + end_, buffer_.size() - end_));
+    SL_ASSIGN_OR_RETURN(
+        const size_t got,
+        source_->Read(reinterpret_cast<char*>(buffer_.data()) + end_, buffer_.size() - end_));
     end_ += got;
     source_ended_ = got == 0;
   }
@@ -42,14 +43,16 @@ void RecordReader::CountTail(std::string_view reason) {
 }
 
 Result<bool> RecordReader::NextFramed() {
-  constexpr size_t kHeader = 6;
+  constexpr size_t kHeader = format::kTlvHeaderBytes;
   record_offset_ = consumed_;
   SL_ASSIGN_OR_RETURN(const bool has_header, Fill(kHeader));
   if (!has_header) {
     if (end_ > pos_) CountTail("the file ends inside a record's head");
     return false;
   }
-  const size_t length = LoadAt<uint32_t>({buffer_.data() + pos_, kHeader}, 2);
+  const format::Bytes header(buffer_.data() + pos_, kHeader);
+  type_ = format::Load<uint16_t>(header, 0);
+  const size_t length = format::Load<uint32_t>(header, 2);
   if (length > kMaxRecordBytes) {
     CountTail(fmt::format("a record claims {} bytes; the rest of the file is not used", length));
     return false;

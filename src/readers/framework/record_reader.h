@@ -1,8 +1,6 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,19 +8,10 @@
 
 #include "base/file.h"
 #include "base/status.h"
+#include "format/framework.h"
 #include "store/issues.h"
 
 namespace steplens::readers {
-
-static_assert(std::endian::native == std::endian::little, "records are copied as they are");
-
-// A little-endian number at `offset`, which must lie inside `bytes`.
-template <typename T>
-T LoadAt(std::string_view bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
 
 // Splits a raw file into its records, front to back, with bounded memory. A file that ends inside a
 // record, as one of a killed job does, ends before it; that is counted.
@@ -41,8 +30,10 @@ class RecordReader {
   // Moves to the next record of a fixed size.
   Result<bool> NextFixed(size_t bytes);
 
+  // The type of a framed record.
+  uint16_t type() const { return type_; }
   // The record's value. Valid until the next call.
-  std::string_view value() const { return value_; }
+  format::Bytes value() const { return value_; }
   // Counts the present record as unusable.
   void Reject(std::string_view reason);
 
@@ -58,29 +49,23 @@ class RecordReader {
   std::string name_;
   store::IssueLog& issues_;
   size_t block_bytes_;
-  std::vector<char> buffer_;  // bytes [pos_, end_) are not consumed yet
+  std::vector<uint8_t> buffer_;  // bytes [pos_, end_) are not consumed yet
   size_t pos_ = 0;
   size_t end_ = 0;
   uint64_t consumed_ = 0;  // offset in the file of pos_
   uint64_t record_offset_ = 0;
   bool source_ended_ = false;
-  std::string_view value_;
+  uint16_t type_ = 0;
+  format::Bytes value_;
 };
 
-// Visits the fields behind a record's fixed part:  tag:u16 length:u32 text.  False, after the
-// fields before it, if one runs over the end.
+// Visits the fields behind a record's fixed part: visit(tag, text). False, after the fields before
+// it, if one runs over the end.
 template <typename Visitor>
-bool ForEachField(std::string_view bytes, Visitor&& visit) {
-  constexpr size_t kHeader = 6;
-  while (!bytes.empty()) {
-    if (bytes.size() < kHeader) return false;
-    const auto tag = LoadAt<uint16_t>(bytes, 0);
-    const size_t length = LoadAt<uint32_t>(bytes, 2);
-    if (length > bytes.size() - kHeader) return false;
-    visit(tag, bytes.substr(kHeader, length));
-    bytes.remove_prefix(kHeader + length);
-  }
-  return true;
+bool ForEachField(format::Bytes value, size_t fixed_bytes, Visitor&& visit) {
+  format::TlvReader fields = format::Fields(value, fixed_bytes);
+  while (const auto field = fields.Next()) visit(field->type, format::AsText(field->value));
+  return !fields.truncated();
 }
 
 }  // namespace steplens::readers
