@@ -8,9 +8,11 @@
 #include <set>
 
 #include "base/json.h"
+#include "format/framework.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/file_names.h"
+#include "readers/framework/framework.h"
 #include "readers/sniff.h"
 
 namespace steplens::readers {
@@ -76,7 +78,8 @@ void SortFiles(RankSource& rank) {
 
 class Detector {
  public:
-  explicit Detector(Detected& out) : out_(out) {}
+  // `wants_raw`: only raw captures, whether they have been analysed or not.
+  Detector(Detected& out, bool wants_raw) : out_(out), wants_raw_(wants_raw) {}
 
   Status AddPath(const std::string& path) {
     std::error_code error;
@@ -106,8 +109,10 @@ class Detector {
       Ignore(folder, "results of the cluster command");
       return {};
     }
-    if (listing->HasFolder(kOutputName))
+    if (wants_raw_) return WalkRaw(folder, *listing);
+    if (listing->HasFolder(kOutputName) && !IsUnfinished(folder, *listing))
       return AddAscendRank(folder, Join(folder, kOutputName), *listing);
+    if (listing->HasFolder(format::kFrameworkFolder)) return AddRawRank(folder, *listing);
     if (listing->HasFolder(kMsprofOutputName)) return AddMsprofRank(folder, *listing);
     if (name == kOutputName || name == kMsprofOutputName || HasResults(*listing)) {
       return AddOutputFolder(folder, *listing);
@@ -117,6 +122,35 @@ class Detector {
       SL_RETURN_IF_ERROR(AddFile(Join(folder, file), false));
     for (const std::string& sub : listing->folders)
       SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
+    return {};
+  }
+
+  // Raw data beside a result folder that holds no result: an analysis that never ended.
+  static bool IsUnfinished(const std::string& folder, const Listing& listing) {
+    if (!listing.HasFolder(format::kFrameworkFolder)) return false;
+    const Result<Listing> results = List(Join(folder, kOutputName));
+    return results.ok() && !HasTrace(*results) &&
+           std::none_of(results->files.begin(), results->files.end(), [](const std::string& name) {
+             return name.ends_with(".csv") || name.ends_with(".db");
+           });
+  }
+
+  // Raw captures only, and nothing inside them.
+  Status WalkRaw(const std::string& folder, const Listing& listing) {
+    const auto is_prof = [](const std::string& name) { return name.starts_with("PROF_"); };
+    const auto is_info = [](const std::string& name) {
+      return ClassifyTextFile(name) == TextFileKind::kProfilerInfo;
+    };
+    const bool has_device_data =
+        std::any_of(listing.folders.begin(), listing.folders.end(), is_prof) &&
+        std::any_of(listing.files.begin(), listing.files.end(), is_info);
+    if (listing.HasFolder(format::kFrameworkFolder) || has_device_data) {
+      return AddRawRank(folder, listing);
+    }
+    for (const std::string& sub : listing.folders) {
+      if (sub != kOutputName && !sub.starts_with('.'))
+        SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
+    }
     return {};
   }
 
@@ -163,6 +197,64 @@ class Detector {
       }
     }
     return AddRank(std::move(rank));
+  }
+
+  // <rank folder>/FRAMEWORK, and the device's part where msprof has exported it.
+  Status AddRawRank(const std::string& folder, const Listing& beside) {
+    RankSource rank;
+    rank.path = folder;
+    rank.source = NameOf(folder).ends_with("_ascend_ms") ? "ascend_ms" : "ascend_pt";
+    rank.format = "raw";
+    TakeInfoFiles(folder, beside, rank);
+    TakeFrameworkFiles(Join(folder, format::kFrameworkFolder), rank);
+    for (const std::string& sub : beside.folders) {
+      if (sub.starts_with("PROF_")) TakeExportedProf(Join(folder, sub), rank);
+      if (sub.ends_with("_ascend_pt") || sub.ends_with("_ascend_ms"))
+        SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
+    }
+    const bool has_data =
+        std::any_of(rank.files.begin(), rank.files.end(),
+                    [](const SourceFile& file) { return file.role != FileRole::kTextFile; });
+    if (!has_data) {
+      Ignore(folder, rank.ignored.empty() ? "FRAMEWORK is empty: nothing was recorded"
+                                          : rank.ignored.front().note);
+      return {};
+    }
+    SortFiles(rank);
+    out_.ranks.push_back(std::move(rank));
+    return {};
+  }
+
+  static void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
+    const Result<Listing> listing = List(folder);
+    if (!listing.ok()) return;
+    std::set<FrameworkFile> kinds;
+    for (const std::string& name : listing->files) {
+      const std::string path = Join(folder, name);
+      const FrameworkFile kind = ClassifyFrameworkFile(name);
+      if (kind == FrameworkFile::kUnknown) {
+        rank.ignored.push_back({path, SizeOf(path), false, "not a raw file that steplens reads"});
+      } else if (!kinds.insert(kind).second) {
+        rank.ignored.push_back({path, SizeOf(path), false, "a second file of its kind"});
+      } else {
+        rank.files.push_back({FileRole::kFramework, path, SizeOf(path)});
+      }
+    }
+  }
+
+  void TakeExportedProf(const std::string& folder, RankSource& rank) {
+    const Result<Listing> beside = List(folder);
+    if (!beside.ok()) return Ignore(folder, beside.error().message);
+    TakeDeviceInfo(folder, *beside, rank);
+    if (!beside->HasFolder(kMsprofOutputName)) {
+      rank.ignored.push_back({folder, 0, false, std::string(kDeviceDataNotExported)});
+      return;
+    }
+    for (const std::string_view sub : {kMsprofOutputName, std::string_view("analyze")}) {
+      if (!beside->HasFolder(sub)) continue;
+      const Result<Listing> files = List(Join(folder, sub));
+      if (files.ok()) TakeOutputFiles(Join(folder, sub), *files, rank);
+    }
   }
 
   // msprof: PROF_*/mindstudio_profiler_output, analyze/, msprof_*.db.
@@ -415,6 +507,7 @@ class Detector {
   }
 
   Detected& out_;
+  bool wants_raw_;
   std::set<std::string> visited_;
 };
 
@@ -427,7 +520,7 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
     message += " (the folder is empty)";
   }
   message +=
-      "; expected a rank folder with ASCEND_PROFILER_OUTPUT, a PROF_* folder with "
+      "; expected a rank folder with ASCEND_PROFILER_OUTPUT or FRAMEWORK, a PROF_* folder with "
       "mindstudio_profiler_output, "
       "a profiler .db, an Nsight Systems .sqlite, or a trace as .json or .json.gz";
   return {ErrorCode::kNotFound, std::move(message)};
@@ -437,10 +530,30 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
 
 Result<Detected> DetectRanks(const std::vector<std::string>& paths) {
   Detected out;
-  Detector detector(out);
+  Detector detector(out, /*wants_raw=*/false);
   for (const std::string& path : paths) SL_RETURN_IF_ERROR(detector.AddPath(path));
   if (out.ranks.empty()) return NothingFound(paths, out);
   return out;
+}
+
+Result<Detected> DetectRawRanks(const std::string& path) {
+  Detected out;
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_directory(path, error)) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: is a file; the folder of a capture, or one above, was expected", path)};
+  }
+  SL_RETURN_IF_ERROR(Detector(out, /*wants_raw=*/true).AddPath(path));
+  if (!out.ranks.empty()) return out;
+  std::string message = fmt::format("{}: no raw capture found", path);
+  if (!out.ignored.empty()) {
+    message += fmt::format(" ({}: {})", out.ignored.front().path, out.ignored.front().note);
+  }
+  return Error{ErrorCode::kNotFound,
+               message +
+                   "; expected a folder with FRAMEWORK/, or with profiler_info*.json and "
+                   "PROF_*"};
 }
 
 }  // namespace steplens::readers

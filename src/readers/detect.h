@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -10,7 +11,12 @@
 namespace steplens::readers {
 
 // What a file of a rank is to us.
-enum class FileRole : uint8_t { kTrace, kTextFile, kProfilerDb, kAnalysisDb, kNsysDb };
+// kFramework: raw host data; the files of FRAMEWORK/ are read together.
+enum class FileRole : uint8_t { kFramework, kTrace, kTextFile, kProfilerDb, kAnalysisDb, kNsysDb };
+
+// Why a folder PROF_* of a raw capture is left out.
+inline constexpr std::string_view kDeviceDataNotExported =
+    "raw device data; 'msprof --export=on --output=<it>' makes it readable";
 
 struct SourceFile {
   FileRole role;
@@ -23,7 +29,7 @@ struct RankSource {
   int64_t rank = store::kNone;  // kNone: nothing says so yet; the trace itself may
   std::string
       source;  // ascend_pt, ascend_ms, msprof, kineto; of a lone trace: empty until it is read
-  std::string format;  // text, db, json
+  std::string format;  // text, db, json; raw: FRAMEWORK/ that no tool has analysed yet
   std::string level;
   std::string path;
   std::vector<SourceFile> files;          // in reading order
@@ -39,5 +45,11 @@ struct Detected {
 // msprof results, and otherwise by the content of each file. A path that does not exist is an
 // error, and so is one with nothing in it that can be read.
 Result<Detected> DetectRanks(const std::vector<std::string>& paths);
+
+// Finds the raw captures instead, at any depth: folders with FRAMEWORK/, or with
+// profiler_info*.json and PROF_*, analysed or not. Their ranks are of format raw; device data
+// counts where msprof has exported it (PROF_*/mindstudio_profiler_output). Nothing found is an
+// error.
+Result<Detected> DetectRawRanks(const std::string& path);
 
 }  // namespace steplens::readers

@@ -14,6 +14,7 @@
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/chrome/chrome_trace.h"
 #include "readers/detect.h"
+#include "readers/framework/framework.h"
 #include "readers/nsys/nsys.h"
 #include "store/cache.h"
 #include "store/merge.h"
@@ -51,6 +52,8 @@ bool IsWanted(const SourceFile& file, const Wanted& wanted) {
 Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore& out) {
   if (!IsWanted(file, options.wanted)) return {};
   switch (file.role) {
+    case FileRole::kFramework:
+      return ReadFramework(fs::path(file.path).parent_path().parent_path().string(), options, out);
     case FileRole::kTrace:
       return ReadChromeTrace(file.path, options, out);
     case FileRole::kProfilerDb:
@@ -142,11 +145,19 @@ struct Part {
 // could be read.
 Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& options, bool& complete) {
   std::vector<Part> parts(source.files.size());
+  // FRAMEWORK's files come first and are read together, with the first of them.
+  const auto is_read_already = [&](size_t i) {
+    return i > 0 && source.files[i].role == FileRole::kFramework;
+  };
   options.pool->ParallelFor(parts.size(), [&](size_t i) {
+    if (is_read_already(i)) return;
     parts[i].store.info.rank = source.rank;
     parts[i].status = ReadSource(source.files[i], options, parts[i].store);
   });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (is_read_already(i)) parts[i].status = parts.front().status;
+  }
   size_t readable = 0;
   for (const Part& part : parts) readable += part.status.ok() ? 1 : 0;
   if (readable == 0) return parts.front().status.error();
@@ -158,6 +169,7 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
       if (first_trace) ForgetArgs(parts[i].store);
       first_trace = true;
     }
+    if (is_read_already(i)) continue;
     store::AppendStore(out, parts[i].store);
     if (out.info.rank == kNone) out.info.rank = parts[i].store.info.rank;
     if (out.info.device == kNone) out.info.device = parts[i].store.info.device;
@@ -174,9 +186,13 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   return out;
 }
 
-Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options,
-                            const std::string& cache) {
+using CompleteRaw = std::function<void(TraceStore&)>;
+
+Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options, std::string cache,
+                            const CompleteRaw& complete_raw) {
   const store::CacheKey key = KeyOf(source);
+  const bool is_raw = source.format == "raw";
+  if (is_raw && !complete_raw) cache.clear();
   if (!cache.empty()) {
     Result<TraceStore> cached = store::ReadCache(cache, key);
     if (cached.ok()) {
@@ -188,6 +204,7 @@ Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options
   SL_ASSIGN_OR_RETURN(TraceStore out, ReadFiles(source, options, complete));
   NameSource(source, out);
   if (out.info.source == "kineto") TakeRankFromTrace(out);
+  if (is_raw && complete_raw) complete_raw(out);
   if (!cache.empty() && complete) {
     // A cache that cannot be written costs time at the next open, nothing else.
     [[maybe_unused]] const Status written = store::WriteCache(cache, key, out);
@@ -237,7 +254,8 @@ Result<TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
   read_options.wanted = options.wanted;
   // The cache holds whole ranks; a part is read faster than it is written there.
   const bool use_cache = options.use_cache && options.wanted.IsAll();
-  return ReadRank(source, read_options, use_cache ? store::CacheDirectory() : "");
+  return ReadRank(source, read_options, use_cache ? store::CacheDirectory() : "",
+                  options.complete_raw);
 }
 
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options) {
@@ -253,7 +271,7 @@ Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOpti
 
   std::vector<std::optional<Result<TraceStore>>> results(detected.ranks.size());
   pool.ParallelFor(results.size(), [&](size_t i) {
-    results[i] = ReadRank(detected.ranks[i], read_options, cache);
+    results[i] = ReadRank(detected.ranks[i], read_options, cache, options.complete_raw);
   });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct OpenOptions {
   bool show_progress = false;  // a bar on stderr, if it is a terminal
   size_t chunk_bytes = 1 << 20;
   Wanted wanted{};  // heeded by OpenRank
+  // Called on a rank of raw data once it was read, before it goes to the cache, to add what result
+  // files would have said (analysis::CompleteRawCapture). On any thread. Not set: such ranks hold
+  // what the host recorded, and stay out of the cache.
+  std::function<void(store::TraceStore&)> complete_raw{};
 };
 
 // Finds and reads every rank below the paths, in parallel, through the cache. Ranks come ordered by

@@ -29,6 +29,13 @@
   X(kDbTableUnreadable, kDataLoss, "A table of the database could not be read completely.")      \
   X(kDbColumnMissing, kDataLoss, "A table of the database lacks a column that is expected.")     \
   X(kDbRowInvalid, kDataLoss, "A row of the database has unusable values and was skipped.")      \
+  X(kRecordDamaged, kDataLoss, "A raw record is damaged and was skipped.")                       \
+  X(kRecordsTruncated, kDataLoss,                                                                \
+    "A raw file ends in the middle of a record; the records before it are used.")                \
+  X(kClockUnknown, kDataLoss,                                                                    \
+    "The capture does not say how its clock relates to the time of day; times begin at 0.")      \
+  X(kCallWithoutReturn, kInfo,                                                                   \
+    "A start has no end (or the other way round) at the edge of the capture.")                   \
   X(kFileUnreadable, kDataLoss, "A file of the profile could not be read and was left out.")     \
   X(kDuplicateRank, kInfo,                                                                       \
     "Another folder has the same rank; this one is shown under a number of its own.")            \

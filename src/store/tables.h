@@ -50,7 +50,8 @@ inline constexpr SliceId kNoSlice{kNoId};
   X(StringId, category,                                                                        \
     "cpu_op, python_function, kernel, ...; the task type on Ascend streams; empty if unknown") \
   X(int64_t, correlation,                                                                      \
-    "connection_id (Ascend), correlation (Kineto) or correlation_id (queue)")                  \
+    "connection_id (Ascend), correlation (Kineto), correlation_id (queue) or, in raw "         \
+    "captures, the Python id of a Python function")                                            \
   X(int64_t, args_offset, "byte offset of its args in the trace text; none if it has no args") \
   X(uint32_t, args_size, "length of its args in bytes")
 
@@ -62,7 +63,9 @@ inline constexpr SliceId kNoSlice{kNoId};
   X(int64_t, fwd_thread, "thread of the forward operator; 0 in the forward pass")          \
   X(StringId, input_shapes, "as recorded: '32,3;3' (Ascend) or '[[32, 3], [3]]' (Kineto)") \
   X(StringId, input_types, "data types of the inputs")                                     \
-  X(StringId, call_stack, "frames, innermost first, separated by ';'")
+  X(StringId, call_stack, "frames, innermost first, separated by ';'")                     \
+  X(StringId, module_hierarchy, "modules of scripted code, separated by ';'")              \
+  X(uint32_t, scope, "raw captures: 0 function, 1 backward, 7 user range, ...; 0 elsewhere")
 
 // What mstx says of a mark or range beyond its slice. One row per marker slice, in slice order.
 #define SL_MARKER_COLUMNS(X)                                               \

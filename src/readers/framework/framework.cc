@@ -1,0 +1,200 @@
+#include "readers/framework/framework.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "base/number.h"
+#include "readers/file_names.h"
+#include "readers/framework/context.h"
+#include "readers/framework/memory_events.h"
+#include "readers/framework/op_ranges.h"
+#include "readers/framework/python_calls.h"
+#include "readers/framework/queue_items.h"
+#include "readers/framework/record_reader.h"
+#include "readers/framework/small_files.h"
+
+namespace steplens::readers {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Raw files are plain bytes, whatever the first two of them are: nothing is unpacked.
+class RangeSource : public ByteSource {
+ public:
+  explicit RangeSource(std::string path) : path_(std::move(path)) {}
+  Result<size_t> Read(char* buffer, size_t size) override {
+    SL_ASSIGN_OR_RETURN(const std::string piece, ReadFileRange(path_, position_, size));
+    std::copy(piece.begin(), piece.end(), buffer);
+    position_ += piece.size();
+    return piece.size();
+  }
+  uint64_t file_position() const override { return position_; }
+
+ private:
+  std::string path_;
+  uint64_t position_ = 0;
+};
+
+// Records are read in this order: operators first, for everything else refers to them.
+constexpr FrameworkFile kOrder[] = {
+    FrameworkFile::kOpRange,      FrameworkFile::kOpMark,         FrameworkFile::kPythonNames,
+    FrameworkFile::kPythonCalls,  FrameworkFile::kOldPythonCalls, FrameworkFile::kOldModuleCalls,
+    FrameworkFile::kParamTensors, FrameworkFile::kGarbage,        FrameworkFile::kMarks,
+    FrameworkFile::kCounters,     FrameworkFile::kThreads,        FrameworkFile::kMemoryUsage};
+
+// A guess from the size of the file; a record of shapes and stack is far larger.
+constexpr uint64_t kBytesPerOp = 150;
+
+class FrameworkReader {
+ public:
+  FrameworkReader(const RawClock& clock, std::optional<int64_t> only_device,
+                  const ReadOptions& options, store::TraceStore& out)
+      : options_(options), ctx_(out, clock), python_(ctx_), only_device_(only_device) {}
+
+  Status Read(std::vector<FrameworkInput>& inputs) {
+    Status first_error;
+    for (const FrameworkFile kind : kOrder) {
+      const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const FrameworkInput& one) {
+        return one.kind == kind && one.source != nullptr;
+      });
+      if (input != inputs.end()) {
+        RecordReader reader(std::move(input->source), input->name, ctx_.out.issues);
+        Status status = ReadOne(kind, reader, input->size_bytes);
+        if (options_.progress != nullptr) options_.progress->Add(input->size_bytes);
+        if (!status.ok() && status.error().code == ErrorCode::kCancelled) return status;
+        if (!status.ok()) {
+          ctx_.out.issues.Add(store::IssueKind::kFileUnreadable, status.error().message);
+          if (first_error.ok()) first_error = std::move(status);
+        }
+      }
+      if (kind == FrameworkFile::kOpRange) AppendForwardBackwardFlows(ctx_.out);
+      if (kind == FrameworkFile::kParamTensors) python_.Finish();
+    }
+    return ctx_.out.slices.size() == 0 ? first_error : Status();
+  }
+
+ private:
+  Status ReadOne(FrameworkFile kind, RecordReader& reader, uint64_t size_bytes) {
+    switch (kind) {
+      case FrameworkFile::kOpRange:
+        return ReadOpRanges(reader, ctx_, size_bytes / kBytesPerOp);
+      case FrameworkFile::kOpMark:
+        return ReadQueueItems(reader, ctx_);
+      case FrameworkFile::kPythonNames:
+        return python_.ReadNames(reader);
+      case FrameworkFile::kPythonCalls:
+        return python_.ReadCalls(reader);
+      case FrameworkFile::kOldPythonCalls:
+        return python_.ReadOldCalls(reader);
+      case FrameworkFile::kOldModuleCalls:
+        return python_.ReadOldModules(reader);
+      case FrameworkFile::kParamTensors:
+        return python_.ReadParameters(reader);
+      case FrameworkFile::kGarbage:
+        return ReadGarbage(reader, ctx_);
+      case FrameworkFile::kMarks:
+        return ReadMarks(reader, ctx_);
+      case FrameworkFile::kCounters:
+        return ReadCounters(reader, ctx_);
+      case FrameworkFile::kThreads:
+        return ReadThreadNames(reader, ctx_);
+      case FrameworkFile::kMemoryUsage: {
+        SL_ASSIGN_OR_RETURN(std::vector<MemoryEvent> events, ReadMemoryEvents(reader, ctx_));
+        AppendMemory(std::move(events), only_device_, ctx_.out);
+        return {};
+      }
+      case FrameworkFile::kUnknown:
+        break;
+    }
+    return {};
+  }
+
+  const ReadOptions& options_;
+  FrameworkContext ctx_;
+  PythonCalls python_;
+  std::optional<int64_t> only_device_;
+};
+
+Status ReadInputs(std::vector<FrameworkInput> inputs, const RawClock& clock,
+                  std::optional<int64_t> only_device, const ReadOptions& options,
+                  store::TraceStore& out) {
+  return FrameworkReader(clock, only_device, options, out).Read(inputs);
+}
+
+// With exactly one PROF_*/device_<n> the device's number is n.
+std::optional<int64_t> OnlyDevice(const std::string& folder) {
+  std::optional<int64_t> device;
+  size_t found = 0;
+  std::error_code error;
+  for (const auto& prof : fs::directory_iterator(folder, error)) {
+    if (!prof.path().filename().string().starts_with("PROF_")) continue;
+    for (const auto& sub : fs::directory_iterator(prof.path(), error)) {
+      const std::string name = sub.path().filename().string();
+      const auto digits = MiddleOf(name, "device_", "");
+      if (!digits) continue;
+      device = ParseInt64(*digits);
+      ++found;
+    }
+  }
+  return found == 1 ? device : std::nullopt;
+}
+
+}  // namespace
+
+FrameworkFile ClassifyFrameworkFile(std::string_view base_name) {
+  constexpr std::pair<std::string_view, FrameworkFile> kPrefixes[] = {
+      {format::kOpRangeFile, FrameworkFile::kOpRange},
+      {format::kOpMarkFile, FrameworkFile::kOpMark},
+      {format::kMemoryFile, FrameworkFile::kMemoryUsage},
+      {format::kPythonCallFile, FrameworkFile::kPythonCalls},
+      {format::kPythonNameFile, FrameworkFile::kPythonNames},
+      {format::kParamFile, FrameworkFile::kParamTensors},
+      {format::kGcFile, FrameworkFile::kGarbage},
+      {"torch.python_func_call", FrameworkFile::kOldPythonCalls},
+      {"torch.python_module_call", FrameworkFile::kOldModuleCalls},
+      {format::kMarkFile, FrameworkFile::kMarks},
+      {format::kCounterFile, FrameworkFile::kCounters},
+      {format::kThreadFile, FrameworkFile::kThreads},
+  };
+  for (const auto& [prefix, kind] : kPrefixes) {
+    if (base_name.starts_with(prefix)) return kind;
+  }
+  return FrameworkFile::kUnknown;
+}
+
+Status ReadFrameworkInputs(std::vector<FrameworkInput> inputs, const RawClock& clock,
+                           const ReadOptions& options, store::TraceStore& out) {
+  return ReadInputs(std::move(inputs), clock, std::nullopt, options, out);
+}
+
+Status ReadFramework(const std::string& folder, const ReadOptions& options,
+                     store::TraceStore& out) {
+  const fs::path framework = fs::path(folder) / format::kFrameworkFolder;
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator it(framework, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  if (error) {
+    return Error{ErrorCode::kIo, fmt::format("{}: cannot list the folder: {}", framework.string(),
+                                             error.message())};
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<FrameworkInput> inputs;
+  for (const std::string& name : names) {
+    const FrameworkFile kind = ClassifyFrameworkFile(name);
+    if (kind == FrameworkFile::kUnknown) continue;
+    const std::string path = (framework / name).string();
+    const Result<FileStamp> stamp = StatFile(path);
+    inputs.push_back(
+        {kind, name, std::make_unique<RangeSource>(path), stamp.ok() ? stamp->size_bytes : 0});
+  }
+  const RawClock clock(ReadClockFacts(folder, out.issues));
+  return ReadInputs(std::move(inputs), clock, OnlyDevice(folder), options, out);
+}
+
+}  // namespace steplens::readers

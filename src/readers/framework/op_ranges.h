@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/status.h"
+#include "readers/framework/context.h"
+#include "readers/framework/record_reader.h"
+
+namespace steplens::readers {
+
+// torch.op_range of any era -> slices, host_ops, steps, sheets. `expected` operators are reserved.
+Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, size_t expected);
+
+// Arrows from forward to backward operators: of those with a sequence number the latest of each
+// side, if they ran on different threads.
+void AppendForwardBackwardFlows(store::TraceStore& out);
+
+}  // namespace steplens::readers
