@@ -15,14 +15,15 @@ namespace steplens::analysis::viewer {
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// Half away from zero at the given decimal, as SQLite's ROUND has it, which the reference viewer
-// rounds with. The decimal text decides, not its nearest double: 0.285 is 0.29.
+// Half away from zero at the given decimal, of the double as it is: SQLite's ROUND, which the
+// reference viewer rounds with. (252.385 is a little less than that and becomes 252.38.)
 inline double RoundTo(double value, int decimals) {
   if (!std::isfinite(value)) return value;
-  const double scale = std::pow(10.0, decimals);
-  const double scaled = std::fabs(value) * scale;
-  if (scaled > 1e15) return value;
-  return std::copysign(std::floor(scaled + 0.5 + 1e-9) / scale, value);
+  long double scale = 1;
+  for (int i = 0; i < decimals; ++i) scale *= 10;
+  const long double scaled = std::fabs(static_cast<long double>(value)) * scale;
+  if (scaled > 1e15L) return value;
+  return std::copysign(static_cast<double>(std::floor(scaled + 0.5L) / scale), value);
 }
 
 inline double NsToUs(int64_t ns) { return static_cast<double>(ns) / 1000; }

@@ -101,7 +101,8 @@ std::vector<GroupTime> GroupTimes(const store::Job& job, const TraceStore& store
       const int64_t wait_ns = std::max<int64_t>(0, ops.dur_ns[row] - call->ShortestNs());
       skews.push_back({in.begin_ns, EndNs(in.begin_ns, wait_ns)});
     }
-    for (const Interval& run : Cover(std::move(all)).runs()) {
+    const Cover operations(std::move(all));
+    for (const Interval& run : operations.runs()) {
       time.total_ns = AddNs(time.total_ns, not_overlapped.Within(run));
     }
     const auto wait = waits.find(group);
@@ -109,7 +110,8 @@ std::vector<GroupTime> GroupTimes(const store::Job& job, const TraceStore& store
     if (time.has_tasks) time.wait_ns = std::min(wait->second, time.total_ns);
     if (!has_peers) continue;
     time.skew_ns = 0;
-    for (const Interval& run : Cover(std::move(skews)).runs()) {
+    const Cover waiting(std::move(skews));
+    for (const Interval& run : waiting.runs()) {
       time.skew_ns = AddNs(time.skew_ns, not_overlapped.Within(run));
     }
     time.transfer_ns = time.total_ns - time.skew_ns;

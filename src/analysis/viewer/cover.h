@@ -17,7 +17,8 @@ class Cover {
   // The part of the interval that is covered. O(log n).
   int64_t Within(Interval interval) const;
   // Disjoint and ascending; intervals that touched are one.
-  std::span<const Interval> runs() const { return runs_; }
+  std::span<const Interval> runs() const& { return runs_; }
+  std::span<const Interval> runs() const&& = delete;  // would outlive what it shows
   int64_t total_ns() const { return before_ns_.empty() ? 0 : before_ns_.back(); }
 
  private:

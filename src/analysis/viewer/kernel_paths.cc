@@ -37,8 +37,12 @@ bool IsMatmulOp(std::string_view name) {
                                {"aten::addmm", "aten::bmm", "aten::mm", "aten::matmul"}));
 }
 bool IsConvOp(std::string_view name) { return StartsInAnyCase(name, "aten::conv"); }
+// cuDNN's and MIOpen's own operators, which older traces have beside aten's.
+bool IsGpuConvOp(std::string_view name) {
+  return ContainsInAnyCase(name, "cudnn_conv") || ContainsInAnyCase(name, "miopen_conv");
+}
 bool IsCubeOp(std::string_view name) {
-  return IsFlashOp(name) || IsMatmulOp(name) || IsConvOp(name);
+  return IsFlashOp(name) || IsMatmulOp(name) || IsConvOp(name) || IsGpuConvOp(name);
 }
 bool IsBackwardOp(std::string_view name) {
   return ContainsAny(name, std::to_array<std::string_view>({"bwd", "back", "grad"}));
@@ -124,6 +128,11 @@ class Units {
   bool IsKnown() const {
     return std::any_of(known_.begin(), known_.end(), [](std::span<const double> column) {
       return std::any_of(column.begin(), column.end(), [](double us) { return us >= 0; });
+    });
+  }
+  bool IsKnown(size_t kernel) const {
+    return std::any_of(known_.begin(), known_.end(), [&](std::span<const double> column) {
+      return kernel < column.size() && column[kernel] >= 0;
     });
   }
   bool IsCube(size_t kernel) const {
@@ -249,9 +258,8 @@ KernelPaths ClassifyKernels(const TraceStore& store) {
   const store::KernelTable& kernels = store.kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const StringId name = kernels.name[i];
-    if (is_collective(kernels.core[i]) || is_device_side(name) || (!is_ascend && is_nccl(name))) {
-      continue;
-    }
+    if (is_collective(kernels.core[i]) || is_device_side(name)) continue;
+    if (is_ascend ? !units.IsKnown(i) : is_nccl(name)) continue;
     const std::string_view name_text = store.Text(name);
     const bool is_cube = units.IsCube(i);
     const SliceId op = cube_ops.Find(kernels.begin_ns[i], name);

@@ -11,7 +11,7 @@ namespace steplens::analysis::viewer {
 
 // Where a kernel stands in the tree below Computing Time.
 enum class KernelClass : uint8_t {
-  kNone,  // a collective, or the device side of one
+  kNone,  // a collective, the device side of one, or one whose units were not measured
   kPagedAttention,
   kTensorMove,
   kFlashAttention,
