@@ -1,5 +1,6 @@
 // The reference viewer's answers on a real capture (text, level 1, rank 0), number by number. What
 // differs on purpose is listed in docs/metrics.md.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -199,6 +200,9 @@ TEST_F(Golden, MemoryCurves) {
       const JsonValue series = curve["series"][legends[s + 1]];
       ExpectSame(series["points"], peaks, "points", s);
       ExpectSame(series["peak"], peaks, "peak_mb", s);
+      const std::string title = curve["title"].ToText();
+      const std::string peak = fmt::format(": {:.2f}MB", Number(peaks, "title_mb", s));
+      EXPECT_TRUE(title.empty() || title.find(peak) != title.npos) << title << " has no " << peak;
     }
     for (const char* part : {"first", "last"}) {
       curve[part].ForEachElement(

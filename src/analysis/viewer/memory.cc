@@ -54,8 +54,9 @@ Result<MetricAnswer> MemoryCurve(const MetricCall& call) {
   const int64_t page_origin_ns = MemoryOriginNs(*store);
   TableRows points("points", {TextColumn("series"), NumberColumn("time_ms", 3),
                               NumberColumn("value_mb", 2), IntColumn("t_ns")});
-  TableRows peaks("peaks", {TextColumn("series"), NumberColumn("peak_mb", 2),
-                            NumberColumn("time_ms", 3), IntColumn("t_ns"), IntColumn("points")});
+  TableRows peaks("peaks",
+                  {TextColumn("series"), NumberColumn("peak_mb", 2), NumberColumn("time_ms", 3),
+                   IntColumn("t_ns"), IntColumn("points"), NumberColumn("title_mb", 2)});
   bool is_derived = false;
   const std::vector<MemorySeries> all = CollectMemorySeries(*store, grouping, is_derived);
   for (const MemorySeries& series : all) {
@@ -67,8 +68,8 @@ Result<MetricAnswer> MemoryCurve(const MetricCall& call) {
     const auto peak =
         std::max_element(series.points.begin(), series.points.end(),
                          [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
-    peaks.Add(series.name, TruncatedMb(peak->bytes), ToMs(peak->ts_ns, page_origin_ns),
-              Since(peak->ts_ns, origin_ns), series.points.size());
+    peaks.Add(series.name, Mb(peak->bytes), ToMs(peak->ts_ns, page_origin_ns),
+              Since(peak->ts_ns, origin_ns), series.points.size(), TruncatedMb(peak->bytes));
   }
   MetricAnswer answer;
   answer.definition = "insight.memory_curve";

@@ -106,16 +106,17 @@ table::Table PieTable(const TraceStore& store, const std::vector<Group>& groups,
   return rows.Take();
 }
 
+// The sum of what the other pie shows, so rounded first.
 table::Table CoreTable(const TraceStore& store, const std::vector<Group>& groups) {
-  std::map<StringId, int64_t> totals;
-  for (const Group& group : groups) totals[group.core] += group.stats.total_ns;
-  std::vector<std::pair<StringId, int64_t>> sorted(totals.begin(), totals.end());
+  std::map<StringId, double> totals_us;
+  for (const Group& group : groups) {
+    totals_us[group.core] += RoundTo(NsToUs(group.stats.total_ns), 2);
+  }
+  std::vector<std::pair<StringId, double>> sorted(totals_us.begin(), totals_us.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   TableRows rows("cores", {TextColumn("name"), NumberColumn("duration_us", 2)});
-  for (const auto& [core, total_ns] : sorted) {
-    rows.Add(store.Text(core), RoundTo(NsToUs(total_ns), 2));
-  }
+  for (const auto& [core, total_us] : sorted) rows.Add(store.Text(core), RoundTo(total_us, 2));
   return rows.Take();
 }
 
