@@ -1,0 +1,134 @@
+#include "analysis/viewer/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/cluster/communication/group_book.h"
+#include "analysis/cluster/group_name.h"
+#include "analysis/steps/steps.h"
+#include "analysis/time_math.h"
+
+namespace steplens::analysis::viewer {
+namespace {
+
+using store::TraceStore;
+
+constexpr uint32_t kNoCall = UINT32_MAX;
+
+// "hcom_allReduce__586_0_1" -> "586": part of the group's hash; empty for other names.
+std::string_view SuffixInName(std::string_view name) {
+  const size_t mark = name.find("__");
+  if (mark == name.npos) return {};
+  name.remove_prefix(mark + 2);
+  return name.substr(0, name.find('_'));
+}
+
+// "hcom_allReduce__586_0_1" -> "hcom_allReduce_"; other names are kinds already.
+std::string_view KindOfName(std::string_view name) {
+  const size_t mark = name.find("__");
+  return mark == name.npos ? name : name.substr(0, mark + 1);
+}
+
+// comm_ops rows in order of begin: ordinals count in time.
+std::vector<uint32_t> RowsInOrder(const store::CommOpTable& ops) {
+  std::vector<uint32_t> rows(ops.size());
+  for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](uint32_t a, uint32_t b) { return ops.begin_ns[a] < ops.begin_ns[b]; });
+  return rows;
+}
+
+// A call is what most of its parts say it is: parts with another element count were paired wrongly.
+void DropStrangers(std::vector<CollectivePart>& parts) {
+  std::map<int64_t, size_t> votes;
+  for (const CollectivePart& part : parts) ++votes[part.count];
+  if (votes.size() < 2) return;
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::erase_if(parts, [&](const CollectivePart& part) { return part.count != most->first; });
+}
+
+}  // namespace
+
+int64_t CollectivePart::end_ns() const { return EndNs(begin_ns, dur_ns); }
+
+GroupNames::GroupNames(const TraceStore& store) : store_(store) {
+  for (size_t i = 0; i < store.comm_times.size(); ++i) {
+    const std::string_view group = store.Text(store.comm_times.group_name[i]);
+    if (group.empty()) continue;
+    by_op_name_.try_emplace(static_cast<uint32_t>(store.comm_times.op_name[i]),
+                            cluster::GroupName(group));
+  }
+}
+
+std::string GroupNames::Of(uint32_t comm_op_row) const {
+  const StringId name = store_.comm_ops.name[comm_op_row];
+  const auto known = by_op_name_.find(static_cast<uint32_t>(name));
+  if (known != by_op_name_.end()) return known->second;
+  const std::string_view group = store_.Text(store_.comm_ops.group_name[comm_op_row]);
+  // A trace that numbers its groups ("0") says nothing another rank could agree with.
+  const std::string_view suffix = SuffixInName(store_.Text(name));
+  if (group.size() < 6 && !suffix.empty()) return std::string(suffix);
+  return cluster::GroupName(group);
+}
+
+CollectiveBook::CollectiveBook(const store::Job& job) {
+  std::map<std::string, Call> by_key;
+  call_of_row_.resize(job.ranks.size());
+  std::vector<std::vector<const Call*>> of_row(job.ranks.size());
+  for (uint32_t r = 0; r < job.ranks.size(); ++r) {
+    const TraceStore& store = job.ranks[r];
+    const store::CommOpTable& ops = store.comm_ops;
+    of_row[r].assign(ops.size(), nullptr);
+    if (ops.size() == 0) continue;
+    const GroupNames groups(store);
+    const std::vector<StepRange> steps = ComputeStepRanges(store);
+    StepFinder finder(steps);
+    std::unordered_map<std::string, int64_t> ordinals;
+    for (const uint32_t row : RowsInOrder(ops)) {
+      const std::string_view name = store.Text(ops.name[row]);
+      if (cluster::IsP2pName(name)) continue;
+      const auto step = finder.Find(ops.begin_ns[row]);
+      const std::string group = groups.Of(row);
+      std::string stem = fmt::format("{}/{}/{}/", group, KindOfName(name),
+                                     step ? std::to_string(steps[*step].step) : "-");
+      const int64_t ordinal = ordinals[stem]++;
+      stem += fmt::format("{:06}", ordinal);
+      Call& call = by_key[stem];
+      call.group = group;
+      call.parts.push_back({r, row, ops.begin_ns[row], ops.dur_ns[row], ops.count[row]});
+      of_row[r][row] = &call;
+    }
+  }
+  std::unordered_map<const Call*, uint32_t> index;
+  calls_.reserve(by_key.size());
+  for (auto& [key, call] : by_key) {
+    index.emplace(&call, static_cast<uint32_t>(calls_.size()));
+    call.key = key;
+    DropStrangers(call.parts);
+    calls_.push_back(std::move(call));
+  }
+  for (size_t r = 0; r < of_row.size(); ++r) {
+    for (const Call* call : of_row[r]) {
+      call_of_row_[r].push_back(call == nullptr ? kNoCall : index.at(call));
+    }
+  }
+}
+
+int64_t CollectiveBook::Call::ShortestNs() const {
+  int64_t shortest_ns = store::kNone;
+  for (const CollectivePart& part : parts) {
+    if (shortest_ns == store::kNone || part.dur_ns < shortest_ns) shortest_ns = part.dur_ns;
+  }
+  return shortest_ns == store::kNone ? 0 : shortest_ns;
+}
+
+const CollectiveBook::Call* CollectiveBook::Find(uint32_t rank_index, uint32_t row) const {
+  if (rank_index >= call_of_row_.size() || row >= call_of_row_[rank_index].size()) return nullptr;
+  const uint32_t call = call_of_row_[rank_index][row];
+  return call == kNoCall ? nullptr : &calls_[call];
+}
+
+}  // namespace steplens::analysis::viewer

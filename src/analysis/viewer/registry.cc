@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/time_math.h"
+#include "analysis/viewer/metrics.h"
+
+namespace steplens::analysis::viewer {
+namespace {
+
+struct Registered {
+  MetricEntry entry;
+  Result<MetricAnswer> (*compute)(const MetricCall&);
+};
+
+const std::vector<Registered>& All() {
+  static const std::vector<Registered> all = {
+      {{"overall", "Where the time of a rank went, as a tree.", {"rank", "t0", "t1"}}, Overall},
+      {{"overall_details", "The kernels of a path of that tree.", {"rank", "path", "t0", "t1"}},
+       OverallDetails},
+      {{"layer_summary",
+        "The names of a layer of the timeline with their times.",
+        {"rank", "layer", "name", "t0", "t1"}},
+       LayerSummary},
+      {{"kernel_details", "Every kernel.", {"rank", "t0", "t1"}}, KernelDetails},
+      {{"kernel_types", "Kernels by type and core.", {"rank", "t0", "t1"}}, KernelTypes},
+      {{"memcpy_overall", "Copies by stream and operation.", {"rank", "t0", "t1"}}, MemcpyOverall},
+      {{"operator_groups",
+        "Kernels grouped, with shares.",
+        {"rank", "group_by", "top", "step", "t0", "t1"}},
+       OperatorGroups},
+      {{"operator_details",
+        "Kernels of a group with their metrics.",
+        {"rank", "group_by", "type", "name", "shape", "core", "step", "t0", "t1"}},
+       OperatorDetails},
+      {{"memory_curve", "Memory over time.", {"rank", "group_by", "width", "t0", "t1"}},
+       MemoryCurve},
+      {{"memory_operators", "Every allocation.", {"rank", "t0", "t1"}}, MemoryOperators},
+      {{"memory_components", "The peak of each component.", {"rank", "min_mb"}}, MemoryComponents},
+      {{"memory_static", "Memory of a static graph by node.", {"rank", "graph"}}, MemoryStatic},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::vector<MetricEntry> Metrics() {
+  std::vector<MetricEntry> entries;
+  for (const Registered& metric : All()) entries.push_back(metric.entry);
+  return entries;
+}
+
+Result<MetricAnswer> ComputeMetric(std::string_view name, const MetricArgs& args,
+                                   const store::Job& job, const ArgsReader& read_args) {
+  for (const Registered& metric : All()) {
+    if (metric.entry.name == name) return metric.compute({args, job, read_args});
+  }
+  return Error{ErrorCode::kNotFound, fmt::format("there is no metric '{}'", name)};
+}
+
+int64_t OriginNs(const store::Job& job) {
+  int64_t origin_ns = store::kNone;
+  const auto cover = [&](int64_t ts_ns) {
+    if (origin_ns == store::kNone || ts_ns < origin_ns) origin_ns = ts_ns;
+  };
+  for (const store::TraceStore& store : job.ranks) {
+    const store::Extent extent = store::ComputeExtent(store);
+    const bool has_extent = extent.begin_ns != extent.end_ns || extent.begin_ns != 0;
+    if (has_extent) cover(extent.begin_ns);
+    // A counter that starts more than a day before everything else is an outlier, too.
+    constexpr int64_t kDayNs = 86400LL * 1000000000LL;
+    for (const int64_t ts_ns : store.counters.ts_ns.span()) {
+      if (!has_extent || ts_ns >= AddNs(extent.begin_ns, -kDayNs)) cover(ts_ns);
+    }
+  }
+  return origin_ns == store::kNone ? 0 : origin_ns;
+}
+
+}  // namespace steplens::analysis::viewer
