@@ -22,6 +22,10 @@ export interface PageDef {
 
 export const pages: PageDef[] = [
   { id: "timeline", title: "page.timeline", icon: "timeline", needs: "timeline", load: () => import("../timeline/page") },
+  { id: "operators", title: "page.operators", icon: "operators", needs: "operator", load: () => import("./operators") },
+  { id: "memory", title: "page.memory", icon: "memory", needs: "memory", load: () => import("./memory") },
+  { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql") },
+  { id: "data", title: "page.data", icon: "data", needs: null, load: () => import("./data") },
 ];
 
 export const kFirstPage = "timeline";
