@@ -21,6 +21,7 @@ export interface PageDef {
 }
 
 export const pages: PageDef[] = [
+  { id: "overview", title: "page.overview", icon: "overview", needs: "overview", load: () => import("./overview") },
   { id: "timeline", title: "page.timeline", icon: "timeline", needs: "timeline", load: () => import("../timeline/page") },
   { id: "operators", title: "page.operators", icon: "operators", needs: "operator", load: () => import("./operators") },
   { id: "memory", title: "page.memory", icon: "memory", needs: "memory", load: () => import("./memory") },
