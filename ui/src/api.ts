@@ -1,0 +1,171 @@
+// The typed client of the HTTP API. URLs are relative, so the app works behind a proxy's base path;
+// the session cookie set by the start link is sent by the browser. Every failure is an ApiError.
+import type * as T from "./api_types";
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+/** True when the request was given up by us; nobody wants to hear about that. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Ready for a query string or undefined to leave out. */
+type Params = Record<string, string | number | undefined>;
+
+const BASE = "./api/v1";
+
+async function failure(response: Response): Promise<ApiError> {
+  try {
+    const body = (await response.json()) as { error?: T.ApiErrorBody };
+    if (body.error) return new ApiError(response.status, body.error.code, body.error.message, body.error.hint ?? "");
+  } catch {
+    // The answer is not ours (a proxy's page, a cut connection): the status line says what there is to say.
+  }
+  return new ApiError(response.status, "http", `${response.status} ${response.statusText}`, "");
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(BASE + path, { credentials: "same-origin", ...init });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError(0, "unreachable", "the server does not answer", "");
+  }
+  if (!response.ok) throw await failure(response);
+  return response;
+}
+
+async function get<R>(path: string, params: Params = {}, signal?: AbortSignal): Promise<R> {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) if (value !== undefined) query.set(key, String(value));
+  const text = query.toString();
+  const response = await send(text ? `${path}?${text}` : path, { signal: signal ?? null });
+  return (await response.json()) as R;
+}
+
+function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  return send(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Steplens": "1" },
+    body: JSON.stringify(body),
+    signal: signal ?? null,
+  });
+}
+
+async function query<R>(path: string, body: unknown, signal?: AbortSignal): Promise<R> {
+  return (await (await post(path, body, signal)).json()) as R;
+}
+
+export const getInfo = () => get<T.Info>("/info");
+export const listFolder = (path: string) => get<{ path: string; entries: T.FsEntry[] }>("/fs", { path });
+export const openPath = (path: string) => query<{ ds: string }>("/open", { path });
+
+/** All requests about one dataset. `align` is the id of the rank offsets that times refer to; 0 = as recorded. */
+export class Dataset {
+  align = 0;
+
+  constructor(readonly ds: string) {}
+
+  private path(rest: string): string {
+    return `/ds/${encodeURIComponent(this.ds)}${rest}`;
+  }
+
+  private timed(body: object): object {
+    return { align: this.align, ...body };
+  }
+
+  meta = () => get<T.DatasetMeta>(this.path(""));
+  tracks = () => get<T.TracksReply>(this.path("/tracks"));
+
+  async tiles(keys: [number, number, number][], signal?: AbortSignal): Promise<ArrayBuffer> {
+    return (await post("/tiles", this.timed({ ds: this.ds, keys }), signal)).arrayBuffer();
+  }
+
+  strings = (ids: number[]) => query<{ strings: Record<string, string> }>(this.path("/strings"), { ids });
+  topStrings = (top: number) => get<{ strings: Record<string, string> }>(this.path("/strings"), { top });
+
+  slice = (track: number, i: number, signal?: AbortSignal) =>
+    get<T.SliceDetail>(this.path("/slice"), { track, i, align: this.align || undefined }, signal);
+
+  at = (track: number, row: number, t: number, w: number) =>
+    get<{ slices: T.SliceRef[]; count: number }>(this.path("/at"), {
+      track,
+      row,
+      t: Math.round(t),
+      w: Math.max(1, Math.round(w)),
+      align: this.align || undefined,
+    });
+
+  range = (body: T.RangeQuery, signal?: AbortSignal) =>
+    query<T.RangeReply>(this.path("/range"), this.timed(body), signal);
+
+  hist = (body: { name: number | string; tracks?: number[]; bins: number; log: boolean }, signal?: AbortSignal) =>
+    query<T.HistReply>(this.path("/hist"), body, signal);
+
+  search = (body: T.SearchQuery, signal?: AbortSignal) =>
+    query<T.SearchReply>(this.path("/search"), this.timed(body), signal);
+
+  next = (body: { track: number; i: number; dir: 1 | -1; same: "name" | "track" | "row" }) =>
+    query<T.SliceRef>(this.path("/next"), this.timed(body));
+
+  flows = (body: { cats: string[]; tracks: number[]; t0: number; t1: number; max: number }, signal?: AbortSignal) =>
+    query<T.FlowsReply>(this.path("/flows"), this.timed(body), signal);
+
+  table = (body: T.TableQuery, signal?: AbortSignal) =>
+    query<T.TableReply>(this.path("/table"), this.timed(body), signal);
+
+  /** Address of a whole filtered table as a file; the browser downloads it while the server writes it. */
+  exportUrl(body: T.TableQuery, format: "csv" | "tsv" | "json"): string {
+    const text = JSON.stringify(this.timed({ ...body, format }));
+    return `${BASE}${this.path("/export")}?body=${encodeURIComponent(text)}`;
+  }
+
+  sql = (body: { query: string; limit: number; timeout_ms: number }, signal?: AbortSignal) =>
+    query<T.SqlReply>(this.path("/sql"), body, signal);
+
+  schema = () => get<T.SchemaReply>(this.path("/schema"));
+
+  metric = (name: string, args: Record<string, unknown> = {}, signal?: AbortSignal) =>
+    query<T.MetricReply>(this.path("/metric"), { name, args }, signal);
+
+  setAlign = (body: T.AlignQuery) => query<T.AlignReply>(this.path("/align"), this.timed(body));
+
+  explain = (body: T.ExplainQuery) => query<T.ExplainReply>(this.path("/explain"), this.timed(body));
+
+  async snapshot(body: { t0: number; t1: number; tracks: number[] }): Promise<Blob> {
+    return (await post(this.path("/snapshot"), this.timed(body))).blob();
+  }
+
+  focus = (body: { tracks: number[]; t0: number; t1: number }) => post(this.path("/focus"), body);
+  saveView = (state: unknown) => query<{ id: string }>(this.path("/view"), state);
+  loadView = (id: string) => get<unknown>(this.path(`/view/${encodeURIComponent(id)}`));
+}
+
+export interface EventHandlers {
+  onProgress(progress: T.Progress): void;
+  onChanged(changed: T.Changed): void;
+  /** The stream is up (true) or was lost and is being retried by the browser (false). */
+  onConnection(up: boolean): void;
+}
+
+/** Follows the server's events until the returned function is called. */
+export function followEvents(handlers: EventHandlers): () => void {
+  const source = new EventSource(`${BASE}/events`);
+  const read = <D>(event: Event): D => JSON.parse((event as MessageEvent<string>).data) as D;
+  source.addEventListener("open", () => handlers.onConnection(true));
+  source.addEventListener("error", () => handlers.onConnection(false));
+  source.addEventListener("progress", (event) => handlers.onProgress(read<T.Progress>(event)));
+  source.addEventListener("changed", (event) => handlers.onChanged(read<T.Changed>(event)));
+  return () => source.close();
+}

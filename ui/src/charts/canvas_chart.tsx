@@ -1,0 +1,223 @@
+// The common part of the small charts: a canvas that follows size and theme, with hover, keyboard focus on its marks,
+// a table view, and export as picture or csv. A chart is a function that draws and says where its marks are.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Cell, ColumnInfo } from "../api_types";
+import { formatCell } from "../format";
+import { t } from "../i18n";
+import { cssColor, theme } from "../state/theme";
+import { downloadBlob, downloadCanvas, toCsv } from "../widgets/download";
+import { openMenuAt } from "../widgets/menu";
+
+export interface ChartTable {
+  columns: ColumnInfo[];
+  rows: Cell[][];
+}
+
+/** Something on the chart that can be pointed at. Rectangles in css px. */
+export interface Mark {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  /** One line for tooltip and screen reader. */
+  text: string;
+  /** For shapes that are no rectangles. */
+  contains?: (x: number, y: number) => boolean;
+  /** What a click means; handed to onPick. */
+  key: number;
+}
+
+export interface Surface {
+  g: CanvasRenderingContext2D;
+  width: number;
+  height: number;
+  ink: string;
+  muted: string;
+  line: string;
+  ground: string;
+}
+
+export type Draw = (surface: Surface) => Mark[];
+
+export interface CanvasChartProps {
+  title: string;
+  height: number;
+  draw: Draw;
+  /** Redraws when one of these changes. */
+  deps: unknown[];
+  table: ChartTable;
+  onPick?: ((key: number) => void) | undefined;
+  children?: ComponentChildren;
+}
+
+export const kFont = "12px system-ui, sans-serif";
+
+function hit(marks: Mark[], x: number, y: number): number {
+  for (let at = marks.length - 1; at >= 0; at--) {
+    const mark = marks[at]!;
+    if (mark.contains ? mark.contains(x, y) : x >= mark.x && x < mark.x + mark.w && y >= mark.y && y < mark.y + mark.h) return at;
+  }
+  return -1;
+}
+
+function outline(g: CanvasRenderingContext2D, mark: Mark, color: string): void {
+  g.strokeStyle = color;
+  g.lineWidth = 2;
+  g.strokeRect(mark.x - 1, mark.y - 1, Math.max(4, mark.w) + 2, Math.max(4, mark.h) + 2);
+}
+
+export function PlainTable({ table }: { table: ChartTable }) {
+  return (
+    <div class="scroll">
+      <table class="plain">
+        <thead>
+          <tr>
+            {table.columns.map((column) => (
+              <th key={column.name}>{column.name}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.slice(0, 1000).map((row, index) => (
+            <tr key={index}>
+              {table.columns.map((column, at) => (
+                <td key={at} class={column.type === "text" ? "" : "num"}>
+                  {formatCell(row[at] ?? null, column)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function saveTable(name: string, table: ChartTable): void {
+  const rows = table.rows.map((row) => table.columns.map((column, at) => formatCell(row[at] ?? null, column)));
+  downloadBlob(`${name}.csv`, new Blob([toCsv(table.columns.map((c) => c.name), rows)], { type: "text/csv" }));
+}
+
+interface FrameProps {
+  title: string;
+  table: ChartTable;
+  picture: () => HTMLCanvasElement | null;
+  legend?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Title line with the table switch and exports around any chart. */
+export function ChartFrame({ title, table, picture, legend, children }: FrameProps) {
+  const [asTable, setAsTable] = useState(false);
+  const menu = (anchor: Element) => {
+    const canvas = picture();
+    openMenuAt(anchor, [
+      { label: t("chart.table"), checked: asTable, run: () => setAsTable(!asTable) },
+      { label: t("chart.png"), disabled: !canvas, run: () => canvas && downloadCanvas(`${title}.png`, canvas) },
+      { label: t("chart.csv"), run: () => saveTable(title, table) },
+    ]);
+  };
+  return (
+    <figure class="chart" aria-label={title}>
+      <figcaption>
+        <span class="chart-title">{title}</span>
+        {legend}
+        <button class="icon" aria-label={t("chart.menu")} onClick={(e) => menu(e.currentTarget)}>
+          ⋯
+        </button>
+      </figcaption>
+      {asTable ? <PlainTable table={table} /> : children}
+    </figure>
+  );
+}
+
+export function CanvasChart({ title, height, draw, deps, table, onPick, children }: CanvasChartProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const marks = useRef<Mark[]>([]);
+  const [focus, setFocus] = useState(-1);
+  const [tip, setTip] = useState<{ x: number; y: number; text: string } | null>(null);
+  const [width, setWidth] = useState(0);
+
+  useEffect(() => {
+    const box = canvas.current?.parentElement;
+    if (!box) return;
+    const observer = new ResizeObserver(() => setWidth(box.clientWidth));
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element || width === 0) return;
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+    const g = element.getContext("2d");
+    if (!g) return;
+    g.scale(ratio, ratio);
+    g.font = kFont;
+    const surface = { g, width, height, ink: cssColor("--ink"), muted: cssColor("--muted"), line: cssColor("--line"), ground: cssColor("--panel") };
+    g.fillStyle = surface.ground;
+    g.fillRect(0, 0, width, height);
+    marks.current = draw(surface);
+    const focused = marks.current[focus];
+    if (focused) outline(g, focused, cssColor("--accent"));
+  }, [...deps, width, height, theme.value, focus]);
+
+  const point = (event: PointerEvent | MouseEvent) => {
+    const box = canvas.current?.getBoundingClientRect();
+    return box ? { x: event.clientX - box.left, y: event.clientY - box.top } : { x: 0, y: 0 };
+  };
+  const onMove = (event: PointerEvent) => {
+    const { x, y } = point(event);
+    const mark = marks.current[hit(marks.current, x, y)];
+    setTip(mark ? { x, y, text: mark.text } : null);
+  };
+  const onClick = (event: MouseEvent) => {
+    const { x, y } = point(event);
+    const mark = marks.current[hit(marks.current, x, y)];
+    if (mark) onPick?.(mark.key);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : event.key === "ArrowLeft" || event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) {
+      const next = Math.max(0, Math.min(marks.current.length - 1, focus + step));
+      const mark = marks.current[next];
+      setFocus(next);
+      if (mark) setTip({ x: mark.x + mark.w / 2, y: mark.y, text: mark.text });
+    } else if (event.key === "Enter") {
+      const mark = marks.current[focus];
+      if (mark) onPick?.(mark.key);
+    } else return;
+    event.preventDefault();
+  };
+  const blur = () => {
+    setFocus(-1);
+    setTip(null);
+  };
+  return (
+    <ChartFrame title={title} table={table} picture={() => canvas.current} legend={children}>
+      <div class="chart-box" style={{ height: `${height}px` }}>
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="img"
+          aria-label={tip?.text ?? title}
+          class={onPick ? "pick" : ""}
+          style={{ height: `${height}px`, width: "100%" }}
+          onPointerMove={onMove}
+          onPointerLeave={() => setTip(null)}
+          onClick={onClick}
+          onKeyDown={onKey}
+          onBlur={blur}
+        />
+        {tip && (
+          <div class="tip" style={{ left: `${Math.min(tip.x + 12, Math.max(0, width - 240))}px`, top: `${Math.max(0, tip.y - 30)}px` }}>
+            {tip.text}
+          </div>
+        )}
+      </div>
+    </ChartFrame>
+  );
+}

@@ -1,0 +1,47 @@
+// The app's words in English and Chinese. Reading `locale` inside a component makes it follow the language switch.
+import { signal } from "@preact/signals";
+import enPages from "./en/pages.json";
+import enShell from "./en/shell.json";
+import enTimeline from "./en/timeline.json";
+import { formatMessage, type MessageArgs } from "./message";
+import zhPages from "./zh/pages.json";
+import zhShell from "./zh/shell.json";
+import zhTimeline from "./zh/timeline.json";
+
+export type Locale = "en" | "zh";
+
+const catalogues: Record<Locale, Record<string, string>> = {
+  en: { ...enShell, ...enTimeline, ...enPages },
+  zh: { ...zhShell, ...zhTimeline, ...zhPages },
+};
+
+const KEY = "steplens.locale";
+
+function initial(): Locale {
+  const stored = globalThis.localStorage?.getItem(KEY);
+  if (stored === "en" || stored === "zh") return stored;
+  return globalThis.navigator?.language?.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+export const locale = signal<Locale>(initial());
+
+export function setLocale(next: Locale): void {
+  locale.value = next;
+  localStorage.setItem(KEY, next);
+  document.documentElement.lang = next === "zh" ? "zh-CN" : "en";
+}
+
+/** The tag for Intl of the current language. */
+export function localeTag(): string {
+  return locale.value === "zh" ? "zh-CN" : "en-US";
+}
+
+export function hasMessage(key: string): boolean {
+  return key in catalogues[locale.value];
+}
+
+/** The text of `key`; a key nobody translated shows itself. */
+export function t(key: string, args: MessageArgs = {}): string {
+  const text = catalogues[locale.value][key] ?? catalogues.en[key];
+  return text === undefined ? key : formatMessage(text, args, localeTag());
+}

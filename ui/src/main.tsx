@@ -1,0 +1,22 @@
+import { render } from "preact";
+import { localeTag } from "./i18n";
+import { App } from "./shell/app";
+import { startKeys } from "./state/commands";
+import { startRouter } from "./state/router";
+import { startSession } from "./state/session";
+import { startTheme } from "./state/theme";
+import { startTracks } from "./state/tracks";
+import "uplot/dist/uPlot.min.css";
+import "./styles/base.css";
+import "./styles/shell.css";
+import "./styles/table.css";
+import "./styles/timeline.css";
+import "./styles/pages.css";
+
+startTheme();
+document.documentElement.lang = localeTag();
+startRouter();
+startKeys();
+void startSession().then(startTracks);
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,147 @@
+// What was read, what was left out and why, what was wrong with it, and which views lack what.
+import type { RankMeta, ViewState } from "../api_types";
+import { formatBytes, formatInt } from "../format";
+import { t } from "../i18n";
+import { copyText } from "../widgets/states";
+import { Card } from "./parts";
+import type { PageProps } from "./registry";
+
+function Files({ rank }: { rank: RankMeta }) {
+  return (
+    <table class="plain wide">
+      <thead>
+        <tr>
+          <th>{t("data.file")}</th>
+          <th class="num">{t("data.size")}</th>
+          <th>{t("data.use")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rank.files.map((file) => (
+          <tr key={file.path} class={file.used ? "" : "muted"}>
+            <td class="mono">{file.path}</td>
+            <td class="num">{formatBytes(file.size)}</td>
+            <td>{file.used ? t("data.used") : `${t("data.left_out")}: ${file.note}`}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Issues({ rank }: { rank: RankMeta }) {
+  if (rank.issues.length === 0) return <p class="ok">{t("data.sound")}</p>;
+  return (
+    <table class="plain wide">
+      <thead>
+        <tr>
+          <th>{t("data.issue")}</th>
+          <th class="num">{t("data.times")}</th>
+          <th>{t("data.example")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rank.issues.map((issue) => (
+          <tr key={issue.name}>
+            <td>
+              <span class={`tag ${issue.severity}`}>{issue.severity}</span> {issue.text}
+            </td>
+            <td class="num">{formatInt(issue.count)}</td>
+            <td class="mono">{issue.example}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Views({ views }: { views: Record<string, ViewState> }) {
+  return (
+    <table class="plain wide">
+      <thead>
+        <tr>
+          <th>{t("data.view")}</th>
+          <th>{t("data.state")}</th>
+          <th>{t("missing.what")}</th>
+          <th>{t("missing.flag")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {Object.entries(views).map(([name, view]) => (
+          <tr key={name}>
+            <td>{t(`page.${name === "operator" ? "operators" : name}`)}</td>
+            <td>{t(view.available ? (view.missing.length === 0 ? "data.complete" : "data.partly") : "data.not_there")}</td>
+            <td>{view.missing.map((part) => part.what).join("; ")}</td>
+            <td>
+              {view.missing
+                .filter((part) => part.flag)
+                .map((part) => (
+                  <button key={part.flag} class="link mono" title={t("copy")} onClick={() => void copyText(part.flag)}>
+                    {part.flag}
+                  </button>
+                ))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Rank({ rank, open }: { rank: RankMeta; open: boolean }) {
+  const counts = Object.entries(rank.counts).filter(([, count]) => count > 0);
+  return (
+    <details class="card" open={open}>
+      <summary>
+        <b>
+          {t("rank")} {rank.alias || rank.rank}
+        </b>{" "}
+        <span class="muted">
+          {[rank.source, rank.format, rank.level, rank.host].filter((part) => part !== "").join(" · ")} · {rank.path}
+        </span>{" "}
+        {rank.issues.length > 0 && <span class="tag warn">{t("data.issues", { n: rank.issues.length })}</span>}
+      </summary>
+      <p class="facts-line">
+        {counts.map(([name, count]) => (
+          <span key={name}>
+            {name} <b>{formatInt(count)}</b>
+          </span>
+        ))}
+        {rank.steps.length > 0 && (
+          <span>
+            {t("step")} <b>{rank.steps.map((step) => step.step).join(", ")}</b>
+          </span>
+        )}
+      </p>
+      <Issues rank={rank} />
+      <Files rank={rank} />
+    </details>
+  );
+}
+
+export default function DataPage({ meta }: PageProps) {
+  return (
+    <div class="page-body">
+      <Card title={t("data.views")}>
+        <Views views={meta.views as Record<string, ViewState>} />
+      </Card>
+      {meta.ranks.map((rank) => (
+        <Rank key={rank.rank} rank={rank} open={meta.ranks.length <= 2} />
+      ))}
+      {meta.ignored.length > 0 && (
+        <Card title={t("data.ignored")}>
+          <table class="plain wide">
+            <tbody>
+              {meta.ignored.map((file) => (
+                <tr key={file.path}>
+                  <td class="mono">{file.path}</td>
+                  <td>{file.note}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Card>
+      )}
+    </div>
+  );
+}

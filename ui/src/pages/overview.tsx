@@ -1,0 +1,226 @@
+// One screen about the run: step time, where it goes, which rank and step stand out, what costs most, how good the data are.
+import { useMemo, useState } from "preact/hooks";
+import type { Cell, DatasetMeta, TableReply } from "../api_types";
+import { BarChart, StackedBars } from "../charts/bars";
+import { HeatMap } from "../charts/heat_map";
+import { partColors } from "../charts/palette";
+import { formatDuration, formatPercent } from "../format";
+import { t } from "../i18n";
+import { openRange, openSearch } from "../state/jump";
+import { navigate } from "../state/router";
+import { revision, scope, scopeRank, setScope } from "../state/session";
+import { useLoad } from "../widgets/async";
+import { ErrorState, Loading } from "../widgets/states";
+import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
+import type { PageProps } from "./registry";
+
+/** One row of the step table, in us. */
+interface StepRow {
+  rank: number;
+  step: number | null;
+  computing: number;
+  not_overlapped: number;
+  overlapped: number;
+  free: number;
+  bubble: number;
+  preparing: number;
+  total: number;
+}
+
+const COLUMNS: [keyof StepRow, string][] = [
+  ["computing", "Computing"],
+  ["not_overlapped", "Communication(Not Overlapped)"],
+  ["overlapped", "Overlapped"],
+  ["free", "Free"],
+  ["bubble", "Bubble"],
+  ["preparing", "Preparing"],
+];
+const PARTS = ["computing", "not_overlapped", "free", "preparing"] as const;
+const METRICS = ["total", "computing", "not_overlapped", "overlapped", "free", "preparing"] as const;
+type Metric = (typeof METRICS)[number];
+
+function stepRows(reply: TableReply | null): StepRow[] {
+  if (!reply) return [];
+  const at = (name: string) => reply.columns.findIndex((column) => column.name === name);
+  const places = COLUMNS.map(([key, name]) => [key, at(name)] as const);
+  return reply.rows.map((cells: Cell[]) => {
+    const row: StepRow = { rank: asNumber(cells[at("Rank")]), step: null, computing: 0, not_overlapped: 0, overlapped: 0, free: 0, bubble: 0, preparing: 0, total: 0 };
+    const step = cells[at("Step")];
+    row.step = step === null || step === undefined || step === "" ? null : asNumber(step);
+    for (const [key, place] of places) if (key !== "step") row[key] = Math.max(0, place < 0 ? 0 : asNumber(cells[place] ?? 0));
+    row.total = row.computing + row.not_overlapped + row.free + row.preparing;
+    return row;
+  });
+}
+
+const stepName = (row: StepRow) => (row.step === null ? t("overview.whole") : String(row.step));
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+
+/** Relative spread of the step times around their mean. */
+function spread(values: number[]): number {
+  const middle = mean(values);
+  return middle > 0 ? Math.sqrt(mean(values.map((value) => (value - middle) ** 2))) / middle : 0;
+}
+
+function StepTime({ rows, rank }: { rows: StepRow[]; rank: number }) {
+  const own = rows.filter((row) => row.rank === rank).map((row) => row.total);
+  const ranks = [...new Set(rows.map((row) => row.rank))];
+  const computing = ranks.map((each) => ({ rank: each, us: mean(rows.filter((row) => row.rank === each).map((row) => row.computing)) }));
+  const slowest = computing.reduce((worst, each) => (each.us > worst.us ? each : worst), computing[0] ?? { rank, us: 0 });
+  const others = mean(computing.filter((each) => each.rank !== slowest.rank).map((each) => each.us));
+  return (
+    <Card title={t("overview.step_time")}>
+      <div class="big">{formatDuration(mean(own) * 1000)}</div>
+      {own.length > 1 && <p class="muted">± {formatPercent(spread(own))} · {t("steps", { n: own.length })}</p>}
+      {ranks.length > 1 && (
+        <p>
+          {t("overview.slowest")}{" "}
+          <button class="link" onClick={() => setScope({ ranks: [slowest.rank] })}>
+            {t("rank")} {slowest.rank}
+          </button>{" "}
+          <span class="muted">+{formatDuration((slowest.us - others) * 1000)}</span>
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function WhereItGoes({ rows, rank }: { rows: StepRow[]; rank: number }) {
+  const own = rows.filter((row) => row.rank === rank);
+  const names = useMemo(() => own.map(stepName), [rows, rank]);
+  const series = useMemo(
+    () => PARTS.map((part) => ({ name: t(`part.${part}`), color: partColors[part] ?? "#888", values: own.map((row) => row[part] / 1000) })),
+    [rows, rank, t("part.free")],
+  );
+  const pick = (at: number) => setScope({ step: own[at]?.step ?? null });
+  return (
+    <Card title={t("overview.where", { rank })} definition="overview.step_parts">
+      <StackedBars title={t("overview.where", { rank })} names={names} series={series} unit="ms" onPick={pick} />
+    </Card>
+  );
+}
+
+function Heat({ rows }: { rows: StepRow[] }) {
+  const [metric, setMetric] = useState<Metric>("total");
+  const ranks = useMemo(() => [...new Set(rows.map((row) => row.rank))].sort((a, b) => a - b), [rows]);
+  const steps = useMemo(() => [...new Set(rows.map(stepName))], [rows]);
+  const values = useMemo(() => {
+    const cells = new Float64Array(ranks.length * steps.length).fill(NaN);
+    for (const row of rows) cells[ranks.indexOf(row.rank) * steps.length + steps.indexOf(stepName(row))] = row[metric] / 1000;
+    return cells;
+  }, [rows, metric, ranks, steps]);
+  const pick = (row: number, column: number) => {
+    const found = rows.find((each) => each.rank === ranks[row] && stepName(each) === steps[column]);
+    if (found) setScope({ ranks: [found.rank], step: found.step });
+  };
+  const options = METRICS.map((name) => ({ value: name, text: t(`part.${name}`) }));
+  return (
+    <Card title={t("overview.heat")} extra={<Pick label={t("overview.metric")} value={metric} options={options} onPick={(name) => setMetric(name)} />}>
+      <HeatMap title={t("overview.heat")} rows={ranks.map((rank) => `${t("rank")} ${rank}`)} columns={steps} values={values} unit="ms" height={Math.min(420, 70 + ranks.length * 18)} onPick={pick} />
+    </Card>
+  );
+}
+
+function Quality({ meta }: { meta: DatasetMeta }) {
+  const levels = [...new Set(meta.ranks.map((rank) => rank.level).filter((level) => level !== ""))];
+  const issues = meta.ranks.reduce((sum, rank) => sum + rank.issues.filter((issue) => issue.severity !== "info").length, 0);
+  const missing = [...new Map(Object.values(meta.views).flatMap((view) => (view?.missing ?? []).map((part) => [part.what, part] as const))).values()];
+  return (
+    <Card title={t("overview.quality")} extra={<button onClick={() => navigate("data")}>{t("page.data")}</button>}>
+      <ul class="facts">
+        <li>{t("ranks", { n: meta.ranks.length })}</li>
+        <li>{[...new Set(meta.ranks.map((rank) => rank.source))].join(", ")}</li>
+        {levels.length > 0 && <li>{levels.join(", ")}</li>}
+        <li class={issues > 0 ? "warn" : "ok"}>{issues > 0 ? t("data.issues", { n: issues }) : t("data.sound")}</li>
+      </ul>
+      {missing.slice(0, 6).map((part) => (
+        <p key={part.what} class="muted">
+          {part.what} {part.flag && <span class="mono">({part.flag})</span>}
+        </p>
+      ))}
+    </Card>
+  );
+}
+
+function TopKernels({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
+  const groups = useMetric(ds, "operator_groups", { rank, step: scope.value.step, group_by: "Computing Operator Type", top: 10 });
+  const rows = rowsOf(groups.data, "groups");
+  const items = useMemo(
+    () => rows.map((row) => ({ name: asText(row["Type"]), value: asNumber(row["Total Time(us)"]), label: `${asNumber(row["Total Time(us)"]).toFixed(0)} us ×${asText(row["Count"])}` })),
+    [groups.data],
+  );
+  if (items.length === 0) return null;
+  return (
+    <Card title={t("overview.top_kernels")} extra={<button onClick={() => navigate("operators")}>{t("page.operators")}</button>}>
+      <BarChart title={t("overview.top_kernels")} items={items} unit="us" onPick={(at) => openSearch(items[at]?.name ?? "")} />
+    </Card>
+  );
+}
+
+function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
+  const range = scope.value.range;
+  const overall = useMetric(ds, "overall", { rank, t0: range?.[0], t1: range?.[1] });
+  const rows = rowsOf(overall.data, "overall");
+  if (rows.length === 0) return null;
+  return (
+    <Card title={t("overview.overall")} definition={overall.data?.definition}>
+      <table class="plain wide">
+        <thead>
+          <tr>
+            <th>{t("overview.category")}</th>
+            <th class="num">{t("overview.total_us")}</th>
+            <th class="num">%</th>
+            <th class="num">{t("overview.count")}</th>
+            <th class="num">{t("overview.avg_us")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const path = asText(row["path"]).split(" > ");
+            const count = asText(row["count"]);
+            return (
+              <tr key={asText(row["path"])}>
+                <td class={`level-${Math.min(4, path.length)}`}>{path[path.length - 1]}</td>
+                <td class="num">{asNumber(row["total_us"]).toFixed(2)}</td>
+                <td class="num">{row["ratio"] === null ? "" : asNumber(row["ratio"]).toFixed(2)}</td>
+                <td class="num">{count}</td>
+                <td class="num">{row["avg_us"] === null ? "" : asNumber(row["avg_us"]).toFixed(2)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Card>
+  );
+}
+
+export default function OverviewPage({ ds, meta }: PageProps) {
+  const steps = useLoad((signal) => ds.table({ source: "breakdown", args: {}, filter: [], sort: [], offset: 0, limit: 1000 }, signal), [ds.ds, revision.value]);
+  const rows = useMemo(() => stepRows(steps.data), [steps.data]);
+  const rank = scopeRank.value;
+  const show = () => {
+    const span = meta.ranks.find((each) => each.rank === rank)?.steps.find((each) => each.step === scope.value.step);
+    if (span) openRange(span.begin, span.end);
+    else openRange(meta.extent[0], meta.extent[1]);
+  };
+  if (steps.error) return <ErrorState error={steps.error} onRetry={steps.reload} />;
+  if (!steps.data) return <Loading />;
+  return (
+    <div class="page-body">
+      <div class="controls">
+        <RankPick />
+        <button onClick={show}>{t("overview.show")}</button>
+      </div>
+      <div class="grid-3">
+        <StepTime rows={rows} rank={rank} />
+        <WhereItGoes rows={rows} rank={rank} />
+        <Quality meta={meta} />
+      </div>
+      <div class="grid-2">
+        <Heat rows={rows} />
+        <TopKernels ds={ds} rank={rank} />
+      </div>
+      <Overall ds={ds} rank={rank} />
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+// What the pages share: named results, pickers, cards, and the way from a row to the timeline.
+import type { ComponentChildren } from "preact";
+import type { Dataset } from "../api";
+import type { Cell, ColumnInfo, MetricReply, MetricTable } from "../api_types";
+import { hasMessage, t } from "../i18n";
+import { openRange, openSlice } from "../state/jump";
+import { meta, revision, scopeRank, setScope } from "../state/session";
+import { type Loaded, useLoad } from "../widgets/async";
+import { toast } from "../widgets/toast";
+import type { RowView } from "../table/data_table";
+
+export type Args = Record<string, string | number | null | undefined>;
+
+function known(args: Args): Record<string, string | number> {
+  return Object.fromEntries(Object.entries(args).filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== undefined));
+}
+
+/** A named result that follows its arguments and the ranks that become visible; null arguments ask for nothing. */
+export function useMetric(ds: Dataset, name: string, args: Args | null): Loaded<MetricReply> {
+  return useLoad((signal) => (args ? ds.metric(name, known(args), signal) : null), [ds.ds, name, JSON.stringify(args), revision.value]);
+}
+
+/** The rows of a table of the answer as objects; none while it is not there. */
+export function rowsOf(reply: MetricReply | null, table: string): Record<string, Cell>[] {
+  const found = reply?.tables[table];
+  if (!found) return [];
+  return found.rows.map((row) => Object.fromEntries(found.columns.map((column, at) => [column.name, row[at] ?? null])));
+}
+
+export function tableOf(reply: MetricReply | null, table: string): MetricTable {
+  return reply?.tables[table] ?? { columns: [] as ColumnInfo[], rows: [] };
+}
+
+export const asNumber = (cell: Cell | undefined): number => (typeof cell === "number" ? cell : Number(cell ?? NaN));
+export const asText = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));
+
+interface CardProps {
+  title: string;
+  /** Key of the definition of its numbers, shown on demand. */
+  definition?: string | undefined;
+  extra?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Card({ title, definition, extra, children }: CardProps) {
+  const key = `define.${definition ?? ""}`;
+  return (
+    <section class="card" aria-label={title}>
+      <header class="card-head">
+        <h2>{title}</h2>
+        {definition && hasMessage(key) && (
+          <details class="define">
+            <summary aria-label={t("define")}>?</summary>
+            <p>{t(key)}</p>
+          </details>
+        )}
+        <span class="grow" />
+        {extra}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+export function Warnings({ reply }: { reply: MetricReply | null }) {
+  if (!reply || reply.warnings.length === 0) return null;
+  return (
+    <ul class="warnings">
+      {reply.warnings.map((warning) => (
+        <li key={warning}>{warning}</li>
+      ))}
+    </ul>
+  );
+}
+
+interface PickProps<V extends string | number> {
+  label: string;
+  value: V;
+  options: { value: V; text: string }[];
+  onPick(value: V): void;
+}
+
+export function Pick<V extends string | number>({ label, value, options, onPick }: PickProps<V>) {
+  const pick = (text: string) => {
+    const found = options.find((option) => String(option.value) === text);
+    if (found) onPick(found.value);
+  };
+  return (
+    <label class="pick">
+      {label}
+      <select value={String(value)} onChange={(event) => pick(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={String(option.value)}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The rank a page is about; the same as in the scope bar. */
+export function RankPick() {
+  const ranks = meta.value?.ranks ?? [];
+  return (
+    <Pick
+      label={t("rank")}
+      value={scopeRank.value}
+      options={ranks.map((rank) => ({ value: rank.rank, text: rank.alias || String(rank.rank) }))}
+      onPick={(rank) => setScope({ ranks: [rank] })}
+    />
+  );
+}
+
+/** Shows the slice of that name that begins at `begin` (ns) on the timeline, or the moment if no lane has it. */
+export async function jumpTo(ds: Dataset, rank: number, name: string, begin: number, dur: number): Promise<void> {
+  try {
+    const reply = await ds.search({ q: name, mode: "exact", t0: begin, t1: begin + 1, limit: 200, cursor: null });
+    const here = reply.hits.filter((hit) => Math.abs(hit.begin - begin) <= 1);
+    const hit = here.find((each) => each.lane?.startsWith(`rank ${rank} `)) ?? here[0];
+    if (hit) openSlice(hit.track, hit.i);
+    else openRange(begin - dur, begin + 2 * Math.max(dur, 1000));
+  } catch (error) {
+    toast("error", t("error.title"), String(error));
+  }
+}
+
+/** Jump of a row that has a name, a start in ns and a duration in us. */
+export function kernelJump(ds: Dataset, rank: number): (row: RowView) => void {
+  return (row) => void jumpTo(ds, rank, asText(row.get("Name")), asNumber(row.get("Start Time(ns)")), asNumber(row.get("Duration(us)")) * 1000);
+}

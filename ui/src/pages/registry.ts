@@ -1,0 +1,32 @@
+// The pages of the app, in menu order. A page is one line here and one folder or file with a component as default export;
+// it is loaded when it is first shown.
+import type { ComponentType } from "preact";
+import type { Dataset } from "../api";
+import type { DatasetMeta, ViewName } from "../api_types";
+
+export interface PageProps {
+  ds: Dataset;
+  meta: DatasetMeta;
+}
+
+export interface PageDef {
+  /** Name in the address: #/{id} */
+  id: string;
+  /** Catalogue key of its title. */
+  title: string;
+  icon: string;
+  /** The view of the dataset that must be available; null = works with any. */
+  needs: ViewName | null;
+  load(): Promise<{ default: ComponentType<PageProps> }>;
+}
+
+export const pages: PageDef[] = [
+  { id: "overview", title: "page.overview", icon: "overview", needs: "overview", load: () => import("./overview") },
+  { id: "timeline", title: "page.timeline", icon: "timeline", needs: "timeline", load: () => import("../timeline/page") },
+  { id: "operators", title: "page.operators", icon: "operators", needs: "operator", load: () => import("./operators") },
+  { id: "memory", title: "page.memory", icon: "memory", needs: "memory", load: () => import("./memory") },
+  { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql") },
+  { id: "data", title: "page.data", icon: "data", needs: null, load: () => import("./data") },
+];
+
+export const kFirstPage = "timeline";

@@ -1,0 +1,141 @@
+// Read-only SQL over everything in the profile and over the analyses.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SchemaReply, SqlReply } from "../api_types";
+import { isAbort } from "../api";
+import { t } from "../i18n";
+import { noteState, route } from "../state/router";
+import { DataTable } from "../table/data_table";
+import { localSource } from "../table/source";
+import { useLoad } from "../widgets/async";
+import { ErrorState, Loading } from "../widgets/states";
+import { openRange } from "../state/jump";
+import { asNumber, Card } from "./parts";
+import type { PageProps } from "./registry";
+
+const SNIPPETS: { key: string; query: string }[] = [
+  { key: "sql.top_kernels", query: "SELECT name, count(*) AS calls, sum(dur_ns) / 1000.0 AS total_us, max(dur_ns) / 1000.0 AS max_us\nFROM kernels GROUP BY name ORDER BY total_us DESC LIMIT 50" },
+  { key: "sql.slowest_slices", query: "SELECT rank, name, begin_ns, dur_ns FROM slices ORDER BY dur_ns DESC LIMIT 100" },
+  { key: "sql.steps", query: "SELECT * FROM breakdown" },
+  { key: "sql.collectives", query: "SELECT rank, name, group_name, begin_ns, dur_ns, size_bytes FROM comm_ops ORDER BY dur_ns DESC LIMIT 100" },
+  { key: "sql.allocations", query: "SELECT rank, name, size_bytes, alloc_ns, dur_ns FROM allocations ORDER BY size_bytes DESC LIMIT 100" },
+];
+const kLimit = 10_000;
+
+function Schema({ schema, onPick }: { schema: SchemaReply; onPick(text: string): void }) {
+  const [wanted, setWanted] = useState("");
+  const shown = schema.tables.filter((table) => `${table.name} ${table.columns.map((column) => column.name).join(" ")}`.toLowerCase().includes(wanted.toLowerCase()));
+  return (
+    <div class="schema">
+      <input type="search" placeholder={t("sql.find_table")} value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} />
+      <div class="scroll">
+        {shown.map((table) => (
+          <details key={table.name}>
+            <summary title={table.doc}>
+              <button class="link mono" onClick={() => onPick(`SELECT * FROM ${table.name} LIMIT 100`)}>
+                {table.name}
+              </button>
+            </summary>
+            <ul>
+              {table.columns.map((column) => (
+                <li key={column.name} title={column.doc}>
+                  <span class="mono">{column.name}</span> <span class="muted">{column.type}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The column that is a moment in ns since the epoch, if the rows can be shown on the timeline. */
+function timeColumn(reply: SqlReply): string | null {
+  return reply.columns.find((column) => /^(begin|start|ts|alloc)(_ns)?$/i.test(column.name))?.name ?? null;
+}
+
+export default function SqlPage({ ds, meta }: PageProps) {
+  const [text, setText] = useState(route.value.params.get("sql") ?? SNIPPETS[0]!.query);
+  const [reply, setReply] = useState<SqlReply | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [runs, setRuns] = useState(0);
+  const control = useRef<AbortController | null>(null);
+  const [busy, setBusy] = useState(false);
+  const schema = useLoad(() => ds.schema(), [ds.ds]);
+  const run = async (query: string) => {
+    control.current?.abort();
+    const mine = (control.current = new AbortController());
+    setBusy(true);
+    noteState({ sql: query });
+    try {
+      const answer = await ds.sql({ query, limit: kLimit, timeout_ms: 30_000 }, mine.signal);
+      setReply(answer);
+      setError(null);
+      setRuns((n) => n + 1);
+    } catch (problem) {
+      if (isAbort(problem)) return;
+      setError(problem);
+      setReply(null);
+    } finally {
+      if (control.current === mine) setBusy(false);
+    }
+  };
+  useEffect(() => {
+    if (route.value.params.get("sql")) void run(text);
+    return () => control.current?.abort();
+  }, []);
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    void run(text);
+  };
+  const pick = (query: string) => {
+    setText(query);
+    void run(query);
+  };
+  const when = reply ? timeColumn(reply) : null;
+  const jump = when
+    ? (cell: (name: string) => unknown) => {
+        const begin = Number(BigInt(String(cell(when))) - BigInt(meta.origin_ns));
+        const dur = asNumber((cell("dur_ns") ?? 1000) as number);
+        openRange(begin - dur * 0.2, begin + dur * 1.2);
+      }
+    : null;
+  return (
+    <div class="page-body sql-page">
+      <aside class="card">{schema.data ? <Schema schema={schema.data} onPick={pick} /> : schema.error ? <ErrorState error={schema.error} onRetry={schema.reload} /> : <Loading />}</aside>
+      <div class="sql-main">
+        <Card
+          title={t("sql.query")}
+          extra={
+            <>
+              <select aria-label={t("sql.snippets")} value="" onChange={(event) => event.currentTarget.value && pick(event.currentTarget.value)}>
+                <option value="">{t("sql.snippets")}</option>
+                {SNIPPETS.map((snippet) => (
+                  <option key={snippet.key} value={snippet.query}>
+                    {t(snippet.key)}
+                  </option>
+                ))}
+              </select>
+              {busy && <button onClick={() => control.current?.abort()}>{t("cancel")}</button>}
+              <button class="primary" onClick={() => void run(text)}>
+                {t("sql.run")} <kbd>Ctrl+Enter</kbd>
+              </button>
+            </>
+          }
+        >
+          <textarea class="sql-text mono" spellcheck={false} aria-label={t("sql.query")} rows={8} value={text} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={onKey} />
+        </Card>
+        {error !== null && <ErrorState error={error} />}
+        {reply && (
+          <Card
+            title={t("sql.result", { n: reply.rows.length, ms: (reply.elapsed_us / 1000).toFixed(1) })}
+            extra={reply.truncated && <span class="warn">{t("sql.truncated", { n: kLimit })}</span>}
+          >
+            <DataTable name="query" source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: (row) => jump((name) => row.get(name)) } : {})} height={480} />
+          </Card>
+        )}
+      </div>
+    </div>
+  );
+}

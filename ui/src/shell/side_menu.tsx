@@ -1,0 +1,29 @@
+// The pages. One whose data is missing stays, dimmed, and explains itself when opened.
+import { t } from "../i18n";
+import { pages } from "../pages/registry";
+import { navigate, route } from "../state/router";
+import { meta } from "../state/session";
+import { Icon } from "./icons";
+
+export function SideMenu({ current }: { current: string }) {
+  void route.value;
+  return (
+    <nav class="side-menu" aria-label={t("pages")}>
+      {pages.map((page, at) => {
+        const missing = page.needs !== null && meta.value?.views[page.needs]?.available === false;
+        return (
+          <button
+            key={page.id}
+            class={`${page.id === current ? "on" : ""} ${missing ? "dim" : ""}`}
+            aria-current={page.id === current ? "page" : undefined}
+            title={`${t(page.title)} (Alt+${at + 1})`}
+            onClick={() => navigate(page.id)}
+          >
+            <Icon name={page.icon} />
+            <span>{t(page.title)}</span>
+          </button>
+        );
+      })}
+    </nav>
+  );
+}

@@ -1,0 +1,52 @@
+// Name and size of what is open, the search box, language, theme, help.
+import { t, locale, setLocale } from "../i18n";
+import { info, meta, openDataset } from "../state/session";
+import { noteState } from "../state/router";
+import { nextTheme, themeChoice } from "../state/theme";
+import { askText } from "../widgets/dialog";
+import { type MenuEntry, openMenuAt } from "../widgets/menu";
+import { showHelp } from "./help";
+import { Icon } from "./icons";
+import { openPalette } from "./palette";
+
+function chooseDataset(anchor: Element): void {
+  const entries: MenuEntry[] = (info.value?.datasets ?? []).map((each) => ({
+    label: each.name,
+    hint: each.path,
+    checked: each.ds === meta.value?.ds,
+    run: () => noteState({ ds: each.ds, ranks: null, step: null, range: null, t: null, sel: null, area: null, align: null }),
+  }));
+  const ask = () => askText(t("open.title"), t("open.path"), "", (path) => path && void openDataset(path));
+  openMenuAt(anchor, [...entries, "-", { label: t("open.other"), run: ask }]);
+}
+
+const themeGlyph = { system: "◐", light: "☀", dark: "☾", contrast: "◑" };
+
+export function TopBar() {
+  const open = meta.value;
+  const steps = Math.max(0, ...(open?.ranks.map((rank) => rank.steps.length) ?? []));
+  return (
+    <header class="top-bar">
+      <span class="brand">◇ steplens</span>
+      <button class="dataset" onClick={(e) => chooseDataset(e.currentTarget)} title={open?.path ?? ""}>
+        <strong>{open?.name ?? "–"}</strong>
+        {open && <span class="muted">{` · ${t("ranks", { n: open.ranks.length })} · ${t("steps", { n: steps })}`}</span>}
+        {" ▾"}
+      </button>
+      <button class="search-box" onClick={() => openPalette("")}>
+        <Icon name="search" />
+        <span>{t("palette.hint")}</span>
+        <kbd>Ctrl+P</kbd>
+      </button>
+      <button class="icon wide" aria-label={t("language")} title={t("language")} onClick={() => setLocale(locale.value === "en" ? "zh" : "en")}>
+        {locale.value === "en" ? "中" : "En"}
+      </button>
+      <button class="icon wide" aria-label={t("theme")} title={`${t("theme")}: ${t(`theme.${themeChoice.value}`)}`} onClick={nextTheme}>
+        {themeGlyph[themeChoice.value]}
+      </button>
+      <button class="icon wide" aria-label={t("help")} title={`${t("help")} (?)`} onClick={showHelp}>
+        ?
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,59 @@
+// What the user can do, by name and by key. Pages add their commands while they are shown; the palette and the help list them.
+import { signal } from "@preact/signals";
+
+export interface Command {
+  id: string;
+  /** Catalogue key of its name. */
+  title: string;
+  /**
+   * Keys like "Ctrl+Shift+P", "?" or "code:KeyW". "code:" names the physical key, whatever the layout prints on it.
+   * Ctrl also stands for Cmd.
+   */
+  keys: string[];
+  run(): void;
+}
+
+export const commands = signal<Command[]>([]);
+
+/** Adds commands until the returned function is called. */
+export function addCommands(list: Command[]): () => void {
+  commands.value = [...commands.value, ...list];
+  return () => (commands.value = commands.value.filter((command) => !list.includes(command)));
+}
+
+/** The names a key event answers to: by character and by physical key. */
+export function keyNames(event: Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">): string[] {
+  const prefix = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "");
+  const shift = event.shiftKey ? "Shift+" : "";
+  const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
+  const names = [`${prefix}${shift}${key}`, `${prefix}${shift}code:${event.code}`];
+  // "?" and ":" already say that Shift was down; on other layouts it may not have been.
+  if (event.shiftKey && event.key.length === 1 && !/[a-z]/i.test(event.key)) names.push(prefix + key);
+  return names;
+}
+
+/** How a key is written in menus: "code:KeyW" -> "W". */
+export function keyLabel(key: string): string {
+  return key.replace(/code:Key([A-Z])/, "$1").replace("code:", "").replace("Arrow", "");
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || document.querySelector("dialog[open], .menu-backdrop")) return;
+  const names = keyNames(event);
+  const plain = !(event.ctrlKey || event.metaKey || event.altKey) && event.key !== "F1";
+  if (plain && isTyping(event.target)) return;
+  // The page's own keys, added last, win over the shell's.
+  const found = [...commands.value].reverse().find((command) => command.keys.some((key) => names.includes(key)));
+  if (!found) return;
+  event.preventDefault();
+  found.run();
+}
+
+export function startKeys(): void {
+  addEventListener("keydown", onKey);
+}

@@ -1,0 +1,17 @@
+// Ways from a page to the timeline.
+import { navigate } from "./router";
+
+/** Shows one slice on the timeline, selected. `i` is its ordinal in the track. */
+export function openSlice(track: number, i: number): void {
+  navigate("timeline", { sel: `~${track}/${i}` });
+}
+
+/** Shows a time range (ns); with paths, only these lanes are filtered in. */
+export function openRange(t0: number, t1: number, filter = ""): void {
+  navigate("timeline", { t: `${Math.round(t0)},${Math.round(t1)}`, filter });
+}
+
+/** Shows all slices of a name: the timeline's search. */
+export function openSearch(query: string): void {
+  navigate("timeline", { q: query });
+}

@@ -1,0 +1,58 @@
+// The address bar is the state: "#/{page}?ds=...&t=...". Reading `route` makes a component follow it.
+import { signal } from "@preact/signals";
+
+export interface Route {
+  page: string;
+  params: ReadonlyMap<string, string>;
+}
+
+export function parseHash(hash: string): Route {
+  const match = /^#\/?([^?]*)(?:\?(.*))?$/.exec(hash);
+  const params = new Map<string, string>();
+  for (const [key, value] of new URLSearchParams(match?.[2] ?? "")) params.set(key, value);
+  return { page: match?.[1] ?? "", params };
+}
+
+export function formatHash(route: Route): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of route.params) if (value !== "") query.set(key, value);
+  // Slashes and commas are legal here and keep lane paths readable.
+  const text = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",");
+  return `#/${route.page}${text ? `?${text}` : ""}`;
+}
+
+export const route = signal<Route>(parseHash(globalThis.location?.hash ?? ""));
+
+export function startRouter(): void {
+  addEventListener("hashchange", () => {
+    route.value = parseHash(location.hash);
+  });
+}
+
+/** Parameters that belong to the whole app and survive a change of page. */
+const GLOBAL = new Set(["ds", "ranks", "step", "range", "align"]);
+
+/** Goes to a page as a new entry of the browser's history. */
+export function navigate(page: string, patch: Record<string, string | null> = {}): void {
+  const params = new Map([...route.value.params].filter(([key]) => GLOBAL.has(key)));
+  apply(params, patch);
+  location.hash = formatHash({ page, params });
+}
+
+/** Notes state in the address without a new history entry. */
+export function noteState(patch: Record<string, string | null>): void {
+  const params = new Map(route.value.params);
+  apply(params, patch);
+  const next = { page: route.value.page, params };
+  const hash = formatHash(next);
+  if (hash === location.hash) return;
+  history.replaceState(null, "", hash);
+  route.value = next;
+}
+
+function apply(params: Map<string, string>, patch: Record<string, string | null>): void {
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) params.delete(key);
+    else params.set(key, value);
+  }
+}

@@ -1,0 +1,153 @@
+// What is open: the dataset, what the server says about it, the scope all pages share, and the connection.
+import { computed, effect, signal } from "@preact/signals";
+import { ApiError, Dataset, followEvents, getInfo, openPath } from "../api";
+import type { DatasetMeta, Info, Progress, StepSpan } from "../api_types";
+import { toast } from "../widgets/toast";
+import { noteState, route } from "./router";
+
+export const info = signal<Info | null>(null);
+export const startError = signal<ApiError | null>(null);
+export const meta = signal<DatasetMeta | null>(null);
+export const progress = signal<Progress | null>(null);
+export const connected = signal(true);
+/** Grows whenever the server says that more of the dataset became visible. */
+export const revision = signal(0);
+
+const dsId = computed(() => route.value.params.get("ds") ?? info.value?.datasets[0]?.ds ?? "");
+
+/** The client of the open dataset; null until one is chosen. */
+export const dataset = computed(() => (dsId.value === "" ? null : new Dataset(dsId.value)));
+
+export interface Scope {
+  /** Ranks in scope; null = all. */
+  ranks: number[] | null;
+  /** Step in scope; null = all. */
+  step: number | null;
+  /** Time range in ns; null = all. */
+  range: [number, number] | null;
+}
+
+/** "0,3-7" -> [0,3,4,5,6,7]; null if there is nothing usable. */
+export function parseRanks(text: string): number[] | null {
+  const ranks = new Set<number>();
+  for (const part of text.split(",")) {
+    const match = /^\s*(\d+)(?:\s*-\s*(\d+))?\s*$/.exec(part);
+    if (!match) continue;
+    const first = Number(match[1]);
+    const last = Math.min(Number(match[2] ?? first), first + 65535);
+    for (let rank = first; rank <= last; rank++) ranks.add(rank);
+  }
+  return ranks.size > 0 ? [...ranks].sort((a, b) => a - b) : null;
+}
+
+export function formatRanks(ranks: number[]): string {
+  const parts: string[] = [];
+  for (let at = 0; at < ranks.length; ) {
+    let end = at;
+    while (ranks[end + 1] === (ranks[end] ?? 0) + 1) end++;
+    parts.push(end > at ? `${ranks[at]}-${ranks[end]}` : `${ranks[at]}`);
+    at = end + 1;
+  }
+  return parts.join(",");
+}
+
+export const scope = computed<Scope>(() => {
+  const params = route.value.params;
+  const step = params.get("step");
+  const range = params.get("range")?.split(",").map(Number) ?? [];
+  const [t0, t1] = range;
+  return {
+    ranks: parseRanks(params.get("ranks") ?? ""),
+    step: step !== undefined && /^\d+$/.test(step) ? Number(step) : null,
+    range: t0 !== undefined && t1 !== undefined && t1 > t0 ? [t0, t1] : null,
+  };
+});
+
+export function setScope(patch: Partial<Scope>): void {
+  const params: Record<string, string | null> = {};
+  if (patch.ranks !== undefined) params["ranks"] = patch.ranks ? formatRanks(patch.ranks) : null;
+  if (patch.step !== undefined) params["step"] = patch.step === null ? null : String(patch.step);
+  if (patch.range !== undefined) params["range"] = patch.range ? patch.range.map(Math.round).join(",") : null;
+  noteState(params);
+}
+
+/** The rank a page about one rank shows: the first in scope, else the first there is. */
+export const scopeRank = computed(() => scope.value.ranks?.[0] ?? meta.value?.ranks[0]?.rank ?? 0);
+
+/** The steps of the rank in scope, in time order. */
+export const scopeSteps = computed<StepSpan[]>(() => {
+  const ranks = meta.value?.ranks ?? [];
+  return (ranks.find((rank) => rank.rank === scopeRank.value) ?? ranks[0])?.steps ?? [];
+});
+
+function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, "internal", String(error), "");
+}
+
+async function refreshMeta(): Promise<void> {
+  const open = dataset.value;
+  if (!open) return;
+  try {
+    const reply = await open.meta();
+    if (dataset.value !== open) return;
+    meta.value = reply;
+    if (reply.ready) progress.value = null;
+    revision.value++;
+  } catch (error) {
+    startError.value = asApiError(error);
+  }
+}
+
+export async function refreshInfo(): Promise<void> {
+  try {
+    info.value = await getInfo();
+    startError.value = null;
+  } catch (error) {
+    startError.value = asApiError(error);
+  }
+}
+
+/** Opens a path on the server's machine and shows it. */
+export async function openDataset(path: string): Promise<void> {
+  try {
+    const { ds } = await openPath(path);
+    await refreshInfo();
+    noteState({ ds, ranks: null, step: null, range: null, align: null });
+  } catch (error) {
+    const problem = asApiError(error);
+    toast("error", problem.message, problem.hint);
+  }
+}
+
+let refreshTimer = 0;
+
+/** Several ranks that become ready at once cost one request. */
+function refreshSoon(): void {
+  if (refreshTimer) return;
+  refreshTimer = setTimeout(() => {
+    refreshTimer = 0;
+    void refreshMeta();
+  }, 120) as unknown as number;
+}
+
+export async function startSession(): Promise<void> {
+  await refreshInfo();
+  effect(() => {
+    if (!dataset.value) return;
+    meta.value = null;
+    startError.value = null;
+    void refreshMeta();
+  });
+  followEvents({
+    onProgress: (value) => {
+      if (value.ds === dsId.peek()) progress.value = value;
+    },
+    onChanged: (value) => {
+      if (value.ds === dsId.peek()) refreshSoon();
+    },
+    onConnection: (up) => {
+      if (up && !connected.peek()) refreshSoon();
+      connected.value = up;
+    },
+  });
+}

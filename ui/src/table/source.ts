@@ -1,0 +1,115 @@
+// Where a table's rows come from: the server (any size) or memory (results that are already here).
+import type { Dataset } from "../api";
+import type { Cell, ColumnInfo, TableFilter, TableMeasure, TableReply, TableSort } from "../api_types";
+import { formatCell } from "../format";
+import { downloadBlob, downloadUrl, toCsv } from "../widgets/download";
+
+export interface RowQuery {
+  filter: TableFilter[];
+  sort: TableSort[];
+  offset: number;
+  limit: number;
+}
+
+export interface RowSource {
+  /** Two sources with the same key have the same rows; the table starts over when it changes. */
+  key: string;
+  load(query: RowQuery, signal: AbortSignal): Promise<TableReply>;
+  /** Saves all filtered rows in order as a file. */
+  save(name: string, query: RowQuery): void;
+}
+
+export interface ServerTable {
+  source: string;
+  args?: Record<string, unknown>;
+  cols?: string[];
+  group?: string[];
+  measures?: TableMeasure[];
+}
+
+/** A table of the server; see the API's `table`. */
+export function serverSource(ds: Dataset, table: ServerTable): RowSource {
+  const body = (query: RowQuery) => ({ ...table, args: table.args ?? {}, ...query });
+  return {
+    key: `${ds.ds}/${ds.align}/${JSON.stringify(table)}`,
+    load: (query, signal) => ds.table(body(query), signal),
+    save: (name, query) => downloadUrl(`${name}.csv`, ds.exportUrl(body(query), "csv")),
+  };
+}
+
+function matches(cell: Cell, filter: TableFilter): boolean {
+  const text = String(cell ?? "");
+  const wanted = Array.isArray(filter.value) ? "" : String(filter.value ?? "");
+  const numbers = typeof cell === "number" && wanted !== "" && !Number.isNaN(Number(wanted));
+  const order = numbers ? cell - Number(wanted) : text < wanted ? -1 : text > wanted ? 1 : 0;
+  switch (filter.op) {
+    case "contains":
+      return text.toLowerCase().includes(wanted.toLowerCase());
+    case "!contains":
+      return !text.toLowerCase().includes(wanted.toLowerCase());
+    case "=":
+      return order === 0;
+    case "!=":
+      return order !== 0;
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+    case ">":
+      return order > 0;
+    case ">=":
+      return order >= 0;
+    case "in":
+      return Array.isArray(filter.value) && filter.value.some((value) => String(value ?? "") === text);
+    case "regex":
+      return safeRegex(wanted)?.test(text) ?? false;
+  }
+}
+
+/** null while a pattern is being typed and not yet one. */
+export function safeRegex(pattern: string): RegExp | null {
+  try {
+    return new RegExp(pattern, "i");
+  } catch {
+    return null;
+  }
+}
+
+export function compareCells(a: Cell, b: Cell): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
+}
+
+/** Filters and sorts rows in memory as the server would. */
+export function selectRows(columns: ColumnInfo[], rows: Cell[][], query: Pick<RowQuery, "filter" | "sort">): Cell[][] {
+  const at = (name: string) => columns.findIndex((column) => column.name === name);
+  const filters = query.filter.map((filter) => ({ filter, at: at(filter.col) })).filter((f) => f.at >= 0);
+  const kept = rows.filter((row) => filters.every((f) => matches(row[f.at] ?? null, f.filter)));
+  const sorts = query.sort.map((sort) => ({ at: at(sort.col), sign: sort.desc ? -1 : 1 })).filter((s) => s.at >= 0);
+  if (sorts.length === 0) return kept;
+  return kept.sort((a, b) => {
+    for (const sort of sorts) {
+      const order = compareCells(a[sort.at] ?? null, b[sort.at] ?? null);
+      if (order !== 0) return order * sort.sign;
+    }
+    return 0;
+  });
+}
+
+/** Rows that are already here. `key` must change with the rows. */
+export function localSource(key: string, columns: ColumnInfo[], rows: Cell[][]): RowSource {
+  return {
+    key: `local/${key}/${rows.length}`,
+    load: (query) => {
+      const kept = selectRows(columns, rows, query);
+      const window = kept.slice(query.offset, query.offset + query.limit);
+      return Promise.resolve({ columns, rows: window, total: rows.length, filtered: kept.length });
+    },
+    save: (name, query) => {
+      const kept = selectRows(columns, rows, query);
+      const text = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
+      downloadBlob(`${name}.csv`, new Blob([toCsv(columns.map((c) => c.name), text)], { type: "text/csv" }));
+    },
+  };
+}

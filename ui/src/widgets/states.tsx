@@ -1,0 +1,80 @@
+// What a page shows when there is nothing to show: loading, failed, or data that was not collected.
+import type { ComponentChildren } from "preact";
+import { ApiError } from "../api";
+import type { MissingPart } from "../api_types";
+import { t } from "../i18n";
+import { toast } from "./toast";
+
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast("ok", t("copied"));
+  } catch {
+    toast("error", t("copy_failed"));
+  }
+}
+
+export function Loading({ text }: { text?: string }) {
+  return (
+    <div class="state" role="status">
+      <div class="spinner" />
+      <p>{text ?? t("loading")}</p>
+    </div>
+  );
+}
+
+export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const problem = error instanceof ApiError ? error : new ApiError(0, "internal", String(error), "");
+  const details = `${problem.code} (${problem.status}): ${problem.message} ${problem.hint}`.trim();
+  return (
+    <div class="state" role="alert">
+      <h2>{t(problem.status === 0 ? "error.unreachable" : "error.title")}</h2>
+      <p>{problem.message}</p>
+      {problem.hint && <p class="muted">{problem.hint}</p>}
+      <div class="row">
+        {onRetry && <button onClick={onRetry}>{t("retry")}</button>}
+        <button onClick={() => void copyText(details)}>{t("copy_details")}</button>
+      </div>
+    </div>
+  );
+}
+
+/** A view whose data was not collected: what is missing and which switch brings it. */
+export function MissingData({ missing }: { missing: MissingPart[] }) {
+  return (
+    <EmptyState title={t("missing.title")}>
+      <p>{t("missing.text")}</p>
+      <table class="plain">
+        <thead>
+          <tr>
+            <th>{t("missing.what")}</th>
+            <th>{t("missing.flag")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {missing.map((part) => (
+            <tr key={part.what}>
+              <td>{part.what}</td>
+              <td>
+                {part.flag && (
+                  <button class="link mono" title={t("copy")} onClick={() => void copyText(part.flag)}>
+                    {part.flag}
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </EmptyState>
+  );
+}
