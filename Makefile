@@ -21,21 +21,26 @@ FIXED_LAYOUT = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-program: build/build.ninja ## the release program, build/steplens (the default)
-	@$(BUILD) build -j $(JOBS) --target steplens
+program: build/build.ninja ui/dist/index.html ## the release program, build/steplens, and what it records with (the default)
+	@$(BUILD) build -j $(JOBS)
+
+# The web app, embedded in the program.
+ui/dist/index.html: $(shell find ui -name node_modules -prune -o -name dist -prune -o -type f -print)
+	@$(SETUP) build
+	@cd ui && npm ci --silent --no-audit --no-fund && npm run --silent build
 
 # Only the first configuration is made here; CMake keeps it up to date afterwards.
 build/build.ninja:
 	@$(SETUP) build
 	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=OFF -DSTEPLENS_BUILD_BENCH=OFF
 
-demo: program ## opens the sample profile in examples/ and shows what steplens says about it
-	@scripts/demo build/steplens examples/sample
+demo: program ## trains a small transformer on two ranks, records it and shows what steplens says about it
+	@scripts/demo build/steplens build/demo
 
 test: setup-test ## everything CI runs
 	@$(STAGE) "lint" scripts/lint
-	@$(STAGE) "unit and integration tests" $(MAKE) --no-print-directory run-tests
-	@$(STAGE) "address and undefined behaviour sanitizers, fuzzing" $(MAKE) --no-print-directory run-asan
+	@$(STAGE) "the program and its integration tests" $(MAKE) --no-print-directory run-tests
+	@$(STAGE) "unit tests with address and undefined behaviour sanitizers, fuzzing" $(MAKE) --no-print-directory run-asan
 	@$(STAGE) "thread sanitizer" $(MAKE) --no-print-directory run-tsan
 	@echo "==== all stages passed"
 
@@ -64,17 +69,19 @@ install: program ## copies the program below PREFIX (default /usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## removes everything built
-	@rm -rf build
+	@rm -rf build ui/dist ui/node_modules
 
 setup-test:
 	@$(SETUP) build test
 
-build-tests:
-	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
+build-tests: ui/dist/index.html
+	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_UNIT_TESTS=ON -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
 	@$(BUILD) build -j $(JOBS)
 
-run-tests: build-tests
-	@$(CTEST) build -L fast
+# The program as users get it, from outside. The unit tests are compiled once, with the sanitizers (run-asan).
+run-tests: ui/dist/index.html
+	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_UNIT_TESTS=OFF -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
+	@$(BUILD) build -j $(JOBS)
 	@$(CTEST) build -LE fast
 
 # One build serves both: the fuzzers need the same instrumentation as the sanitizer run of the tests.
@@ -84,10 +91,12 @@ run-asan:
 	@$(CTEST) build/asan -L fast
 	@scripts/fuzz build/asan $(FUZZ_SECONDS)
 
+# Rooms that start threads or are called from many.
+TSAN_ROOMS := base readers collect server
 run-tsan:
 	@cmake --preset tsan $(FASTER) >/dev/null
-	@$(BUILD) build/tsan -j $(JOBS)
-	@$(FIXED_LAYOUT) $(CTEST) build/tsan -L fast
+	@$(BUILD) build/tsan -j $(JOBS) --target $(TSAN_ROOMS:%=%_test)
+	@$(FIXED_LAYOUT) $(CTEST) build/tsan -R '^($(subst $() $(),|,$(TSAN_ROOMS)))$$'
 
 fuzz: setup-test ## the fuzz targets, FUZZ_SECONDS each
 	@cmake --preset fuzz $(FASTER) >/dev/null

@@ -45,7 +45,7 @@ function(steplens_room NAME)
     target_link_libraries(steplens_${NAME} INTERFACE steplens_options ${ARG_LINK})
   endif()
 
-  if(STEPLENS_BUILD_TESTS AND tests)
+  if(STEPLENS_BUILD_TESTS AND STEPLENS_BUILD_UNIT_TESTS AND tests)
     add_executable(${NAME}_test ${tests})
     target_link_libraries(${NAME}_test PRIVATE steplens_${NAME} ${ARG_PRIVATE} GTest::gtest_main GTest::gmock)
     steplens_precompile(${NAME}_test <gtest/gtest.h> <gmock/gmock.h>)
