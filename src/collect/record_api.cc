@@ -154,7 +154,7 @@ void sl_range_begin(sl_string name) { BeginRange(name); }
 void sl_range_end(void) { EndRange(); }
 
 void sl_step_begin(int64_t step) {
-  AutoStepBegin(step);
+  AutoStepBegin();
   if (current_generation.load(std::memory_order_relaxed) == 0) return;
   char name[48];
   const int length =
