@@ -171,6 +171,11 @@ void AutoStepEnd() {
   });
 }
 
+void AutoCancel() {
+  Phase pending = Phase::kPending;
+  if (phase.compare_exchange_strong(pending, Phase::kOff)) GiveUp();
+}
+
 void AutoForgetInChild() {
   phase.store(Phase::kOff);
   AutoPointer() = new Auto;

@@ -17,6 +17,8 @@ void AutoBegin();
 // A step begins or has ended.
 void AutoStepBegin();
 void AutoStepEnd();
+// The program starts a capture itself.
+void AutoCancel();
 // In the child of a fork: it is not recorded.
 void AutoForgetInChild();
 
