@@ -9,7 +9,7 @@
 Importing this package loads no framework and nothing native.
 """
 
-__version__ = "0.3.0"
+__version__ = "0.1.0"
 
 
 def __getattr__(name):
