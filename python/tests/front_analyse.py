@@ -1,16 +1,12 @@
 """Analysis: how the program is found and called, offline analysis of both frameworks."""
 
-import contextlib
-import io
 import multiprocessing
 import os
-import stat
-import sys
 import time
 import unittest
 from unittest import mock
 
-from support import FrontTest, silently
+from support import FrontTest
 from steplens import _analyse, _paths
 from steplens.mindspore.profiler import Profiler
 from steplens.mindspore.profiler import profiler as ms_module

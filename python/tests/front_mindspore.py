@@ -350,6 +350,12 @@ class Paths(FrontTest):
 
 
 class Environment(MindSporeTest):
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.object(_environment, "_load_framework")  # takes seconds
+        patch.start()
+        self.addCleanup(patch.stop)
+
     def options(self, text):
         with mock.patch.dict(os.environ, {"MS_PROFILER_OPTIONS": text}):
             return _environment.read_options()
@@ -417,6 +423,7 @@ class Environment(MindSporeTest):
     def test_a_whole_program(self):
         code = ("import support; from steplens import _machine, _analyse; _machine.new_capture = support.FakeCapture;"
                 "_analyse.analyse = lambda path, *args, **kwargs: print('analysed', path) or True;"
+                "import sys; sys.modules['torch'] = None;"
                 "import steplens.mindspore; print(support.FakeCapture.log)")
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(profiler.__file__)))))
         result = subprocess.run(

@@ -248,6 +248,20 @@ class Steps(DynamicTest):
         self.steps(1)
         self.assertEqual(status(), {"profiler_status": 1, "current_step": 2, "start_step": 2, "stop_step": 4})
 
+    def test_the_text_of_a_daemon_starts_a_capture(self):
+        self.init()
+        self.steps(3)
+        self.dynamic.apply_daemon_text("PROFILE_START_STEP=-1\nACTIVITIES_ITERATIONS=2\n")
+        self.steps(1)
+        self.assertEqual(self.log, [I, S, ("step_begin", 4)])
+        self.steps(2)
+        self.assertEqual(self.operations, [P, F])
+        self.dynamic.apply_daemon_text("PROFILE_START_STEP=8\n")
+        self.steps(1)
+        self.assertEqual(self.log, [])
+        self.steps(2)
+        self.assertEqual(self.operations, [I, S, P, F])
+
     def test_step_before_init_is_told_once(self):
         self.assertEqual([level for level, _ in self.steps(3)], ["ERROR"])
 

@@ -68,6 +68,7 @@ class Experimental(FrontTest):
         (dict(mstx=True, mstx_domain_include=["a", 1]), "mstx_domain_include", "_mstx_domain_include", []),
         (dict(mstx=True, mstx_domain_include=["a"], mstx_domain_exclude=["b"]), "both given", "_mstx_domain_exclude", []),
         (dict(sys_io=1), "sys_io", "_sys_io", False),
+        (dict(of_a_later_version=1), "of_a_later_version", "_sys_io", False),
         (dict(sys_interconnection="x"), "sys_interconnection", "_sys_interconnection", False),
     ]
     # (given, attribute, value)

@@ -204,15 +204,14 @@ class _KinetoProfile:
     @_log.guarded()
     def enable_profiler_in_child_thread(cls, record_shapes=False, profile_memory=False, with_stack=False,
                                         with_flops=False, with_modules=False):
-        """Records on the calling thread, too. Operators of all threads are recorded anyway while a capture runs;
-        what is added is the trace of Python functions, if asked for."""
+        """For programs that ask for it: while a capture runs, operators and Python functions of all threads are recorded
+        anyway, with the switches of the capture."""
         given = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack,
                  "with_flops": with_flops, "with_modules": with_modules}
-        flags = {name: Checker().boolean(f"Parameter {name}", value) for name, value in given.items()}
+        for name, value in given.items():
+            Checker().boolean(f"Parameter {name}", value)
         if getattr(_child_threads, "enabled", False):
             _log.warning("The profiler is enabled in this thread already.")
-            return
-        _call_capture_module("enable_thread", **flags)
         _child_threads.enabled = True
 
     @classmethod
@@ -220,9 +219,7 @@ class _KinetoProfile:
     def disable_profiler_in_child_thread(cls):
         if not getattr(_child_threads, "enabled", False):
             _log.warning("The profiler is not enabled in this thread.")
-            return
         _child_threads.enabled = False
-        _call_capture_module("disable_thread")
 
 
 class profile(_KinetoProfile):
@@ -360,11 +357,3 @@ def _checked_output(path: Any) -> str:
     if not isinstance(path, str) or not path:
         raise ValueError("the path of the file to write must be a str")
     return os.path.abspath(os.path.expanduser(path))
-
-
-def _call_capture_module(name: str, **flags: bool) -> None:
-    from ... import _capture
-
-    function = getattr(_capture, name, None)
-    if function is not None:
-        function(**flags)
