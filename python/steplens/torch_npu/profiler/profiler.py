@@ -25,6 +25,7 @@ __all__ = ["_KinetoProfile", "analyse", "profile", "tensorboard_trace_handler"]
 _MAX_TRACE_ID = 1024
 _STACK_METRICS = ("self_cpu_time_total", "self_npu_time_total")
 _child_threads = threading.local()
+_ACTIONS = list(Action)
 
 
 class _KinetoProfile:
@@ -70,11 +71,12 @@ class _KinetoProfile:
 
     @_log.guarded()
     def stop(self):
+        machine = self._running_machine()
         if self._stopped:
             _log.warning("Profiler is stopped already.")
             return
         self._stopped = True
-        self._running_machine().stop(complains=False)
+        machine.stop(complains=False)
 
     def __enter__(self):
         self.start()
@@ -254,9 +256,11 @@ class profile(_KinetoProfile):
         self._running_machine().start(self._action(), self._range_number())
         self._call_observer("start")
 
-    @_log.guarded()
+    @_log.guarded(looks_for_conflict=False)
     def step(self):
-        if self._running_machine() and self._stopped:
+        if self._machine is None:
+            return  # the constructor has said why
+        if self._stopped:
             _log.warning("Profiler is stopped, step takes no effect!")
             return
         self._step_number += 1
@@ -264,11 +268,12 @@ class profile(_KinetoProfile):
 
     @_log.guarded()
     def stop(self):
-        if self._running_machine() and self._stopped:
+        machine = self._running_machine()
+        if self._stopped:
             _log.warning("Profiler is stopped already.")
             return
         self._stopped = True
-        self._machine.stop(complains=self._schedule is not None)
+        machine.stop(complains=self._schedule is not None)
         self._call_observer("stop")
 
     def _forget_exports(self) -> None:
@@ -283,7 +288,7 @@ class profile(_KinetoProfile):
         try:
             action = self._schedule(self._step_number)
             if isinstance(action, ProfilerAction):
-                return Action(action.value)
+                return _ACTIONS[action.value]
             problem = f"it returned {action!r}, which is no ProfilerAction"
         except Exception as raised:  # code of the user
             problem = _log.describe(raised)
