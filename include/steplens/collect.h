@@ -68,6 +68,13 @@ SL_API int sl_flush(void);
 /* The last failure on this thread, in words; "" if none. Valid until the thread's next call. */
 SL_API const char* sl_last_error(void);
 
+/* "<worker>_<pid>_<YYYYmmddHHMMSSmmm>_ascend_pt", the usual name of a capture's folder; `worker` NULL or "": the host.
+ * Returns the length it has, like snprintf. */
+SL_API size_t sl_capture_name(char* out, size_t size, const char* worker);
+/* The rank of this process as launchers tell it (RANK, then those of MPI and Slurm); -1: not known. `is_text` (may be
+ * NULL) becomes what sl_options.rank_is_text should be. */
+SL_API int64_t sl_environment_rank(int* is_text);
+
 extern SL_API volatile uint32_t sl_recording_; /* not 0 while records are kept; read it through sl_recording() */
 static inline int sl_recording(void) { return sl_recording_ != 0; }
 
@@ -88,6 +95,8 @@ SL_API uint64_t sl_thread(void);
  * operator ranges. */
 SL_API void sl_range_begin(sl_string name);
 SL_API void sl_range_end(void);
+/* sl_range_begin(sl_intern(...)), cheap while no capture is running. */
+SL_API void sl_range_begin_text(const char* name, size_t length);
 
 /* A training step of the calling thread: the range "ProfilerStep#<step>". */
 SL_API void sl_step_begin(int64_t step);

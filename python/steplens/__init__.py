@@ -4,8 +4,17 @@
     import steplens.mindspore as mindspore      # Profiler as in MindSpore
     import steplens.megatron                    # --profile* flags for any argparse parser
     import steplens.rl                          # profiler_config YAML
+    with steplens.range("forward"): ...         # a range of your own
 
 Importing this package loads no framework and nothing native.
 """
 
-__version__ = "0.3.0"
+__version__ = "0.1.0"
+
+
+def __getattr__(name):
+    if name == "range":
+        from ._ranges import range
+
+        return range
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

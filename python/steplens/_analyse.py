@@ -30,11 +30,7 @@ def find_program() -> str:
         if _is_program(named):
             return named
         raise AnalyseError(f"STEPLENS_PROGRAM names {named}, which is not an executable file.")
-    package = os.path.dirname(os.path.realpath(__file__))
-    tree = os.path.dirname(os.path.dirname(package))
-    places = [os.path.join(package, "steplens"), os.path.join(package, "bin", "steplens"),
-              os.path.join(tree, "steplens"), os.path.join(tree, "build", "steplens")]
-    for place in places:
+    for place in _places_around(__file__):
         if _is_program(place):
             return place
     found = shutil.which("steplens")
@@ -42,6 +38,17 @@ def find_program() -> str:
         return found
     raise AnalyseError("the program steplens was not found: set STEPLENS_PROGRAM to its path or add its folder to PATH. "
                        "The recorded data is complete and can be analysed later with: steplens analyse PATH")
+
+
+def _places_around(module: str) -> list[str]:
+    """Beside the package (installed), above it (build tree), and in the build folder of the sources it is linked to."""
+    places = []
+    for path in (os.path.abspath(module), os.path.realpath(module)):
+        package = os.path.dirname(path)
+        tree = os.path.dirname(os.path.dirname(package))
+        places += [os.path.join(package, "steplens"), os.path.join(package, "bin", "steplens"),
+                   os.path.join(tree, "steplens"), os.path.join(tree, "build", "steplens")]
+    return places
 
 
 def _is_program(path: str) -> bool:

@@ -21,8 +21,6 @@ from . import _device, _log, _rank
 from ._config import Config
 
 _HOST_BITS = {"cpu": 1, "mem": 2, "disk": 4, "network": 8}
-_ENVIRONMENT = ("ASCEND_GLOBAL_LOG_LEVEL", "HCCL_RDMA_TC", "HCCL_RDMA_SL", "ACLNN_CACHE_LIMIT", "HOST_CACHE_CAPACITY",
-                "ASCEND_ENHANCE_ENABLE", "PYTORCH_NPU_ALLOC_CONF", "ASCEND_LAUNCH_BLOCKING", "HCCL_ALGO")
 
 
 class CaptureError(Exception):
@@ -80,7 +78,7 @@ class Capture:
         if not self._recording:
             return
         self._recording = False
-        self._groups = _parallel_groups()
+        self._groups = _parallel_groups() or self._groups
         for source in reversed(self._sources):
             source.stop()
         self._native.pause()
@@ -117,6 +115,8 @@ class Capture:
     # ---- Steps ----------------------------------------------------------------------------------------------------
 
     def step_begin(self, step: int) -> None:
+        if not self._groups:  # a program may take its groups down before the capture ends
+            self._groups = _parallel_groups()
         self._native.step_begin(step)
         self._step_mark = self._native.mark_start(f"ProfilerStep#{step}")
         if self._device is not None:
@@ -167,8 +167,6 @@ class Capture:
         out = {**self.config.metadata, **given}
         if self.config.framework == "pytorch":
             trace_id = out.pop("trace_id", None)
-            if "text" in self.config.export:
-                out.setdefault("ENV_VARIABLES", {name: os.environ.get(name, "") for name in _ENVIRONMENT})
             if self._groups:
                 out.setdefault("parallel_group_info", self._groups)
             if trace_id is not None:

@@ -21,9 +21,9 @@ class CommandProfile(profile):
 
 def make_profile(*, level: str, export_type: str, save_path: str, with_cpu: bool, with_npu: bool = True,
                  data_simplification: bool, mstx: bool = False, analyses: bool = True, steps: schedule,
-                 **flags: Any) -> CommandProfile:
+                 kind: type[CommandProfile] = CommandProfile, **flags: Any) -> CommandProfile:
     """A profile with the switches these surfaces have in common. Raises ValueError on a level or an export type that
-    does not exist; `flags` go to `profile` as they are."""
+    does not exist; `flags` go to `kind` as they are."""
     if level not in LEVELS:
         raise ValueError(f"profiler level must be one of {', '.join(LEVELS)}, it is {level!r}")
     if export_type not in EXPORT_TYPES:
@@ -32,8 +32,7 @@ def make_profile(*, level: str, export_type: str, save_path: str, with_cpu: bool
     experimental = _ExperimentalConfig(profiler_level=LEVELS[level], export_type=export_type, mstx=mstx,
                                        data_simplification=data_simplification)
     handler = _TraceHandler("sync" if analyses else "no", _output.checked_place(save_path, None))
-    return CommandProfile(activities=activities, schedule=steps, on_trace_ready=handler, experimental_config=experimental,
-                          **flags)
+    return kind(activities=activities, schedule=steps, on_trace_ready=handler, experimental_config=experimental, **flags)
 
 
 def is_selected(ranks: Iterable[int], all_ranks: bool) -> bool:

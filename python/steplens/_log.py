@@ -59,13 +59,15 @@ def describe(problem: BaseException) -> str:
     return str(problem) or type(problem).__name__
 
 
-def guarded(default=None):
-    """Makes a public function safe for a training: an exception becomes a message and the result `default`."""
+def guarded(default=None, looks_for_conflict=True):
+    """Makes a public function safe for a training: an exception becomes a message and the result `default`.
+
+    `looks_for_conflict` False: for what is called in every step, of objects that were made without a conflict or do nothing."""
 
     def wrap(function):
         @functools.wraps(function)
         def call(*args, **kwargs):
-            if in_conflict():
+            if looks_for_conflict and in_conflict():
                 return default
             try:
                 return function(*args, **kwargs)

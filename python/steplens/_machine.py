@@ -103,6 +103,8 @@ class Machine:
 
     def _go(self, before: Action, after: Action, complains: bool = True) -> None:
         self.action = after
+        if before is after and after is not SAVE:
+            return  # most steps of a training
         if os.getpid() != self._pid:
             return
         operations, complaint = TABLE.get((before, after), ("", ""))
@@ -210,9 +212,10 @@ class Machine:
             self._report("step", lambda capture: capture.step_begin(step))
 
     def _end_step(self) -> None:
-        if self._step_open and os.getpid() == self._pid:
-            self._report("step", lambda capture: capture.step_end())
-        self._step_open = False
+        if self._step_open:
+            self._step_open = False
+            if os.getpid() == self._pid:
+                self._report("step", lambda capture: capture.step_end())
 
 
 def _nothing() -> None:

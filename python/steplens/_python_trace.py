@@ -49,6 +49,7 @@ class Calls:
         self._pytrace: Optional[Any] = None
         self._stacks = False
         self._thread_profile: Any = None
+        self._enable_profiler: Any = None  # torch's own, while it is wrapped
 
     def prepare(self) -> None:
         self._pytrace = _pytrace()
@@ -66,6 +67,7 @@ class Calls:
             return
         self._thread_profile = getattr(threading, "_profile_hook", None)
         threading.setprofile(self._pytrace.thread_hook)
+        self._step_aside_for_torch()
         self._pytrace.start(module_code(), library_prefixes())
 
     def stop(self) -> None:
@@ -73,6 +75,23 @@ class Calls:
             return
         self._pytrace.stop()
         threading.setprofile(self._thread_profile)
+        if self._enable_profiler is not None:
+            sys.modules["torch.autograd.profiler"]._enable_profiler = self._enable_profiler
+            self._enable_profiler = None
+
+    def _step_aside_for_torch(self) -> None:
+        """torch.profiler's own trace fails if another one is on while it starts: ours ends on that thread then."""
+        profiler = sys.modules.get("torch.autograd.profiler")
+        enable = getattr(profiler, "_enable_profiler", None)
+        if enable is None:
+            return
+
+        def enable_alone(*args: Any, **kwargs: Any) -> Any:
+            sys.setprofile(None)
+            return enable(*args, **kwargs)
+
+        self._enable_profiler = enable
+        profiler._enable_profiler = enable_alone
 
     def close(self) -> None:
         if self._stacks and self._pytrace is not None:

@@ -33,3 +33,10 @@ class range(Range):  # noqa: A001 - the name users know from other profilers
                 range_end()
 
         return call
+
+
+def step() -> None:
+    """Says that a training step ended, for `steplens record`; without it steps are those of the optimizer."""
+    from . import _steps
+
+    _steps.mark()

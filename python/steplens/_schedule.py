@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-
-from ._config import Cycle
+from typing import Any
 
 
 class Action(enum.IntEnum):
@@ -17,8 +16,9 @@ class Action(enum.IntEnum):
     END = 4  # the profiler is stopped; never returned by a schedule
 
 
-def action_of(cycle: Cycle, step: int) -> Action:
-    """`step` counts from 0. Raises ValueError if it is negative."""
+def action_of(cycle: Any, step: int) -> Action:
+    """`cycle`: anything with the attributes of `_config.Cycle`; `step` counts from 0. Raises ValueError if it is negative. Called
+    in every step of a training, recorded or not."""
     if step < 0:
         raise ValueError(f"Invalid parameter step, which must be not less than 0: {step}.")
     if step < cycle.skip_first:

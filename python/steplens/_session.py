@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import os
 import threading
+import weakref
 from typing import Callable, Optional
 
 from . import _log
@@ -35,11 +36,16 @@ _TEXT = {
 
 
 class Holder:
-    """Somebody who holds the process. `close` ends their capture; it has to release."""
+    """Somebody who holds the process. `close` is a method that ends their capture; it does not keep its object alive."""
 
     def __init__(self, source: Source, close: Callable[[], None]):
         self.source = source
-        self.close = close
+        self._close = weakref.WeakMethod(close)
+
+    def close(self) -> None:
+        method = self._close()
+        if method is not None:
+            method()
 
 
 _lock = threading.Lock()

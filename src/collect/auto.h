@@ -2,16 +2,24 @@
 
 namespace steplens::collect {
 
-// Recording that the environment asks for (STEPLENS_RECORD, set by `steplens record`), for programs
-// that do not start a capture themselves.
+// Recording that the environment asks for (STEPLENS_RECORD, set by `steplens record`), for native
+// programs that do not start a capture themselves. Python programs are recorded by the Python
+// package, which reads the same variable.
+//
+// Steps are the calls of sl_step_begin, counted from 1. What happens before the first one is
+// recorded, too, because nobody knows yet whether there will be steps; when one comes, and a range
+// of steps was asked for, that part is thrown away.
 
 // When the library is loaded: looks whether there is such a wish. Cheap.
 void AutoLoad();
-// The first thing to record happened, or marks were asked for: starts the capture if that is still
-// wanted.
+// The first thing to record happened: starts the capture if that is still wanted.
 void AutoBegin();
-// A step begins or ended on the calling thread.
-void AutoStepBegin(long long step);
+// A step begins or has ended.
+void AutoStepBegin();
 void AutoStepEnd();
+// The program starts a capture itself.
+void AutoCancel();
+// In the child of a fork: it is not recorded.
+void AutoForgetInChild();
 
 }  // namespace steplens::collect

@@ -1,7 +1,10 @@
 // The calls of collect.h that start, stop and configure. Memory that runs out becomes SL_NO_MEMORY:
 // no exception leaves.
+#include <cstdio>
 #include <new>
 
+#include "collect/auto.h"
+#include "collect/auto_config.h"
 #include "collect/capture.h"
 #include "collect/marks.h"
 #include "collect/thread_state.h"
@@ -36,6 +39,7 @@ using namespace steplens::collect;
 extern "C" {
 
 int sl_start(const sl_options* options) {
+  AutoCancel();  // who starts a capture itself is not recorded on request of the environment
   return Guarded([&] { return options != nullptr ? StartCapture(*options) : Missing("options"); });
 }
 
@@ -57,6 +61,24 @@ int sl_flush(void) {
 const char* sl_last_error(void) {
   const ThreadState* state = StateOfThisThread();
   return state != nullptr ? state->error : "out of memory";
+}
+
+size_t sl_capture_name(char* out, size_t size, const char* worker) {
+  size_t length = 0;
+  Guarded([&] {
+    const std::string name = CaptureName(worker != nullptr ? worker : "");
+    length = name.size();
+    if (out != nullptr && size != 0) std::snprintf(out, size, "%s", name.c_str());
+    return int{SL_OK};
+  });
+  return length;
+}
+
+int64_t sl_environment_rank(int* is_text) {
+  bool from_rank = false;
+  const int64_t rank = RankFromEnvironment(&from_rank);
+  if (is_text != nullptr) *is_text = from_rank ? 1 : 0;
+  return rank;
 }
 
 int sl_metadata(const char* key, const char* json) {

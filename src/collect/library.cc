@@ -4,6 +4,7 @@
 
 #include "collect/auto.h"
 #include "collect/capture.h"
+#include "collect/marks.h"
 #include "collect/thread_state.h"
 
 namespace steplens::collect {
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t kMaxTexts = 256 << 20;  // bytes of all texts together
 
 void BeforeFork() {
+  LockDomains();
   TheLibrary().strings.LockAll();
   TheLibrary().rings.LockForFork();
   TheLibrary().side.LockForFork();
@@ -21,6 +23,7 @@ void InParent() {
   TheLibrary().side.UnlockInParent();
   TheLibrary().rings.UnlockInParent();
   TheLibrary().strings.UnlockAll();
+  UnlockDomains();
 }
 
 // The child has one thread and no writer: it records nothing, and the parent's files are not its
@@ -30,9 +33,11 @@ void InChild() {
   current_generation.store(0, std::memory_order_relaxed);
   ForgetRingInChild();
   ForgetCaptureInChild();
+  AutoForgetInChild();
   TheLibrary().side.ResetInChild();
   TheLibrary().rings.ResetInChild();
   TheLibrary().strings.UnlockAll();
+  UnlockDomains();
 }
 
 // The only work at load time: the clock must be known before the first call, and the first fork may

@@ -19,4 +19,8 @@ void EndMarkInDomain(uint64_t id, sl_string domain);
 
 void SetMarkFilter(bool enabled, const char* include, const char* exclude);
 
+// Around fork: mstx domains are whole in the child.
+void LockDomains();
+void UnlockDomains();
+
 }  // namespace steplens::collect

@@ -153,8 +153,13 @@ uint64_t sl_thread(void) {
 void sl_range_begin(sl_string name) { BeginRange(name); }
 void sl_range_end(void) { EndRange(); }
 
+void sl_range_begin_text(const char* name, size_t length) {
+  if (current_generation.load(std::memory_order_relaxed) == 0) return;
+  BeginRange(sl_intern(name, length));
+}
+
 void sl_step_begin(int64_t step) {
-  AutoStepBegin(step);
+  AutoStepBegin();
   if (current_generation.load(std::memory_order_relaxed) == 0) return;
   char name[48];
   const int length =

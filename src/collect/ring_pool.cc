@@ -50,8 +50,10 @@ ThreadRing* RingPool::Acquire() {
     return ring;
   }
   const size_t left = total_bytes_ > allocated_bytes_ ? total_bytes_ - allocated_bytes_ : 0;
+  const size_t wanted = thread_bytes_.load(std::memory_order_relaxed);
+  const bool is_plenty = left / 2 >= wanted && left >= total_bytes_ / 2;
   const size_t share = std::max(std::bit_floor(std::max<size_t>(left / 64, 1)), kSmallestRing);
-  const size_t bytes = std::min(thread_bytes_.load(), share);
+  const size_t bytes = is_plenty ? wanted : std::min(wanted, share);
   if (bytes > left) return nullptr;
   ThreadRing* ring = Make(bytes);
   if (ring != nullptr) rings_.push_back(ring);

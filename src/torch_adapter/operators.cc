@@ -27,12 +27,15 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
+struct Operator;
+
 // What a thread keeps between operators: texts it met and blocks for contexts.
 struct ThreadState {
   TextCache<1024> names;
   TextCache<256> types;
   FreeBlock* blocks = nullptr;
   unsigned block_count = 0;
+  Operator* node = nullptr;  // the innermost node of the autograd engine that is evaluated
 
   ThreadState() = default;
   ThreadState(const ThreadState&) = delete;
@@ -71,6 +74,8 @@ struct Operator final : at::ObserverContext {
   sl_op record{};
   Shapes shapes;
   CollectiveFields collective;
+  Operator* outer_node = nullptr;  // what ThreadState::node was before this one
+  bool is_node = false;
 
   static constexpr unsigned kMaxFree = 256;  // blocks a thread keeps
   static void* operator new(size_t size) {
@@ -114,6 +119,20 @@ void AddCollective(std::string_view name, const at::RecordFunction& function, Op
   }
 }
 
+// The engine's range around a node does not know which forward operator the node belongs to; the node, which starts
+// inside it, does.
+void LinkNode(std::string_view name, ThreadState* state, Operator* out) {
+  if (out->record.scope == static_cast<uint8_t>(at::RecordScope::BACKWARD_FUNCTION)) {
+    if (!state->node || state->node->record.sequence >= 0 || out->record.sequence < 0) return;
+    state->node->record.sequence = out->record.sequence;
+    state->node->record.forward_thread = out->record.forward_thread;
+  } else if (name.starts_with("autograd::engine::evaluate_function")) {
+    out->is_node = true;
+    out->outer_node = state->node;
+    state->node = out;
+  }
+}
+
 std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
   if (!sl_recording()) return nullptr;
   ThreadState* state = State();
@@ -131,6 +150,7 @@ std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
     settings.stack(&record.call_stack, &record.modules);
   }
   if (name.size() > 5 && (name[0] == 'c' || name[0] == 'g')) AddCollective(name, function, out.get());
+  if (record.scope != 0 || name.starts_with("au")) LinkNode(name, state, out.get());
   if (settings.tensors && out->collective.count == 0) AddTensorTexts(function.inputs(), &out->collective);
   record.start = sl_now();  // last: what is done here is not the operator's time
   return out;
@@ -141,6 +161,7 @@ void End(const at::RecordFunction& function, at::ObserverContext* context) {
   const sl_ticks now = sl_now();
   auto* out = static_cast<Operator*>(context);
   sl_op& record = out->record;
+  if (out->is_node && thread_state) thread_state->node = out->outer_node;
   record.end = now;
   record.end_thread = sl_thread();
   record.is_async = function.isAsync();

@@ -28,8 +28,13 @@ MAY_USE = {
     "server": ["readers", "export", "query", "cluster"],
     "record": ["table"],
     "cli": ["server", "record"],
-    "collect": ["format"],
+    "steplens": [],  # include/steplens, the public headers of the collection library
+    "collect": ["format", "steplens"],
+    "torch_adapter": ["steplens"],
 }
+
+# The collection library links nothing: of base it may use what needs only the standard library's headers.
+COLLECT_SAFE_BASE = {"base/utf8.h", "base/saturate.h"}
 
 # Third-party libraries by the header that stands for them. fmt is welcome in every .cc file.
 LIBRARIES = {
@@ -85,6 +90,8 @@ def room_problem(room, header):
         return f'"{header}" is not "room/..."; rooms are {", ".join(MAY_USE)}'
     if owner not in reachable(room):
         return f'{room} may not use {owner} ("{header}")'
+    if room == "collect" and owner == "base" and header not in COLLECT_SAFE_BASE:
+        return f'collect may use of base only {", ".join(sorted(COLLECT_SAFE_BASE))} (not "{header}")'
     return None
 
 

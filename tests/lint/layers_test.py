@@ -37,6 +37,12 @@ class Layers(unittest.TestCase):
         self.assertIn("analysis may not use readers", problems[0])
         self.assertIn("readers may not use analysis", problems[1])
 
+    def test_collect_uses_only_the_safe_part_of_base(self):
+        self.assertEqual([], self.check({
+            "collect/a.cc": '#include "base/utf8.h"\n#include "format/b.h"\n#include "steplens/collect.h"\n'}))
+        self.assertIn("collect may use of base only", self.check({"collect/a.cc": '#include "base/status.h"\n'})[0])
+        self.assertIn("readers may not use steplens", self.check({"readers/a.cc": '#include "steplens/collect.h"\n'})[0])
+
     def test_include_without_room_is_reported(self):
         self.assertIn('"status.h" is not "room/..."', self.check({"base/a.cc": '#include "status.h"\n'})[0])
 

@@ -16,6 +16,7 @@ defaults: `steplens.megatron.fsdp2`.
 
 from . import fsdp2
 from ._flags import add_profile_arguments
+from ._groups import name_group
 from ._step_profiler import StepProfiler
 
-__all__ = ["StepProfiler", "add_profile_arguments", "fsdp2"]
+__all__ = ["StepProfiler", "add_profile_arguments", "fsdp2", "name_group"]

@@ -7,9 +7,19 @@ from typing import Any, Optional
 from .. import _command
 from .._config import Config
 from ..torch_npu.profiler import schedule
+from . import _groups
 
 _SIZES = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "data_parallel_size", "context_parallel_size",
           "expert_model_parallel_size", "sequence_parallel")
+
+
+class _NamedGroupsProfile(_command.CommandProfile):
+    """Its metadata names the process groups as people do: tp, dp, ..."""
+
+    def _all_metadata(self) -> dict:
+        metadata = super()._all_metadata()
+        groups = _groups.parallel_group_info()
+        return {**metadata, "parallel_group_info": groups} if groups else metadata
 
 
 class StepProfiler:
@@ -29,7 +39,7 @@ class StepProfiler:
         self._profile = _command.make_profile(
             level=args.profile_level, export_type=args.profile_export_type, save_path=args.profile_save_path,
             with_cpu=args.profile_with_cpu, data_simplification=args.profile_data_simplification, steps=steps,
-            with_stack=args.profile_with_stack, profile_memory=args.profile_with_memory,
+            kind=_NamedGroupsProfile, with_stack=args.profile_with_stack, profile_memory=args.profile_with_memory,
             record_shapes=args.profile_record_shapes)
         self._profile._step_label = done + 1
         self._profile._config.base_iteration = done

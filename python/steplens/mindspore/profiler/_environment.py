@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import sys
 from typing import Any, Optional
 
 from ... import _log
@@ -35,6 +36,7 @@ class EnvProfiler:
         starts = options.pop("start_profile", starts)
         if starts is not True:
             return
+        _load_framework()
         try:
             EnvProfiler._profiler = _EnvironmentProfiler(start_profile=True, **options)
         except Exception as problem:  # the program did not ask for it: it must not die of it
@@ -47,6 +49,17 @@ class EnvProfiler:
         profiler, EnvProfiler._profiler = EnvProfiler._profiler, None
         if profiler is not None and profiler._machine is not None and profiler._machine._pid == os.getpid():
             profiler.analyse()
+
+
+def _load_framework() -> None:
+    """Operators are seen only if their framework is there when recording starts. Importing this package stands for importing
+    the framework, so it is done now; a program without PyTorch has none to see."""
+    if "mindspore" not in sys.modules:
+        try:
+            import torch  # noqa: F401
+        except Exception as problem:
+            if not isinstance(problem, ModuleNotFoundError):
+                _log.warning(f"PyTorch cannot be imported, its operators are not recorded: {_log.describe(problem)}")
 
 
 def read_options() -> dict[str, Any]:

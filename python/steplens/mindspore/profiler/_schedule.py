@@ -16,12 +16,17 @@ class ProfilerAction(enum.Enum):
     RECORD_AND_SAVE = 3
 
 
+_ACTIONS = list(ProfilerAction)
+
+
 class schedule:
     """Step number -> ProfilerAction: after `skip_first` steps, `repeat` times (0: without end) `wait` steps of nothing, `warmup`
     steps that are thrown away and `active` steps that are recorded. Wrong values warn and are replaced.
 
     `warm_up` is the older name of `warmup`.
     """
+
+    skip_first_wait = 0  # a switch of the other framework
 
     def __init__(self, *, wait, active, warmup=0, repeat=0, skip_first=0, warm_up=None):
         checker = Checker(_log.warning)
@@ -36,7 +41,7 @@ class schedule:
 
     def __call__(self, step: int) -> ProfilerAction:
         """Raises ValueError if `step` is negative."""
-        return ProfilerAction(_schedule.action_of(self._cycle(), step).value)
+        return _ACTIONS[_schedule.action_of(self, step)]
 
     def to_dict(self) -> dict:
         return {"wait": self.wait, "active": self.active, "warmup": self.warmup, "repeat": self.repeat,

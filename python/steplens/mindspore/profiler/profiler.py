@@ -59,9 +59,11 @@ class Profiler:
             return
         machine.start(self._action(), self._range_number())
 
-    @_log.guarded()
+    @_log.guarded(looks_for_conflict=False)
     def step(self) -> None:
-        machine = self._running_machine()
+        machine = self._machine
+        if machine is None:
+            return  # the constructor has said why
         if not self._has_schedule:
             _log.error("Profiler has no schedule; step() has no effect.")
             return

@@ -19,7 +19,7 @@ class _ExperimentalConfig:
                  record_op_args: bool = False, op_attr: bool = False, gc_detect_threshold: float | None = None,
                  export_type: str | list = ExportType.Text, host_sys: list | None = None,
                  mstx_domain_include: list | None = None, mstx_domain_exclude: list | None = None,
-                 sys_io: bool = False, sys_interconnection: bool = False):
+                 sys_io: bool = False, sys_interconnection: bool = False, **unknown: Any):
         self._profiler_level = profiler_level
         self._aic_metrics = aic_metrics
         self._l2_cache = l2_cache
@@ -36,6 +36,8 @@ class _ExperimentalConfig:
         self._sys_io = sys_io
         self._sys_interconnection = sys_interconnection
         self._checker = Checker(_log.warning)
+        for name in unknown:
+            self._checker.note(f"Parameter {name} is not known; it is ignored.")
         self._check()
 
     def __call__(self) -> dict:

@@ -8,6 +8,9 @@ from ..._config import Cycle
 from ._constants import ProfilerAction
 
 
+_ACTIONS = list(ProfilerAction)
+
+
 class schedule:
     """Step number -> ProfilerAction: after `skip_first` steps, `repeat` times (0: without end) `wait` steps of nothing, `warmup`
     steps that are thrown away and `active` steps that are recorded. With `skip_first_wait` the first cycle has no wait.
@@ -29,7 +32,7 @@ class schedule:
 
     def __call__(self, step: int) -> ProfilerAction:
         """Raises ValueError if `step` is negative."""
-        return ProfilerAction(_schedule.action_of(self._cycle(), step).value)
+        return _ACTIONS[_schedule.action_of(self, step)]
 
     def _cycle(self) -> Cycle:
         return Cycle(**self._as_dict())

@@ -65,13 +65,10 @@ def _checked_activities(value: Any, checker: Checker) -> set:
     try:
         activities = set(value)
     except TypeError:
-        activities = {value} if isinstance(value, str) else set()
-        if not activities:
-            checker.note(f"Parameter activities is {shown(value)}, which is not a list of activities; "
-                         "CPU and NPU are used.")
-            return supported_activities()
+        activities = {None}  # not a list, or members that are no activities
     if not activities <= supported_activities():
-        checker.note(f"Parameter activities has members that are not supported ({shown(value)}); CPU and NPU are used.")
+        checker.note(f"Parameter activities is {shown(value)}, which is not a list of supported activities; "
+                     "CPU and NPU are used.")
         return supported_activities()
     return activities or supported_activities()
 

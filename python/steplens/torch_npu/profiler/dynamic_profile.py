@@ -50,6 +50,7 @@ class _DynamicProfile:
 
     def __init__(self) -> None:
         self.current_step = 0
+        self._pid = os.getpid()
         self._folder: Optional[str] = None
         self._channel: Optional[Channel] = None
         self._pending: Optional[DynamicConfig] = None
@@ -93,7 +94,7 @@ class _DynamicProfile:
         if self._profile is None and self._channel is not None:
             changed = self._channel.poll()
             if changed is not None:
-                self._take(changed)
+                self._take(changed, self.current_step)
         self._start_if_due()
 
     def start(self, config_path: Optional[str]) -> None:
@@ -119,7 +120,7 @@ class _DynamicProfile:
     def apply_daemon_text(self, text: str) -> None:
         config = _dynamic_config.from_daemon_text(text)
         if config is not None:
-            self._take(config)
+            self._take(config, self.current_step + 1)
 
     def status(self) -> dict:
         """As the host's daemon expects it: texts."""
@@ -134,6 +135,8 @@ class _DynamicProfile:
                 "stop_step": str(stop)}
 
     def close(self) -> None:
+        if os.getpid() != self._pid:
+            return  # a forked child that ends; all belongs to its parent
         if self._profile is not None:
             self._end()
         if self._channel is not None:
@@ -142,17 +145,17 @@ class _DynamicProfile:
 
     # ---- Captures -------------------------------------------------------------------------------------------------
 
-    def _take(self, config: dict) -> None:
-        """A new configuration, read after `current_step` steps."""
+    def _take(self, config: dict, next_step: int) -> None:
+        """A new configuration; `next_step`: the first that can be recorded."""
         parsed = _dynamic_config.parse(config, self._say)
         self._pending = None
         if parsed is None:
             return
         if parsed.start_step == -1:
-            parsed.start_step = self.current_step
+            parsed.start_step = next_step
         if parsed.start_step == 0:
             self._say("start_step is 0 and the loop is past it: the configuration is not effective.")
-        elif parsed.start_step < self.current_step:
+        elif parsed.start_step < next_step:
             text = f"start_step {parsed.start_step} is over, the current step is {self.current_step}; nothing is recorded."
             self._say(text)
             _log.warning(text)

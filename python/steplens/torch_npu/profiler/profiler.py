@@ -25,6 +25,7 @@ __all__ = ["_KinetoProfile", "analyse", "profile", "tensorboard_trace_handler"]
 _MAX_TRACE_ID = 1024
 _STACK_METRICS = ("self_cpu_time_total", "self_npu_time_total")
 _child_threads = threading.local()
+_ACTIONS = list(Action)
 
 
 class _KinetoProfile:
@@ -70,11 +71,12 @@ class _KinetoProfile:
 
     @_log.guarded()
     def stop(self):
+        machine = self._running_machine()
         if self._stopped:
             _log.warning("Profiler is stopped already.")
             return
         self._stopped = True
-        self._running_machine().stop(complains=False)
+        machine.stop(complains=False)
 
     def __enter__(self):
         self.start()
@@ -204,15 +206,14 @@ class _KinetoProfile:
     @_log.guarded()
     def enable_profiler_in_child_thread(cls, record_shapes=False, profile_memory=False, with_stack=False,
                                         with_flops=False, with_modules=False):
-        """Records on the calling thread, too. Operators of all threads are recorded anyway while a capture runs;
-        what is added is the trace of Python functions, if asked for."""
+        """For programs that ask for it: while a capture runs, operators and Python functions of all threads are recorded
+        anyway, with the switches of the capture."""
         given = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack,
                  "with_flops": with_flops, "with_modules": with_modules}
-        flags = {name: Checker().boolean(f"Parameter {name}", value) for name, value in given.items()}
+        for name, value in given.items():
+            Checker().boolean(f"Parameter {name}", value)
         if getattr(_child_threads, "enabled", False):
             _log.warning("The profiler is enabled in this thread already.")
-            return
-        _call_capture_module("enable_thread", **flags)
         _child_threads.enabled = True
 
     @classmethod
@@ -220,9 +221,7 @@ class _KinetoProfile:
     def disable_profiler_in_child_thread(cls):
         if not getattr(_child_threads, "enabled", False):
             _log.warning("The profiler is not enabled in this thread.")
-            return
         _child_threads.enabled = False
-        _call_capture_module("disable_thread")
 
 
 class profile(_KinetoProfile):
@@ -257,9 +256,11 @@ class profile(_KinetoProfile):
         self._running_machine().start(self._action(), self._range_number())
         self._call_observer("start")
 
-    @_log.guarded()
+    @_log.guarded(looks_for_conflict=False)
     def step(self):
-        if self._running_machine() and self._stopped:
+        if self._machine is None:
+            return  # the constructor has said why
+        if self._stopped:
             _log.warning("Profiler is stopped, step takes no effect!")
             return
         self._step_number += 1
@@ -267,11 +268,12 @@ class profile(_KinetoProfile):
 
     @_log.guarded()
     def stop(self):
-        if self._running_machine() and self._stopped:
+        machine = self._running_machine()
+        if self._stopped:
             _log.warning("Profiler is stopped already.")
             return
         self._stopped = True
-        self._machine.stop(complains=self._schedule is not None)
+        machine.stop(complains=self._schedule is not None)
         self._call_observer("stop")
 
     def _forget_exports(self) -> None:
@@ -286,7 +288,7 @@ class profile(_KinetoProfile):
         try:
             action = self._schedule(self._step_number)
             if isinstance(action, ProfilerAction):
-                return Action(action.value)
+                return _ACTIONS[action.value]
             problem = f"it returned {action!r}, which is no ProfilerAction"
         except Exception as raised:  # code of the user
             problem = _log.describe(raised)
@@ -360,11 +362,3 @@ def _checked_output(path: Any) -> str:
     if not isinstance(path, str) or not path:
         raise ValueError("the path of the file to write must be a str")
     return os.path.abspath(os.path.expanduser(path))
-
-
-def _call_capture_module(name: str, **flags: bool) -> None:
-    from ... import _capture
-
-    function = getattr(_capture, name, None)
-    if function is not None:
-        function(**flags)

@@ -1,0 +1,127 @@
+"""Where the steps of a training are, without a change in it.
+
+A step ends when the optimizer has stepped; of several optimizers the one that was constructed first and steps counts. A program
+that marks its steps itself (`steplens.step()` or torch.profiler's `step`) knows better: from its first mark on only marks count.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from typing import Any, Callable, Optional
+
+_listener: Optional[Callable[[], None]] = None
+_beginnings: list[Callable[[], None]] = []
+_constructed = 0
+_counted: Optional["weakref.ref[Any]"] = None  # the optimizer whose steps count
+_marked = False
+_installed = False
+
+
+def on_step(listener: Callable[[], None]) -> None:
+    """Calls `listener` after each step. torch has been imported."""
+    global _listener
+    _listener = listener
+    _install()
+
+
+def on_training(listener: Callable[[], None]) -> None:
+    """Calls `listener` once: when this process joins a job or makes an optimizer, so that it is known to train."""
+    _beginnings.append(listener)
+    _install()
+
+
+def mark() -> None:
+    """The program says that a step ended."""
+    global _marked
+    _marked = True
+    _ended()
+
+
+def _ended() -> None:
+    if _listener is not None:
+        _listener()
+
+
+def _begin_training() -> None:
+    while _beginnings:
+        _beginnings.pop(0)()
+
+
+# ---- Hooks ------------------------------------------------------------------------------------------------------------
+
+
+def _install() -> None:
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    import torch
+
+    optimizer = torch.optim.Optimizer
+    optimizer.__init__ = _after(optimizer.__init__, _noticed)
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and hasattr(distributed, "init_process_group"):
+        joined = _after(distributed.init_process_group, lambda *_: _begin_training())
+        distributed.init_process_group = joined
+        sys.modules["torch.distributed.distributed_c10d"].init_process_group = joined
+    profiler = getattr(getattr(torch, "profiler", None), "profile", None)
+    if profiler is not None:
+        profiler.step = _after(profiler.step, lambda *_: mark())
+
+
+def _after(function: Callable, then: Callable) -> Callable:
+    """`function`, followed by then(first argument)."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        then(*args[:1])
+        return result
+
+    return call
+
+
+def _noticed(optimizer: Any) -> None:
+    """An optimizer was constructed."""
+    global _constructed
+    _constructed += 1
+    optimizer._steplens_order = _constructed
+    _wrap_step(type(optimizer))
+    _begin_training()
+
+
+def _wrap_step(cls: type) -> None:
+    step = cls.step
+    if getattr(step, "_steplens_counted", False):
+        return
+
+    @functools.wraps(step)
+    def stepped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        outermost = not getattr(self, "_steplens_inside", False)  # a subclass may call its parent's
+        self._steplens_inside = True
+        try:
+            return step(self, *args, **kwargs)
+        finally:
+            if outermost:
+                self._steplens_inside = False
+                _stepped(self)
+
+    stepped._steplens_counted = True
+    cls.step = stepped
+
+
+def _stepped(optimizer: Any) -> None:
+    global _counted
+    if _marked:
+        return
+    counted = _counted() if _counted is not None else None
+    if counted is None:
+        _counted = weakref.ref(optimizer)
+    elif optimizer._steplens_order < counted._steplens_order:
+        _counted = weakref.ref(optimizer)  # made earlier, though it steps later: this step has been counted
+        return
+    elif optimizer is not counted:
+        return
+    _ended()

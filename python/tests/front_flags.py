@@ -1,0 +1,205 @@
+"""The --profile* flags of MindSpeed-LLM and the keys of its FSDP2 trainer: defaults, steps, ranks, errors."""
+
+import argparse
+import contextlib
+import io
+import os
+import unittest
+from unittest import mock
+
+from support import FakeCapture, FrontTest, silently
+from steplens import _analyse
+from steplens._session import Source
+from steplens.megatron import StepProfiler, _groups, add_profile_arguments, fsdp2, name_group
+
+I, W, S, P, F = "init", "warmup", "start", "stop", "finalize"
+
+
+class FlagsTest(FrontTest):
+    def setUp(self):
+        super().setUp()
+        self.analysed = []
+        patch = mock.patch.object(_analyse, "analyse", side_effect=lambda path, *args, **kwargs: self.analysed.append(path) or True)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def iterations(self, profiler, first, last):
+        """Runs iterations first, ..., last; the list of those that were recorded."""
+        recorded = []
+        with self.said() as self.lines:
+            profiler.start()
+            for number in range(first, last + 1):
+                if profiler.enabled and profiler._profile._machine._recording:
+                    recorded.append(number)
+                profiler.step()
+            profiler.stop()
+        return recorded
+
+
+class Megatron(FlagsTest):
+    def args(self, *words):
+        return add_profile_arguments(argparse.ArgumentParser()).parse_args(words)
+
+    def make(self, *words, iteration=None):
+        return silently(lambda: StepProfiler(self.args("--profile", *words), iteration))
+
+    def test_defaults(self):
+        self.assertEqual(vars(self.args()), {
+            "profile": False, "profile_step_start": 10, "profile_step_end": 12, "profile_ranks": [0], "profile_level": "level0",
+            "profile_export_type": "text", "profile_data_simplification": False, "profile_with_cpu": False,
+            "profile_with_stack": False, "profile_with_memory": False, "profile_record_shapes": False,
+            "profile_save_path": "./profile_dir"})
+
+    def test_a_parser_that_has_some_of_them_keeps_them(self):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--profile", action="store_true")
+        parser.add_argument("--profile-step-start", type=int, default=3)
+        args = add_profile_arguments(parser).parse_args([])
+        self.assertEqual((args.profile_step_start, args.profile_step_end), (3, 12))
+
+    def test_wrong_words_are_refused_by_the_parser(self):
+        for words in (["--profile-level", "level3"], ["--profile-export-type", "json"], ["--profile-step-start", "x"],
+                      ["--profile-ranks", "a"]):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                self.args(*words)
+
+    def test_without_the_switch_nothing_happens(self):
+        profiler = StepProfiler(self.args())
+        self.assertEqual((self.iterations(profiler, 1, 15), profiler.enabled, profiler.config), ([], False, None))
+
+    def test_which_iterations_are_recorded(self):
+        for start, end, done, expected in [(10, 12, 0, [10, 11]), (5, 6, 0, [5]), (2, 4, 0, [2, 3]), (1, 3, 0, [1, 2]),
+                                           (105, 107, 100, [105, 106]), (101, 103, 100, [101, 102]), (102, 103, 100, [102]),
+                                           (5, -1, 0, [5]), (5, 5, 0, [5])]:
+            profiler = self.make("--profile-step-start", str(start), "--profile-step-end", str(end), iteration=done)
+            self.assertEqual(self.iterations(profiler, done + 1, done + 15), expected, (start, end, done))
+            self.assertEqual(len(self.analysed), 1)
+            self.analysed.clear()
+
+    def test_step_ranges_carry_the_number_of_the_iteration(self):
+        self.iterations(self.make("--profile-step-start", "5", "--profile-step-end", "7"), 1, 8)
+        self.assertEqual([item[1] for item in self.log if isinstance(item, tuple)], [4, 5, 6])
+
+    def test_the_iteration_may_be_in_the_arguments(self):
+        args = self.args("--profile", "--profile-step-start", "8", "--profile-step-end", "9")
+        args.iteration = 5
+        profiler = StepProfiler(args)
+        self.assertEqual(self.iterations(profiler, 6, 12), [8])
+        self.assertEqual(profiler.config.base_iteration, 5)
+
+    def test_steps_that_cannot_be_reached_raise(self):
+        for words, done, text in [(["--profile-step-start", "0"], 0, "greater than 0"), (["--profile-step-start", "-3"], 0, "greater than 0"),
+                                  (["--profile-step-start", "5"], 5, "already done")]:
+            with self.assertRaisesRegex(AssertionError, text):
+                self.make(*words, iteration=done)
+
+    def test_wrong_levels_that_bypass_the_parser_raise(self):
+        for key, value in (("profile_level", "level3"), ("profile_export_type", "json")):
+            args = self.args("--profile")
+            setattr(args, key, value)
+            with self.assertRaises(ValueError):
+                StepProfiler(args)
+
+    def test_ranks(self):
+        for ranks, rank, expected in [(["0"], None, True), (["0"], "0", True), (["0"], "1", False), (["1", "3"], "3", True),
+                                      (["-1"], "7", True), (["-1", "0"], "7", False), (["-1", "0"], "0", True)]:
+            with mock.patch.dict(os.environ, {"RANK": rank} if rank else {}):
+                self.assertEqual(self.make("--profile-ranks", *ranks).enabled, expected, (ranks, rank))
+
+    def test_switches_reach_the_internal_record(self):
+        config = self.make("--profile-level", "level1", "--profile-with-cpu", "--profile-with-stack", "--profile-with-memory",
+                           "--profile-record-shapes", "--profile-data-simplification", "--profile-export-type", "db").config
+        self.assertEqual((config.level, config.activities, config.export, config.aic_metrics), ("1", {"cpu", "npu"}, ["db"], "PipeUtilization"))
+        self.assertTrue(config.with_stack and config.profile_memory and config.record_shapes and config.data_simplification)
+        plain = self.make().config
+        self.assertEqual((plain.level, plain.activities, plain.aic_metrics, plain.data_simplification), ("0", {"npu"}, "None", False))
+        self.assertEqual(plain.ranks, [0])
+        self.assertEqual(self.make("--profile-level", "level_none").config.level, "none")
+
+    def test_place_and_metadata(self):
+        args = self.args("--profile", "--profile-step-start", "1", "--profile-step-end", "2", "--profile-save-path", "p")
+        args.tensor_model_parallel_size, args.sequence_parallel = 4, True
+        with mock.patch.dict(os.environ, {"RANK": "0", "WORLD_SIZE": "8"}):
+            self.iterations(silently(lambda: StepProfiler(args)), 1, 3)
+        self.assertEqual(os.path.dirname(FakeCapture.made[0].directory), os.path.abspath("p"))
+        self.assertEqual(FakeCapture.made[0].metadata["distributed_args"], {
+            "tensor_model_parallel_size": 4, "pipeline_model_parallel_size": 1, "data_parallel_size": 1,
+            "context_parallel_size": 1, "expert_model_parallel_size": 1, "sequence_parallel": True, "rank": 0, "world_size": 8})
+
+    def test_an_explicit_profile_has_precedence(self):
+        self.assertEqual(self.make()._profile._machine._source, Source.COMMAND)
+
+
+class Groups(FlagsTest):
+    """With torch.distributed in this process: one rank, gloo."""
+
+    def test_named_groups_are_in_the_metadata(self):
+        import torch.distributed as distributed
+
+        store = distributed.FileStore(os.path.join(self.folder, "store"), 1)
+        distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+        self.addCleanup(distributed.destroy_process_group)
+        group = distributed.new_group([0])
+        name_group(group, "tp")
+        self.addCleanup(_groups._named.clear)
+        args = add_profile_arguments(argparse.ArgumentParser()).parse_args(
+            ["--profile", "--profile-step-start", "1", "--profile-step-end", "2"])
+        self.iterations(silently(lambda: StepProfiler(args)), 1, 3)
+        info = FakeCapture.made[0].metadata["parallel_group_info"]
+        self.assertEqual(sorted(entry["group_name"] for entry in info.values()), ["default_group", "tp"])
+        self.assertEqual([entry["global_ranks"] for entry in info.values()], [[0], [0]])
+        self.assertEqual((FakeCapture.made[0].config.rank, FakeCapture.made[0].config.rank_is_text), (0, False))
+
+    def test_a_name_must_be_one(self):
+        with self.assertRaises(ValueError):
+            name_group(None, "")
+
+
+class Fsdp2(FlagsTest):
+    def make(self, **values):
+        return silently(lambda: fsdp2.StepProfiler(fsdp2.ProfileArguments(profile=True, **values)))
+
+    def test_defaults(self):
+        args = fsdp2.add_profile_arguments(argparse.ArgumentParser()).parse_args([])
+        self.assertEqual(vars(args), vars(fsdp2.ProfileArguments()))
+        self.assertEqual((args.profile_step_start, args.profile_step_end, args.profile_ranks, args.profile_save_path),
+                         (0, -1, [-1], "./profile"))
+
+    def test_a_section_with_other_keys(self):
+        section = {"profile": True, "profile_level": "level1", "lr": 0.1, "profile_ranks": [0, 1]}
+        args = fsdp2.ProfileArguments.from_mapping(section)
+        self.assertEqual((args.profile_level, args.profile_ranks), ("level1", [0, 1]))
+
+    def test_the_command_line(self):
+        parser = fsdp2.add_profile_arguments(argparse.ArgumentParser())
+        args = fsdp2.ProfileArguments.from_namespace(parser.parse_args(
+            ["--profile", "true", "--profile_with_cpu", "--profile_step_end", "3", "--profile_ranks", "0", "2"]))
+        self.assertEqual((args.profile, args.profile_with_cpu, args.profile_step_end, args.profile_ranks), (True, True, 3, [0, 2]))
+
+    def test_errors_only_if_it_is_on(self):
+        for values in (dict(profile_step_start=-1), dict(profile_step_start=3, profile_step_end=3),
+                       dict(profile_step_end=-2), dict(profile_level="x"), dict(profile_export_type="x")):
+            with self.assertRaises(ValueError):
+                fsdp2.ProfileArguments(profile=True, **values)
+            fsdp2.ProfileArguments(profile=False, **values)
+
+    def test_which_iterations_are_recorded(self):
+        for start, end, expected in [(0, 2, [0, 1]), (1, 3, [1, 2]), (3, 5, [3, 4])]:
+            self.assertEqual(self.iterations(self.make(profile_step_start=start, profile_step_end=end), 0, 9), expected)
+        self.assertEqual(self.iterations(self.make(profile_step_start=2), 0, 9), list(range(2, 10)))
+
+    def test_minus_one_anywhere_means_all_ranks(self):
+        with mock.patch.dict(os.environ, {"RANK": "7"}):
+            self.assertTrue(self.make(profile_ranks=[0, -1]).enabled)
+            self.assertFalse(self.make(profile_ranks=[0]).enabled)
+
+    def test_place_and_metadata(self):
+        self.iterations(self.make(profile_step_end=1, profile_save_path="a/b"), 0, 2)
+        self.assertEqual(os.path.dirname(FakeCapture.made[0].directory), os.path.abspath("a/b"))
+        self.assertEqual(FakeCapture.made[0].metadata["distributed_args"], {"rank": 0, "world_size": 1})
+        self.assertEqual([text for level, text in self.lines if level == "INFO" and text.startswith("Profiler")],
+                         ["Profiler starts.", "Profiler stopped."])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+"""Marks of both frameworks, and FLOP marks of torch."""
+
+import threading
+import unittest
+import warnings
+
+from support import FakeNative, FrontTest
+from steplens import _marks
+from steplens.mindspore.profiler import mstx as ms_mstx
+from steplens.torch_npu import npu
+from steplens.torch_npu.npu import mstx
+from steplens.torch_npu.profiler import _flops
+
+
+class TorchMarks(FrontTest):
+    def test_marks_and_ranges_reach_the_recorder(self):
+        mstx.mark("m", domain="d")
+        first = mstx.range_start("a")
+        second = mstx.range_start("b", npu.current_stream(), "d")
+        mstx.range_end(second, "d")
+        mstx.range_end(first)
+        mstx.range_end(0)
+        self.assertEqual(self.native.log, [("mark", "m", "d"), ("start", "a", "default"), ("start", "b", "d"), ("end", 2),
+                                           ("end", 1)])
+
+    def test_push_and_pop_count_the_depth_by_thread_and_domain(self):
+        self.assertEqual([mstx.range_push("a"), mstx.range_push("b"), mstx.range_push("x", domain="d")], [0, 1, 0])
+        other = []
+        thread = threading.Thread(target=lambda: other.extend([mstx.range_pop(), mstx.range_push("t"), mstx.range_pop()]))
+        thread.start()
+        thread.join()
+        self.assertEqual(other, [-1, 0, 0])
+        self.assertEqual([mstx.range_pop(), mstx.range_pop("d"), mstx.range_pop(), mstx.range_pop()], [1, 0, 0, -1])
+
+    def test_while_nothing_records_the_results_are_neutral(self):
+        _marks._native = FakeNative(records=False)
+        self.assertEqual([mstx.range_start("a"), mstx.range_push("a"), mstx.range_pop()], [0, -1, -1])
+
+    def test_wrong_arguments_give_a_python_warning_and_the_neutral_result(self):
+        for call, expected in [
+                (lambda: mstx.mark(""), None), (lambda: mstx.mark(5), None), (lambda: mstx.mark("a", stream=5), None),
+                (lambda: mstx.mark("a", domain=5), None), (lambda: mstx.range_start(""), 0),
+                (lambda: mstx.range_start("a", "stream"), 0), (lambda: mstx.range_push(None), -1),
+                (lambda: mstx.range_pop(5), -1), (lambda: mstx.range_end("1"), None), (lambda: mstx.range_end(1, 5), None)]:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                self.assertEqual(call(), expected)
+            self.assertEqual(len(caught), 1)
+            self.assertIn("Invalid", str(caught[0].message))
+        self.assertEqual(self.native.log, [])
+
+    def test_annotate_is_a_context_manager_and_a_decorator(self):
+        @mstx.annotate()
+        def work(value):
+            return value + 1
+
+        @mstx.mstx_range("named", domain="d")
+        def fails():
+            raise ValueError
+
+        with mstx.annotate("block"):
+            self.assertEqual(work(1), 2)
+        with self.assertRaises(ValueError):
+            fails()
+        self.assertEqual(work.__name__, "work")
+        self.assertEqual(self.native.log, [("start", "block", "default"), ("start", "work", "default"), ("end", 2), ("end", 1),
+                                           ("start", "named", "d"), ("end", 3)])
+
+    def test_one_annotation_may_be_nested(self):
+        mark = mstx.annotate("again")
+        with mark, mark:
+            pass
+        self.assertEqual([item[1] for item in self.native.log], ["again", "again", 2, 1])
+
+    def test_events_are_ranges(self):
+        begin, end = npu.Event(enable_timing=True), npu.Event(enable_timing=True)
+        begin.record()
+        end.record()
+        self.assertGreaterEqual(begin.elapsed_time(end), 0)
+        self.assertEqual([item for item in self.native.log if item != "range_end"],
+                         [("begin", "Event::record"), ("begin", "Event::record"), ("begin", "Event::elapsed_time")])
+        with self.assertRaises(RuntimeError):
+            npu.Event().elapsed_time(end)
+        self.assertEqual(self.native.log.count("range_end"), 4)
+
+
+class MindSporeMarks(FrontTest):
+    def test_ids_are_its_own_and_end_the_native_range(self):
+        self.native._next = 40
+        first = ms_mstx.range_start("a")
+        second = ms_mstx.range_start("b", domain="d")
+        self.assertEqual(second, first + 1)
+        ms_mstx.range_end(second, "d")
+        ms_mstx.range_end(first)
+        ms_mstx.range_end(first)
+        ms_mstx.mark("m")
+        self.assertEqual(self.native.log, [("start", "a", "default"), ("start", "b", "d"), ("end", 42), ("end", 41),
+                                           ("mark", "m", "default")])
+
+    def test_wrong_arguments_warn_and_do_nothing(self):
+        for call in (lambda: ms_mstx.mark(""), lambda: ms_mstx.mark(1), lambda: ms_mstx.mark("a", domain=""),
+                     lambda: ms_mstx.mark("a", stream=1), lambda: ms_mstx.range_end(-1), lambda: ms_mstx.range_end("a"),
+                     lambda: ms_mstx.range_end(True)):
+            self.warns("Invalid", call)
+        self.assertEqual(self.warns("Invalid", lambda: ms_mstx.range_start(None)), 0)
+        self.quiet(lambda: ms_mstx.range_end(0))
+        self.assertEqual(self.native.log, [])
+
+    def test_while_nothing_records_the_id_is_zero(self):
+        _marks._native = FakeNative(records=False)
+        self.assertEqual(ms_mstx.range_start("a"), 0)
+
+
+class Flops(FrontTest):
+    def setUp(self):
+        super().setUp()
+        import torch
+
+        self.torch = torch
+        self.before = {name: getattr(torch, name) for name in ("mm", "addmm", "bmm", "matmul")}
+        self.linear = torch.nn.functional.linear
+        _flops.install()
+        self.addCleanup(_flops.remove)
+
+    def marks(self, call):
+        del self.native.log[:]
+        call()
+        return [item[1] for item in self.native.log if item[0] == "start"]
+
+    def test_formulas(self):
+        torch, ones = self.torch, self.torch.ones
+        for call, expected in [
+                (lambda: torch.mm(ones(2, 3), ones(3, 4)), "48-mm"),
+                (lambda: torch.addmm(ones(2, 4), ones(2, 3), ones(3, 4)), "48-addmm"),
+                (lambda: torch.bmm(ones(5, 2, 3), ones(5, 3, 4)), "240-bmm"),
+                (lambda: torch.matmul(ones(3), ones(3)), "6-matmul"),
+                (lambda: torch.matmul(ones(2, 3), ones(3)), "12-matmul"),
+                (lambda: torch.matmul(ones(7, 1, 2, 3), ones(5, 3, 4)), f"{2 * 7 * 5 * 2 * 3 * 4}-matmul"),
+                (lambda: ones(2, 3) @ ones(3, 4), "48-matmul"),
+                (lambda: ones(2, 3).mm(ones(3, 4)), "48-mm"),
+                (lambda: torch.nn.functional.linear(ones(7, 2, 3), ones(4, 3), ones(4)), f"{2 * 14 * 4 * 3}-linear"),
+                (lambda: torch.mm(input=ones(2, 3), mat2=ones(3, 4)), "48-mm")]:
+            self.assertEqual(self.marks(call), [expected])
+            self.assertEqual({item[2] for item in self.native.log if item[0] == "start"}, {"mfu_flops"})
+            self.assertEqual(len([item for item in self.native.log if item[0] == "end"]), 1)
+
+    def test_modules_are_counted_once(self):
+        model = self.torch.nn.Linear(3, 4)
+        self.assertEqual(self.marks(lambda: model(self.torch.ones(2, 3))), ["48-linear"])
+
+    def test_a_wrong_call_raises_what_it_always_did_and_closes_its_range(self):
+        with self.assertRaises(RuntimeError):
+            self.torch.mm(self.torch.ones(2, 3), self.torch.ones(4, 5))
+        with self.assertRaises(TypeError):
+            self.torch.mm(1)
+        self.assertEqual([item[0] for item in self.native.log], ["start", "end"])
+        self.assertEqual(self.marks(lambda: self.torch.mm(self.torch.ones(1, 1), self.torch.ones(1, 1))), ["2-mm"])
+
+    def test_everything_is_put_back(self):
+        _flops.remove()
+        for name, function in self.before.items():
+            self.assertIs(getattr(self.torch, name), function)
+        self.assertIs(self.torch.nn.functional.linear, self.linear)
+        self.assertNotIn("mm", vars(self.torch.Tensor))
+        self.assertEqual(self.marks(lambda: self.torch.ones(1, 1) @ self.torch.ones(1, 1)), [])
+
+    def test_more_functions_can_be_registered_and_the_later_wins(self):
+        _flops.remove()
+        before = dict(_flops._formulas)
+        try:
+            _flops.register("torch:relu", lambda value: 1)
+            _flops.register("torch:relu", lambda value: value.numel())
+            _flops.register("no_such_module:f", lambda: 1)
+            _flops.install()
+            self.assertEqual(self.marks(lambda: self.torch.relu(self.torch.ones(5))), ["5-relu"])
+        finally:
+            _flops._formulas.clear()
+            _flops._formulas.update(before)
+        with self.assertRaises(ValueError):
+            _flops.register("relu", lambda: 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
