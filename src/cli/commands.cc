@@ -4,8 +4,8 @@ namespace steplens::cli {
 
 const std::vector<CommandSpec>& Commands() {
   static const std::vector<CommandSpec> kCommands = {
-      InfoCommand(),   BreakdownCommand(), OpsCommand(),        QueryCommand(),
-      VerifyCommand(), ClusterCommand(),   CompletionCommand(), DocsCommand()};
+      InfoCommand(),   AnalyseCommand(), BreakdownCommand(), OpsCommand(),        QueryCommand(),
+      VerifyCommand(), ClusterCommand(), ConvertCommand(),   CompletionCommand(), DocsCommand()};
   return kCommands;
 }
 
