@@ -22,7 +22,8 @@ struct OptionSpec {
   bool is_integer = false;
   bool is_required = false;
   std::string short_name{};  // "-d"
-  bool is_list = false;      // takes all words up to the next option (Arguments::Positional)
+  bool is_list = false;      // takes all words up to the next option (Arguments::Values)
+  bool is_repeated = false;  // may be given several times; Arguments::Values has them all
 };
 
 // A word of the command line without a name.
@@ -40,6 +41,10 @@ class Arguments {
  public:
   bool Has(std::string_view option) const { return values_.contains(std::string(option)); }
   std::string Value(std::string_view option) const;  // or its default
+  // All values of an option that may be given several times; none if it was not given.
+  const std::vector<std::string>& Values(std::string_view option) const {
+    return Positional(option);
+  }
   std::optional<int64_t> Integer(std::string_view option) const;
   const std::vector<std::string>& Positional(std::string_view name) const;
 

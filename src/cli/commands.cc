@@ -4,8 +4,9 @@ namespace steplens::cli {
 
 const std::vector<CommandSpec>& Commands() {
   static const std::vector<CommandSpec> kCommands = {
-      RecordCommand(), InfoCommand(),    BreakdownCommand(),  OpsCommand(), QueryCommand(),
-      VerifyCommand(), ClusterCommand(), CompletionCommand(), DocsCommand()};
+      RecordCommand(),  AnalyseCommand(),    InfoCommand(),   BreakdownCommand(),
+      OpsCommand(),     QueryCommand(),      VerifyCommand(), ClusterCommand(),
+      ConvertCommand(), CompletionCommand(), DocsCommand()};
   return kCommands;
 }
 

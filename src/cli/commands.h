@@ -7,11 +7,13 @@ namespace steplens::cli {
 // One function a command, each in the file of its name.
 CommandSpec RecordCommand();
 CommandSpec InfoCommand();
+CommandSpec AnalyseCommand();
 CommandSpec BreakdownCommand();
 CommandSpec OpsCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
+CommandSpec ConvertCommand();
 CommandSpec CompletionCommand();
 CommandSpec DocsCommand();
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "analysis/cpu_device/complete.h"
 #include "readers/open.h"
 #include "table/console.h"
 #include "table/csv.h"
@@ -96,6 +97,7 @@ Result<store::Job> OpenInput(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
   options.show_progress = true;
+  options.complete_raw = analysis::CompleteRawCapture;
   SL_ASSIGN_OR_RETURN(store::Job job, readers::OpenJob(arguments.Positional("PATH"), options));
   if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
   WarnOfLoss(job);

@@ -69,6 +69,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     option->type_name(option_spec.value_name);
     option->expected(1, option_spec.is_list ? CLI::detail::expected_max_vector_size : 1);
     option->allow_extra_args(option_spec.is_list);
+    if (option_spec.is_repeated) option->take_all();
     if (option_spec.is_required) option->required();
     if (!option_spec.default_value.empty()) option->default_str(option_spec.default_value);
     if (!option_spec.choices.empty()) option->check(CLI::IsMember(option_spec.choices));

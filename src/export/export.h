@@ -34,6 +34,10 @@ Status WriteText(const store::TraceStore& store, const ExportOptions& options,
 Status WriteDb(const store::TraceStore& store, const ExportOptions& options, const std::string& dir,
                ThreadPool& pool);
 
+// profiler_metadata.json of the facts about the run that the store has beside its configuration;
+// no file if there are none.
+Status WriteProfilerMetadata(const store::TraceStore& store, const std::string& path);
+
 // trace_view.json at the path; packed if the name ends in ".gz".
 Status WriteChromeTrace(const store::TraceStore& store, const ExportOptions& options,
                         const std::string& path);

@@ -97,8 +97,12 @@ void AddRank(const TraceStore& store, const ApiStatisticsOptions& options, Apis&
 }  // namespace
 
 table::Table ApiStatistics(const store::Job& job, const ApiStatisticsOptions& options) {
+  return ApiStatistics(job.ranks, options);
+}
+
+table::Table ApiStatistics(std::span<const TraceStore> ranks, const ApiStatisticsOptions& options) {
   Apis apis;
-  for (const TraceStore& store : job.ranks) {
+  for (const TraceStore& store : ranks) {
     if (options.selection.HasRank(store.info.rank)) AddRank(store, options, apis);
   }
   std::vector<std::pair<Api, DurationStats>> rows(apis.begin(), apis.end());

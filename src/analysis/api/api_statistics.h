@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "analysis/selection.h"
 #include "store/trace_store.h"
 #include "table/table.h"
@@ -15,5 +17,7 @@ struct ApiStatisticsOptions {
 // Name), by time descending, then by level and name. Levels: acl, node, runtime, model, hccl or
 // communication by the layer of a CANN slice; runtime and driver for GPU captures.
 table::Table ApiStatistics(const store::Job& job, const ApiStatisticsOptions& options);
+table::Table ApiStatistics(std::span<const store::TraceStore> ranks,
+                           const ApiStatisticsOptions& options);
 
 }  // namespace steplens::analysis

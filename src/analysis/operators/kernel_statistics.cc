@@ -172,10 +172,11 @@ struct ResultRow {
 };
 
 // Rows by (rank, total descending, key).
-std::vector<ResultRow> CollectRows(const store::Job& job, const KernelStatisticsOptions& options) {
+std::vector<ResultRow> CollectRows(std::span<const TraceStore> ranks,
+                                   const KernelStatisticsOptions& options) {
   const size_t key_size = KeyColumns(options.by).size();
   std::map<std::pair<int64_t, std::vector<std::string>>, DurationStats> merged;
-  for (const TraceStore& store : job.ranks) {
+  for (const TraceStore& store : ranks) {
     if (!options.selection.HasRank(store.info.rank)) continue;
     for (const auto& [key, stats] : GroupKernels(store, options)) {
       std::vector<std::string> texts;
@@ -196,7 +197,12 @@ std::vector<ResultRow> CollectRows(const store::Job& job, const KernelStatistics
 }  // namespace
 
 table::Table KernelStatistics(const store::Job& job, const KernelStatisticsOptions& options) {
-  const std::vector<ResultRow> rows = CollectRows(job, options);
+  return KernelStatistics(job.ranks, options);
+}
+
+table::Table KernelStatistics(std::span<const TraceStore> ranks,
+                              const KernelStatisticsOptions& options) {
+  const std::vector<ResultRow> rows = CollectRows(ranks, options);
   std::map<int64_t, int64_t> total_ns;  // of each rank
   for (const ResultRow& row : rows) {
     total_ns[row.rank] = AddNs(total_ns[row.rank], row.stats.total_ns);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "analysis/selection.h"
 #include "store/trace_store.h"
 #include "table/table.h"
@@ -28,5 +30,7 @@ struct KernelStatisticsOptions {
 // (then type and core are empty). GPU rows are kernels, copies and memsets: type and core say which
 // (kernel, memcpy, memset), the shapes are those of the launching host operator.
 table::Table KernelStatistics(const store::Job& job, const KernelStatisticsOptions& options);
+table::Table KernelStatistics(std::span<const store::TraceStore> ranks,
+                              const KernelStatisticsOptions& options);
 
 }  // namespace steplens::analysis

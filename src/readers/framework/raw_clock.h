@@ -24,7 +24,7 @@ struct ClockFacts {
   int64_t start_monotonic_ns = 0;
   int64_t wall_minus_monotonic_ns = 0;
   bool knows_wall = false;  // false: times are since the machine's start, not since the epoch
-  std::vector<Sample> samples;
+  std::vector<Sample> samples{};
 };
 
 // Raw times of FRAMEWORK files to nanoseconds since the epoch:

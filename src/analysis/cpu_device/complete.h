@@ -1,0 +1,15 @@
+#pragma once
+
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// Adds to a rank of format "raw" what analysed captures have: the device (the host itself, or links
+// to the exported one), the step of each kernel, and the memory rows in the order of the result
+// files. To be called once, before the store is shared or cached.
+void CompleteRawCapture(store::TraceStore& store);
+
+// Whether the host is the device of this capture: nothing of an accelerator was recorded beside it.
+bool IsHostTheDevice(const store::TraceStore& store);
+
+}  // namespace steplens::analysis

@@ -1,0 +1,265 @@
+#include "analysis/cpu_device/cpu_device.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analysis/classify/device_work.h"
+#include "analysis/classify/text_memo.h"
+#include "analysis/cpu_device/device_tracks.h"
+#include "analysis/cpu_device/host_collectives.h"
+#include "analysis/nesting/nesting.h"
+#include "analysis/overlap/sweep.h"
+#include "analysis/time_math.h"
+#include "base/number.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::kNoId;
+using store::kNone;
+using store::SliceId;
+using store::TraceStore;
+using store::TrackId;
+
+constexpr uint32_t kUserScope = 7;
+constexpr int64_t kNoModel = 4294967295;
+
+// A piece of work of the device to be.
+struct Work {
+  int64_t begin_ns = 0;
+  uint32_t host_slice = kNoId;
+  uint32_t host_op = kNoId;     // row of host_ops
+  uint32_t collective = kNoId;  // index; kNoId: a kernel
+};
+
+// Row of host_ops of each slice that is an operator: no user range, no step, no collective's work.
+std::vector<uint32_t> Operators(const TraceStore& store) {
+  std::vector<uint32_t> rows(store.slices.size(), kNoId);
+  TextMemo is_none(store, [](std::string_view name) {
+    return name.starts_with("ProfilerStep#") || IsDistributedWork(name);
+  });
+  for (uint32_t i = 0; i < store.host_ops.size(); ++i) {
+    const auto slice = static_cast<size_t>(store.host_ops.slice[i]);
+    if (slice >= rows.size() || store.host_ops.scope[i] == kUserScope) continue;
+    if (!is_none(store.slices.name[slice])) rows[slice] = i;
+  }
+  return rows;
+}
+
+// Operators inside of which no other operator runs. Slices of a track are nested, so only the next
+// one to start can be inside.
+std::vector<Work> LeafOperators(const TraceStore& store) {
+  const std::vector<uint32_t> ops = Operators(store);
+  const TrackIndex index = BuildTrackIndex(store, [&](size_t row) { return ops[row] != kNoId; });
+  const auto begin_ns = store.slices.begin_ns.span();
+  const auto dur_ns = store.slices.dur_ns.span();
+  const auto end_ns = [&](SliceId s) {
+    return EndNs(begin_ns[static_cast<size_t>(s)], dur_ns[static_cast<size_t>(s)]);
+  };
+  TextMemo is_distributed(store, IsDistributedOp);
+  std::vector<Work> leaves;
+  for (uint32_t t = 0; t < store.tracks.size(); ++t) {
+    const auto slices = index.slices(TrackId{t});
+    for (size_t i = 0; i < slices.size(); ++i) {
+      const auto slice = static_cast<size_t>(slices[i]);
+      const bool has_child = i + 1 < slices.size() &&
+                             begin_ns[static_cast<size_t>(slices[i + 1])] < end_ns(slices[i]) &&
+                             end_ns(slices[i + 1]) <= end_ns(slices[i]);
+      if (has_child || is_distributed(store.slices.name[slice])) continue;
+      if (!IsPlausible(begin_ns[slice], end_ns(slices[i]))) continue;
+      leaves.push_back({begin_ns[slice], static_cast<uint32_t>(slice), ops[slice], kNoId});
+    }
+  }
+  return leaves;
+}
+
+// "aten::mm" -> "mm", made once a name.
+class TypeNames {
+ public:
+  explicit TypeNames(TraceStore& store) : store_(store), types_(store.strings.size()) {}
+  StringId operator()(StringId name) {
+    const auto i = static_cast<size_t>(name);
+    if (i < types_.size() && types_[i] != StringId::kEmpty) return types_[i];
+    const std::string_view text = store_.Text(name);
+    const size_t space = text.rfind("::");
+    const StringId type =
+        space == text.npos ? name : store_.strings.Intern(std::string(text.substr(space + 2)));
+    if (i < types_.size()) types_[i] = type;
+    return type;
+  }
+
+ private:
+  TraceStore& store_;
+  std::vector<StringId> types_;
+};
+
+class DeviceBuilder {
+ public:
+  DeviceBuilder(TraceStore& store, std::vector<HostCollective> collectives)
+      : store_(store),
+        collectives_(std::move(collectives)),
+        tracks_(store, DeviceOf(store)),
+        types_(store) {}
+
+  void Add(const std::vector<Work>& works) {
+    Reserve(works.size());
+    for (const Work& work : works) {
+      ++connection_;
+      if (work.collective == kNoId) {
+        AddKernel(work);
+      } else {
+        AddCollective(work, collectives_[work.collective]);
+      }
+    }
+  }
+
+  // The four threads of Overlap Analysis, from the first start to the last end of all work.
+  void AddOverlapAnalysis() {
+    constexpr std::array<std::string_view, 4> kNames{"Computing", "Communication",
+                                                     "Communication(Not Overlapped)", "Free"};
+    for (const DeviceWork& work : CollectDeviceWork(store_)) {
+      Interval window{kLatestNs, -kLatestNs};
+      for (const auto* list : {&work.compute, &work.communication}) {
+        for (const Interval& in : *list) {
+          window = {std::min(window.begin_ns, in.begin_ns), std::max(window.end_ns, in.end_ns)};
+        }
+      }
+      std::array<TrackId, kNames.size()> tracks{};
+      std::array<StringId, kNames.size()> names{};
+      for (size_t i = 0; i < kNames.size(); ++i) {
+        tracks[i] = tracks_.Overlap(static_cast<int64_t>(i), kNames[i]);
+        names[i] = store_.strings.Intern(kNames[i]);
+      }
+      ForEachPiece(work.compute, work.communication, window, [&](PieceKind kind, Interval piece) {
+        const auto i = static_cast<size_t>(kind);
+        store_.slices.Append({tracks[i], piece.begin_ns, piece.end_ns - piece.begin_ns, names[i],
+                              StringId::kEmpty, kNone, kNone, 0});
+      });
+    }
+  }
+
+ private:
+  static int64_t DeviceOf(TraceStore& store) {
+    if (store.info.device == kNone) store.info.device = std::max<int64_t>(0, store.info.rank);
+    return store.info.device;
+  }
+
+  void Reserve(size_t works) {
+    store_.slices.Reserve(store_.slices.size() + 2 * works);
+    store_.flows.Reserve(store_.flows.size() + 2 * works);
+    store_.kernels.Reserve(store_.kernels.size() + works);
+  }
+
+  // The thread a host slice ran on, looked up once a track.
+  struct HostThread {
+    int64_t tid = kNone;
+    TrackId stream = store::kNoTrack;
+    TrackId cann = store::kNoTrack;
+  };
+  HostThread& ThreadOf(TrackId track) {
+    const auto t = static_cast<size_t>(track);
+    if (t >= threads_.size()) threads_.resize(t + 1);
+    HostThread& thread = threads_[t];
+    if (thread.tid == kNone) {
+      thread.tid = ParseInt64(store_.Text(store_.tracks.tid[t])).value_or(0);
+      thread.cann = tracks_.CannThread(thread.tid);
+    }
+    return thread;
+  }
+
+  void AddKernel(const Work& work) {
+    const TrackId host_track = store_.slices.track[work.host_slice];
+    HostThread& thread = ThreadOf(host_track);
+    if (thread.stream == store::kNoTrack) thread.stream = tracks_.Stream(thread.tid);
+    store::KernelTable::Row row;
+    row.stream = thread.tid;
+    row.task_id = connection_ & 0xFFFF;
+    row.name = store_.slices.name[work.host_slice];
+    row.type = types_(row.name);
+    row.core = ai_core_;
+    row.input_shapes = store_.host_ops.input_shapes[work.host_op];
+    row.input_types = store_.host_ops.input_types[work.host_op];
+    Append(row, work, thread.stream, ai_core_);
+  }
+
+  void AddCollective(const Work& work, const HostCollective& collective) {
+    const TrackId track = tracks_.Group(collective.group);
+    store::KernelTable::Row row;
+    row.name = store_.strings.Intern(collective.name);
+    row.type = store_.strings.Intern(collective.name.substr(0, collective.name.find("__") + 1));
+    row.core = communication_;
+    Append(row, work, track, StringId::kEmpty);
+    store::CommOpTable::Row op;
+    op.track = track;
+    op.name = row.name;
+    op.op_type = row.type;
+    op.group_name = store_.strings.Intern(collective.group);
+    op.begin_ns = work.begin_ns;
+    op.dur_ns = store_.slices.dur_ns[work.host_slice];
+    op.data_type = store_.strings.Intern(collective.data_type);
+    op.alg_type = gloo_;
+    op.count = collective.count;
+    op.size_bytes = collective.size_bytes;
+    op.correlation = connection_;
+    store_.comm_ops.Append(op);
+  }
+
+  // The kernel row, its slice, its launch and the arrows to it.
+  void Append(store::KernelTable::Row& row, const Work& work, TrackId track, StringId category) {
+    const TrackId host_track = store_.slices.track[work.host_slice];
+    const TrackId cann_track = ThreadOf(host_track).cann;
+    row.device = store_.info.device;
+    row.model_id = kNoModel;
+    row.begin_ns = work.begin_ns;
+    row.dur_ns = store_.slices.dur_ns[work.host_slice];
+    row.wait_ns = last_end_ns_ == kNone ? 0 : std::max<int64_t>(0, row.begin_ns - last_end_ns_);
+    row.correlation = connection_;
+    last_end_ns_ = EndNs(row.begin_ns, row.dur_ns);
+    store_.kernels.Append(row);
+    store_.slices.Append(
+        {track, row.begin_ns, row.dur_ns, row.name, category, connection_, kNone, 0});
+    store_.slices.Append(
+        {cann_track, row.begin_ns, 0, launch_, StringId::kEmpty, connection_, kNone, 0});
+    store_.flows.Append({async_npu_, host_track, row.begin_ns, track, row.begin_ns});
+    store_.flows.Append({host_to_device_, cann_track, row.begin_ns, track, row.begin_ns});
+  }
+
+  TraceStore& store_;
+  std::vector<HostCollective> collectives_;
+  DeviceTracks tracks_;
+  TypeNames types_;
+  std::vector<HostThread> threads_;  // by host track
+  int64_t connection_ = 0;
+  int64_t last_end_ns_ = kNone;
+  const StringId ai_core_ = store_.strings.Intern("AI_CORE");
+  const StringId communication_ = store_.strings.Intern("COMMUNICATION");
+  const StringId gloo_ = store_.strings.Intern("gloo");
+  const StringId launch_ = store_.strings.Intern("Node@launch");
+  const StringId async_npu_ = store_.strings.Intern("async_npu");
+  const StringId host_to_device_ = store_.strings.Intern("HostToDevice");
+};
+
+}  // namespace
+
+void AppendCpuDevice(TraceStore& store) {
+  std::vector<HostCollective> collectives = TakeHostCollectives(store);
+  std::vector<Work> works = LeafOperators(store);
+  for (uint32_t i = 0; i < collectives.size(); ++i) {
+    const uint32_t slice = collectives[i].slice;
+    const int64_t begin_ns = store.slices.begin_ns[slice];
+    if (!IsPlausible(begin_ns, EndNs(begin_ns, store.slices.dur_ns[slice]))) continue;
+    works.push_back({begin_ns, slice, kNoId, i});
+  }
+  if (works.empty()) return;
+  std::sort(works.begin(), works.end(), [](const Work& a, const Work& b) {
+    return std::tuple(a.begin_ns, a.host_slice) < std::tuple(b.begin_ns, b.host_slice);
+  });
+  DeviceBuilder builder(store, std::move(collectives));
+  builder.Add(works);
+  builder.AddOverlapAnalysis();
+}
+
+}  // namespace steplens::analysis

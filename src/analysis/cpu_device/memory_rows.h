@@ -1,0 +1,14 @@
+#pragma once
+
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// Brings the memory rows of a raw capture into the form of memory_record.csv and
+// operator_memory.csv: samples of the whole application first, then those of the framework (PTA)
+// and of the graph engine (GE) by time, each followed by a row PTA+GE with the sum of both on its
+// device, WORKSPACE among them, other components last; allocations that CANN reports are called
+// "cann::<name>" and follow those of the framework.
+void OrderMemoryRows(store::TraceStore& store);
+
+}  // namespace steplens::analysis

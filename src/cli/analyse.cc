@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/thread_pool.h"
+#include "cli/capture_analysis.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cluster/ranks.h"
+#include "export/export.h"
+#include "readers/detect.h"
+
+namespace steplens::cli {
+namespace {
+
+using readers::RankSource;
+
+// --export-type text --export-type db, or text,db.
+Result<std::vector<std::string>> ParseTypes(const std::vector<std::string>& values) {
+  std::vector<std::string> types;
+  for (const std::string& value : values) {
+    for (size_t begin = 0; begin <= value.size();) {
+      const size_t end = std::min(value.find(',', begin), value.size());
+      const std::string type = value.substr(begin, end - begin);
+      if (type != "text" && type != "db") {
+        return Error{
+            ErrorCode::kInvalidArgument,
+            fmt::format("--export-type: '{}' is not a type; text or db was expected", type)};
+      }
+      if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+      begin = end + 1;
+    }
+  }
+  return types;
+}
+
+Result<std::optional<std::vector<int64_t>>> ParseRanks(const std::vector<std::string>& values) {
+  if (values.empty()) return std::optional<std::vector<int64_t>>();
+  Result<std::optional<std::vector<int64_t>>> ranks =
+      cluster::ParseRankList(fmt::format("{}", fmt::join(values, ",")));
+  if (!ranks.ok()) return Error{ErrorCode::kInvalidArgument, "--rank: " + ranks.error().message};
+  return ranks;
+}
+
+Result<size_t> ParseJobs(const Arguments& arguments) {
+  const int64_t jobs = arguments.Integer("--jobs").value_or(0);
+  if (jobs < 0 || jobs > 1024) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--jobs: {} is out of range, 0 to 1024 was expected", jobs)};
+  }
+  return static_cast<size_t>(jobs);
+}
+
+std::string RankText(const RankSource& capture) {
+  return capture.rank == store::kNone ? std::string("rank unknown")
+                                      : fmt::format("rank {}", capture.rank);
+}
+
+// The captures below PATH that --rank names.
+Result<std::vector<RankSource>> FindCaptures(const Arguments& arguments) {
+  const std::string& path = arguments.Positional("PATH").front();
+  SL_ASSIGN_OR_RETURN(const auto ranks, ParseRanks(arguments.Values("--rank")));
+  SL_ASSIGN_OR_RETURN(readers::Detected detected, readers::DetectRawRanks(path));
+  for (const store::InputFile& file : detected.ignored) {
+    fmt::print(stderr, "steplens: {}: left out: {}\n", file.path, file.note);
+  }
+  if (!ranks) return std::move(detected.ranks);
+  std::vector<RankSource> chosen;
+  for (RankSource& capture : detected.ranks) {
+    if (std::binary_search(ranks->begin(), ranks->end(), capture.rank))
+      chosen.push_back(std::move(capture));
+  }
+  if (!chosen.empty()) return chosen;
+  return Error{ErrorCode::kNotFound, fmt::format("{}: {} captures, none of rank {}", path,
+                                                 detected.ranks.size(), fmt::join(*ranks, ", "))};
+}
+
+// Each capture for itself; a failure does not stop the others and is the exit code in the end.
+Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRequest& request,
+                       size_t jobs) {
+  ThreadPool pool(jobs);
+  std::vector<std::optional<Result<AnalysisOutcome>>> outcomes(captures.size());
+  pool.ParallelFor(captures.size(), [&](size_t i) {
+    if (IsCancelled()) {
+      outcomes[i] = Error{ErrorCode::kCancelled, "interrupted"};
+    } else {
+      outcomes[i] = AnalyseCapture(captures[i], request, pool);
+    }
+  });
+  int exit_code = 0;
+  for (size_t i = 0; i < captures.size(); ++i) {
+    const Result<AnalysisOutcome>& outcome = *outcomes[i];
+    if (outcome.ok()) {
+      fmt::print("{}: {}: {}\n", RankText(captures[i]), captures[i].path, outcome->message);
+      continue;
+    }
+    fmt::print(stderr, "steplens: {}: {}\n", RankText(captures[i]), outcome.error().message);
+    if (exit_code == 0) exit_code = ExitCode(outcome.error().code);
+  }
+  return exit_code;
+}
+
+Status WriteSingle(const store::TraceStore& store, const std::string& what,
+                   const Arguments& arguments) {
+  const std::string path = arguments.Value("--output");
+  if (what == "chrome_trace") return exporting::WriteChromeTrace(store, {}, path);
+  if (what == "memory_timeline") {
+    return exporting::WriteMemoryTimeline(store, arguments.Value("--device"), path);
+  }
+  SL_ASSIGN_OR_RETURN(const exporting::StackMetric metric,
+                      exporting::ParseStackMetric(arguments.Value("--metric")));
+  return exporting::WriteStacks(store, metric, path);
+}
+
+Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string& what, size_t jobs,
+                      const Arguments& arguments) {
+  if (arguments.Value("--output").empty()) {
+    return Error{ErrorCode::kInvalidArgument, "--export: --output FILE was expected with it"};
+  }
+  if (captures.size() != 1) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--export writes one file, but there are {} captures ({}, {}, ...); "
+                             "choose one with --rank",
+                             captures.size(), RankText(captures[0]), RankText(captures[1]))};
+  }
+  ThreadPool pool(jobs);
+  SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool));
+  SL_RETURN_IF_ERROR(WriteSingle(store, what, arguments));
+  fmt::print("{}\n", arguments.Value("--output"));
+  return 0;
+}
+
+Result<int> Run(const Arguments& arguments) {
+  AnalysisRequest request;
+  request.force = arguments.Has("--force");
+  SL_ASSIGN_OR_RETURN(request.types, ParseTypes(arguments.Values("--export-type")));
+  SL_ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(arguments));
+  SL_ASSIGN_OR_RETURN(const std::vector<RankSource> captures, FindCaptures(arguments));
+  const std::string what = arguments.Value("--export");
+  if (!what.empty()) return ExportOne(captures, what, jobs, arguments);
+  return AnalyseAll(captures, request, jobs);
+}
+
+std::vector<OptionSpec> AnalyseOptions() {
+  return {{.name = "--export-type",
+           .value_name = "TYPE",
+           .help = "text, db or text,db; may be repeated. As recorded if not given",
+           .is_repeated = true},
+          {.name = "--jobs",
+           .value_name = "N",
+           .help = "Threads to use, each for a capture or a file of one; 0 means one per core",
+           .default_value = "0",
+           .is_integer = true},
+          {.name = "--rank",
+           .value_name = "RANKS",
+           .help = "Only these ranks: 0-7,16; may be repeated",
+           .is_repeated = true},
+          {.name = "--force", .help = "Analyse again what is up to date"},
+          {.name = "--export",
+           .value_name = "WHAT",
+           .help = "Write a single file of one capture instead of the results",
+           .choices = {"chrome_trace", "stacks", "memory_timeline"}},
+          {.name = "--output", .value_name = "FILE", .help = "The file that --export writes"},
+          {.name = "--metric",
+           .value_name = "METRIC",
+           .help = "--export stacks: self_cpu_time_total or self_npu_time_total",
+           .default_value = "self_cpu_time_total"},
+          {.name = "--device",
+           .value_name = "DEVICE",
+           .help = "--export memory_timeline: the device whose memory is shown",
+           .default_value = "npu:0"}};
+}
+
+}  // namespace
+
+CommandSpec AnalyseCommand() {
+  CommandSpec spec;
+  spec.name = "analyse";
+  spec.summary = "Raw captures to result files (ASCEND_PROFILER_OUTPUT)";
+  spec.description =
+      "Finds every raw capture at PATH or below and writes its results beside FRAMEWORK: as text, "
+      "as db or both. Old results are replaced only by complete new ones; captures whose results "
+      "are up to date are passed over, so an interrupted run goes on where it was.";
+  spec.positionals = {{.name = "PATH", .help = "A capture's folder, or one above many"}};
+  spec.options = AnalyseOptions();
+  spec.example = "steplens analyse prof --export-type text,db";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

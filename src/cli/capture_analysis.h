@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "readers/detect.h"
+#include "store/trace_store.h"
+
+// One raw capture to its results, as `steplens analyse` does it; safe to call for different
+// captures at the same time.
+
+namespace steplens::cli {
+
+struct AnalysisRequest {
+  std::vector<std::string> types;  // "text", "db"; empty: as the capture's configuration says
+  bool force = false;              // also where the results are up to date
+};
+
+// What became of a capture.
+struct AnalysisOutcome {
+  bool is_skipped = false;
+  std::string message;  // one line for the user: what was written, or why nothing was
+};
+
+// Reads the capture and writes <capture>/ASCEND_PROFILER_OUTPUT: whole, under another name first,
+// with analyse.done in it; results that are there are replaced only then. Nothing is done if they
+// are newer than the raw data and of the types asked for. Refuses a capture that is still being
+// recorded. Afterwards removes what the configuration's data_simplification says. Leaves a log in
+// <capture>/logs.
+Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
+                                       const AnalysisRequest& request, ThreadPool& pool);
+
+// The capture's store, complete, for a single export. Refuses one that is still being recorded.
+Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool);
+
+}  // namespace steplens::cli

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/open_input.h"
+#include "export/export.h"
+#include "readers/open.h"
+
+namespace steplens::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Absolute(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::weakly_canonical(path, error);
+  return error ? path.lexically_normal() : absolute;
+}
+
+bool IsInside(const fs::path& inner, const fs::path& outer) {
+  const fs::path rest = inner.lexically_relative(outer);
+  return !rest.empty() && *rest.begin() != "..";
+}
+
+// Captures are only read: nothing may be written into one.
+Status CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    if (IsInside(Absolute(output), Absolute(input))) {
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("--output {} lies in the input {}: choose a folder outside of it",
+                               output, input)};
+    }
+  }
+  return {};
+}
+
+// The folder a rank's files go to: the name of its capture, or one made of the rank.
+std::string FolderName(const store::TraceStore& rank, std::set<std::string>& taken) {
+  const std::string suffix = rank.info.source == "ascend_ms" ? "_ascend_ms" : "_ascend_pt";
+  std::string name = fs::path(rank.info.path).filename().string();
+  const bool is_capture =
+      name.find("_ascend_") != std::string::npos && fs::is_directory(rank.info.path);
+  if (!is_capture || taken.contains(name)) name = fmt::format("rank{}{}", rank.info.rank, suffix);
+  taken.insert(name);
+  return name;
+}
+
+// The args of slices as the trace has them. A trace that is not packed is read once.
+exporting::ExportOptions OptionsFor(const store::TraceStore& rank) {
+  exporting::ExportOptions options;
+  if (rank.info.trace_path.empty()) return options;
+  if (!rank.info.trace_path.ends_with(".gz")) {
+    Result<std::string> text = ReadFile(rank.info.trace_path);
+    if (!text.ok()) return options;
+    const auto shared = std::make_shared<const std::string>(*std::move(text));
+    options.args_of = [&rank, shared](store::SliceId slice) -> std::string {
+      const auto row = static_cast<size_t>(slice);
+      const auto offset = static_cast<size_t>(rank.slices.args_offset[row]);
+      return offset < shared->size() ? shared->substr(offset, rank.slices.args_size[row])
+                                     : std::string();
+    };
+    return options;
+  }
+  options.args_of = [&rank](store::SliceId slice) {
+    Result<std::string> args = readers::ReadSliceArgs(rank, slice);
+    return args.ok() ? *std::move(args) : std::string();
+  };
+  return options;
+}
+
+// profiler_info*.json of the capture as it is; profiler_metadata.json made anew where a db held it.
+Status WriteInfoFiles(const store::TraceStore& rank, const fs::path& folder) {
+  bool has_metadata = false;
+  for (const store::InputFile& file : rank.info.files) {
+    const std::string name = fs::path(file.path).filename().string();
+    const bool is_metadata = name == "profiler_metadata.json";
+    if (!is_metadata && !name.starts_with("profiler_info")) continue;
+    has_metadata = has_metadata || is_metadata;
+    std::error_code error;
+    fs::copy_file(file.path, folder / name, fs::copy_options::overwrite_existing, error);
+    if (error)
+      return Error{ErrorCode::kIo, fmt::format("{}: cannot be copied to {}: {}", file.path,
+                                               folder.string(), error.message())};
+  }
+  if (has_metadata) return {};
+  return exporting::WriteProfilerMetadata(rank, (folder / "profiler_metadata.json").string());
+}
+
+Result<int> Run(const Arguments& arguments) {
+  const std::string output = arguments.Value("--output");
+  SL_RETURN_IF_ERROR(CheckOutput(output, arguments.Positional("PATH")));
+  SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  ThreadPool pool(threads);
+  std::set<std::string> taken;
+  for (const store::TraceStore& rank : job.ranks) {
+    const fs::path folder = fs::path(output) / FolderName(rank, taken);
+    const std::string dir = (folder / "ASCEND_PROFILER_OUTPUT").string();
+    const exporting::ExportOptions options = OptionsFor(rank);
+    const bool to_text = arguments.Value("--to") == "text";
+    SL_RETURN_IF_ERROR(to_text ? exporting::WriteText(rank, options, dir, pool)
+                               : exporting::WriteDb(rank, options, dir, pool));
+    SL_RETURN_IF_ERROR(WriteInfoFiles(rank, folder));
+    fmt::print("{}\n", folder.string());
+  }
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec ConvertCommand() {
+  CommandSpec spec;
+  spec.name = "convert";
+  spec.summary = "Write the result files of a profile in the other form: text or db";
+  spec.description =
+      "Reads profiles of any form and writes, for every rank, the result files of torch_npu or "
+      "MindSpore as text (trace_view.json, csv and json files) or as SQLite databases. The input "
+      "is "
+      "not changed; what cannot be said in the other form is left out (docs/export.md lists it).";
+  spec.positionals = {PathPositional(true)};
+  spec.options = Joined({{.name = "--to",
+                          .value_name = "FORM",
+                          .help = "What to write",
+                          .default_value = "text",
+                          .choices = {"text", "db"}},
+                         {.name = "--output",
+                          .value_name = "DIR",
+                          .help = "Folder for the results, one folder a rank below it",
+                          .is_required = true,
+                          .short_name = "-o"}},
+                        InputOptions());
+  spec.example = "steplens convert examples/sample --to db --output /tmp/sample_db";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

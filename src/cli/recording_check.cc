@@ -1,0 +1,56 @@
+#include "cli/recording_check.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/json.h"
+#include "base/number.h"
+
+namespace steplens::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// <worker>_<pid>_<17 digits>_ascend_pt
+std::optional<int64_t> PidInName(const std::string& folder) {
+  std::string name = fs::path(folder).filename().string();
+  for (int part = 0; part < 3; ++part) {  // "pt", "ascend", the time
+    const size_t at = name.rfind('_');
+    if (at == std::string::npos) return std::nullopt;
+    name.resize(at);
+  }
+  const std::optional<int64_t> pid = ParseInt64(name.substr(name.rfind('_') + 1));
+  return pid && *pid > 0 ? pid : std::nullopt;
+}
+
+bool HasFileBelow(int64_t pid, const fs::path& folder) {
+  std::error_code error;
+  const std::string prefix = fs::canonical(folder, error).string() + "/";
+  if (error) return false;
+  const fs::path files = fs::path("/proc") / std::to_string(pid) / "fd";
+  for (fs::directory_iterator it(files, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (fs::read_symlink(it->path(), ignored).string().starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsBeingRecorded(const std::string& folder) {
+  std::optional<int64_t> pid = PidInName(folder);
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with("profiler_info") || !name.ends_with(".json")) continue;
+    const Result<JsonDocument> info = JsonDocument::ReadFile(it->path().string());
+    if (!info.ok()) continue;
+    const JsonValue root = info->root();
+    if (root["end_info"].exists() || root["ms_profiler_info"]["end_info"].exists()) return false;
+    if (const auto named = root["steplens_pid"].AsInt()) pid = named;
+  }
+  return pid && HasFileBelow(*pid, folder);
+}
+
+}  // namespace steplens::cli

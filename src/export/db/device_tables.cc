@@ -1,0 +1,307 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+
+#include "analysis/classify/classify.h"
+#include "analysis/communication/transfers.h"
+#include "analysis/time_math.h"
+#include "export/db/db_context.h"
+
+namespace steplens::exporting {
+namespace {
+
+using store::kNoId;
+using store::kNone;
+using store::TraceStore;
+
+int64_t ValueOr(int64_t value, int64_t other) { return value == kNone ? other : value; }
+
+// Kinds of tasks as the driver calls them. The trace has the core instead, for all kernels the same
+// one up to CANN 8.0.
+std::string_view DriverType(std::string_view category, std::string_view core) {
+  if (category.starts_with("KERNEL_")) return category;
+  const std::string_view known = core.empty() || core == "N/A" ? category : core;
+  if (known == "AI_CORE") return "KERNEL_AICORE";
+  if (known == "AI_VECTOR_CORE") return "KERNEL_AIVEC";
+  if (known == "MIX_AIC") return "KERNEL_MIX_AIC";
+  if (known == "MIX_AIV") return "KERNEL_MIX_AIV";
+  if (known == "AI_CPU") return "KERNEL_AICPU";
+  return category.empty() ? known : category;
+}
+
+// A row of TASK before it is written.
+struct Task {
+  int64_t begin_ns;
+  int64_t dur_ns;
+  int64_t device;
+  int64_t connection;
+  int64_t stream;
+  uint32_t slice = kNoId;  // where it comes from: any of the three
+  uint32_t kernel = kNoId;
+  uint32_t comm_task = kNoId;
+};
+
+class DeviceWriter {
+ public:
+  explicit DeviceWriter(DbContext& ctx) : ctx_(ctx), store_(ctx.store) {
+    for (const int64_t connection : store_.markers.correlation) markers_.insert(connection);
+    for (const auto& [slice, connection] : ctx.made_connections)
+      made_by_place_[{store_.slices.track[slice], store_.slices.begin_ns[slice]}] = connection;
+    NameGroups();
+  }
+
+  void Write() {
+    CollectTasks();
+    WriteTasks();
+    WriteKernels();
+    WriteMetrics();
+    WriteCollectives();
+    WriteCommTasks();
+  }
+
+ private:
+  void CollectTasks() {
+    const DeviceIndex index(store_, ctx_.timeline);
+    for (size_t i = 0; i < index.slices.size(); ++i) {
+      const uint32_t slice = index.slices[i];
+      const TrackFacts& track = ctx_.timeline.of(store_.slices.track[slice]);
+      tasks_.push_back({store_.slices.begin_ns[slice], store_.slices.dur_ns[slice], track.device,
+                        ctx_.ConnectionOf(slice), track.tid, slice, index.kernel_of[i],
+                        index.comm_task_of[i]});
+    }
+    for (const uint32_t kernel : index.lone_kernels) {
+      const store::KernelTable& kernels = store_.kernels;
+      tasks_.push_back({kernels.begin_ns[kernel], kernels.dur_ns[kernel],
+                        ValueOr(kernels.device[kernel], ctx_.timeline.device),
+                        ValueOr(kernels.correlation[kernel], kNoId32), kernels.stream[kernel],
+                        kNoId, kernel, kNoId});
+    }
+    for (const uint32_t row : index.lone_comm_tasks) {
+      const store::CommTaskTable& comm = store_.comm_tasks;
+      tasks_.push_back({comm.begin_ns[row], comm.dur_ns[row],
+                        ctx_.timeline.of(comm.track[row]).device, kNoId32, comm.stream[row], kNoId,
+                        kNoId, row});
+    }
+    std::stable_sort(tasks_.begin(), tasks_.end(),
+                     [](const Task& a, const Task& b) { return a.begin_ns < b.begin_ns; });
+  }
+
+  // What a task is called where nothing else names it: the kind the stream shows.
+  std::string_view TypeOf(const Task& task) const {
+    const std::string_view category =
+        task.slice == kNoId ? "" : store_.Text(store_.slices.category[task.slice]);
+    if (task.kernel != kNoId)
+      return DriverType(category, store_.Text(store_.kernels.core[task.kernel]));
+    if (task.slice == kNoId) return store_.Text(store_.comm_tasks.name[task.comm_task]);
+    const bool is_named_by_marker =
+        task.connection != kNoId32 && markers_.contains(task.connection);
+    return is_named_by_marker && !category.empty() ? category
+                                                   : store_.Text(store_.slices.name[task.slice]);
+  }
+
+  void WriteTasks() {
+    TableWriter rows = ctx_.db.Table(
+        "TASK",
+        "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, "
+        "globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER, "
+        "streamId INTEGER, taskId INTEGER, modelId INTEGER");
+    for (size_t id = 0; id < tasks_.size(); ++id) {
+      const Task& task = tasks_[id];
+      int64_t context_id = kNoId32;
+      int64_t model_id = kNoId32;
+      int64_t task_id = kNone;
+      if (task.comm_task != kNoId) task_id = store_.comm_tasks.task_id[task.comm_task];
+      if (task.kernel != kNoId) {
+        context_id = ValueOr(store_.kernels.context_id[task.kernel], kNoId32);
+        model_id = ValueOr(store_.kernels.model_id[task.kernel], kNoId32);
+        task_id = store_.kernels.task_id[task.kernel];
+      }
+      rows.Int(task.begin_ns).Int(analysis::EndNs(task.begin_ns, task.dur_ns)).Int(task.device);
+      rows.Int(task.connection).Int(static_cast<int64_t>(id)).Int(ctx_.timeline.os_pid);
+      rows.Int(ctx_.strings.exporter(TypeOf(task))).Int(context_id);
+      rows.Int(task.stream).Int(task_id).Int(model_id).EndRow();
+    }
+    if (!tasks_.empty()) ctx_.db.Execute("CREATE INDEX TaskIndex ON TASK (startNs, globalTaskId)");
+  }
+
+  int64_t Known(StringId text) {
+    return text == StringId::kEmpty ? ctx_.strings.exporter("N/A") : ctx_.strings.exporter(text);
+  }
+  int64_t Shapes(StringId text) {
+    if (text == StringId::kEmpty) return Known(text);
+    return ctx_.strings.exporter("\"" + std::string(store_.Text(text)) + "\"");
+  }
+
+  void WriteKernels() {
+    TableWriter rows = ctx_.db.Table(
+        "COMPUTE_TASK_INFO",
+        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockNum INTEGER, mixBlockNum INTEGER, "
+        "taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER, "
+        "inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER, "
+        "outputShapes INTEGER, attrInfo INTEGER, opState INTEGER, hf32Eligible INTEGER");
+    const store::KernelTable& kernels = store_.kernels;
+    for (size_t id = 0; id < tasks_.size(); ++id) {
+      const uint32_t row = tasks_[id].kernel;
+      if (row == kNoId) continue;
+      rows.Int(ctx_.strings.exporter(kernels.name[row])).Int(static_cast<int64_t>(id));
+      rows.Int(kernels.block_dim[row]).Int(kernels.mix_block_dim[row]);
+      rows.Int(Known(kernels.core[row])).Int(Known(kernels.type[row]));
+      rows.Int(Known(kernels.input_formats[row])).Int(Known(kernels.input_types[row]));
+      rows.Int(Shapes(kernels.input_shapes[row]));
+      rows.Int(Known(kernels.output_formats[row])).Int(Known(kernels.output_types[row]));
+      rows.Int(Shapes(kernels.output_shapes[row])).Int(Known(StringId::kEmpty));
+      rows.Int(Known(kernels.state[row])).Int(Known(kernels.hf32[row])).EndRow();
+    }
+  }
+
+  // The name of a metric in the db and what its value is multiplied with.
+  static std::pair<std::string, double> MetricName(std::string_view header) {
+    constexpr double kNsPerUs = 1000;
+    if (header == "aicore_time(us)") return {"aic_total_time", kNsPerUs};
+    if (header == "aiv_time(us)") return {"aiv_total_time", kNsPerUs};
+    const size_t unit = header.rfind('(');
+    if (header.ends_with("_time(us)")) return {std::string(header.substr(0, unit)), kNsPerUs};
+    if (header.ends_with("(GB/s)") || header.ends_with("(KB)"))
+      return {std::string(header.substr(0, unit)), 1};
+    return {std::string(header), 1};
+  }
+
+  void WriteMetrics() {
+    TableWriter rows =
+        ctx_.db.Table("TASK_PMU_INFO", "globalTaskId INTEGER, name INTEGER, value NUMERIC");
+    for (const store::DynamicColumn& metric : store_.kernel_metrics) {
+      // The one column of kernel_details.csv that the db never has: it is derived from others.
+      if (metric.is_text() || metric.name == "cube_utilization(%)") continue;
+      const auto [name, factor] = MetricName(metric.name);
+      for (size_t id = 0; id < tasks_.size(); ++id) {
+        const uint32_t row = tasks_[id].kernel;
+        if (row == kNoId || row >= metric.numbers.size()) continue;
+        const double value = metric.numbers[row] * factor;
+        if (std::isnan(value)) continue;
+        rows.Int(static_cast<int64_t>(id)).Int(ctx_.strings.exporter(name));
+        rows.Real(factor == 1 ? value : std::round(value)).EndRow();
+      }
+    }
+  }
+
+  // Text up to CANN 8.0 numbers the groups; communication.json has their names.
+  void NameGroups() {
+    std::map<StringId, StringId> group_of_op;
+    for (size_t i = 0; i < store_.comm_times.size(); ++i)
+      group_of_op[store_.comm_times.op_name[i]] = store_.comm_times.group_name[i];
+    for (size_t i = 0; i < store_.comm_ops.size(); ++i) {
+      const auto named = group_of_op.find(store_.comm_ops.name[i]);
+      if (named != group_of_op.end() && named->second != StringId::kEmpty)
+        group_names_.try_emplace(store_.comm_ops.group_name[i], named->second);
+    }
+  }
+  int64_t Group(StringId group) {
+    const auto named = group_names_.find(group);
+    return Known(named == group_names_.end() ? group : named->second);
+  }
+
+  void WriteCollectives() {
+    TableWriter rows = ctx_.db.Table(
+        "COMMUNICATION_OP",
+        "opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER, groupName INTEGER, "
+        "opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, "
+        "algType INTEGER, count NUMERIC, opType INTEGER, deviceId INTEGER");
+    const store::CommOpTable& ops = store_.comm_ops;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      rows.Int(ctx_.strings.exporter(ops.name[i])).Int(ops.begin_ns[i]);
+      rows.Int(analysis::EndNs(ops.begin_ns[i], ops.dur_ns[i]));
+      rows.Int(ValueOr(ops.correlation[i], MadeConnection(i))).Int(Group(ops.group_name[i]));
+      rows.Int(static_cast<int64_t>(i) + 1).Int(0).Int(0);
+      rows.Int(ctx_.enums.data_type(store_.Text(ops.data_type[i]), kEnumNotAvailable));
+      rows.Int(Known(ops.alg_type[i])).Int(ops.count[i]).Int(Known(ops.op_type[i]));
+      rows.Int(ctx_.timeline.of(ops.track[i]).device).EndRow();
+    }
+    if (ops.size() == 0) WriteCollectiveKernels(rows);
+  }
+
+  // The connection made for the collective's slice, if an operator's arrow leads to it.
+  int64_t MadeConnection(size_t op) const {
+    const auto made =
+        made_by_place_.find({store_.comm_ops.track[op], store_.comm_ops.begin_ns[op]});
+    return made == made_by_place_.end() ? kNoId32 : made->second;
+  }
+
+  // A capture without its timeline has collectives in kernel_details.csv only.
+  void WriteCollectiveKernels(TableWriter& rows) {
+    const store::KernelTable& kernels = store_.kernels;
+    int64_t next_id = 1;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (!analysis::IsCommunicationCore(store_.Text(kernels.core[i]))) continue;
+      rows.Int(ctx_.strings.exporter(kernels.name[i])).Int(kernels.begin_ns[i]);
+      rows.Int(analysis::EndNs(kernels.begin_ns[i], kernels.dur_ns[i]));
+      rows.Int(ValueOr(kernels.correlation[i], kNoId32)).Int(Known(StringId::kEmpty));
+      rows.Int(next_id++).Int(0).Int(0).Int(kEnumNotAvailable).Int(Known(StringId::kEmpty));
+      rows.Null().Int(Known(kernels.type[i]));
+      rows.Int(ValueOr(kernels.device[i], ctx_.timeline.device)).EndRow();
+    }
+  }
+
+  void WriteCommTasks() {
+    const store::CommTaskTable& comm = store_.comm_tasks;
+    std::vector<int64_t> op_of(comm.size(), kNone);  // row of comm_ops
+    const auto by_op = analysis::AssignCommTasks(store_);
+    for (size_t op = 0; op < by_op.size(); ++op) {
+      for (const uint32_t row : by_op[op]) op_of[row] = static_cast<int64_t>(op);
+    }
+    const bool knows_master = std::any_of(comm.is_master.begin(), comm.is_master.end(),
+                                          [](int64_t flag) { return flag != kNone; });
+    const std::string columns =
+        "name INTEGER, globalTaskId INTEGER, taskType INTEGER, planeId INTEGER, "
+        "groupName INTEGER, notifyId INTEGER, rdmaType INTEGER, srcRank INTEGER, "
+        "dstRank INTEGER, transportType INTEGER, size INTEGER, dataType INTEGER, "
+        "linkType INTEGER, opId INTEGER";
+    TableWriter rows = ctx_.db.Table("COMMUNICATION_TASK_INFO",
+                                     columns + (knows_master ? ", isMaster INTEGER" : ""));
+    for (size_t id = 0; id < tasks_.size(); ++id) {
+      if (tasks_[id].comm_task != kNoId)
+        WriteCommTask(rows, static_cast<int64_t>(id), tasks_[id].comm_task, op_of, knows_master);
+    }
+    if (comm.size() > 0)
+      ctx_.db.Execute(
+          "CREATE INDEX CommunicationTaskIndex ON COMMUNICATION_TASK_INFO (globalTaskId)");
+  }
+
+  void WriteCommTask(TableWriter& rows, int64_t id, uint32_t row, const std::vector<int64_t>& op_of,
+                     bool knows_master) {
+    const store::CommTaskTable& comm = store_.comm_tasks;
+    const int64_t op = op_of[row];
+    StringId op_name = comm.op_name[row];
+    if (op_name == StringId::kEmpty && op != kNone)
+      op_name = store_.comm_ops.name[static_cast<size_t>(op)];
+    const auto id_of = [&](DbEnum& names, StringId text) {
+      return names(store_.Text(text), kEnumNotAvailable);
+    };
+    rows.Int(ctx_.strings.exporter(op_name)).Int(id).Int(Known(comm.name[row]));
+    rows.Int(ValueOr(comm.plane[row], kNoId32)).Int(Group(comm.group_name[row]));
+    rows.Int(ValueOr(comm.notify_id[row], std::numeric_limits<int64_t>::max()));
+    rows.Int(id_of(ctx_.enums.rdma_type, comm.rdma_type[row]));
+    rows.Int(ValueOr(comm.src_rank[row], kNoId32)).Int(ValueOr(comm.dst_rank[row], kNoId32));
+    rows.Int(id_of(ctx_.enums.transport_type, comm.transport[row])).Int(comm.size_bytes[row]);
+    rows.Int(id_of(ctx_.enums.data_type, comm.data_type[row]));
+    rows.Int(id_of(ctx_.enums.link_type, comm.link[row]));
+    rows.Int(op == kNone ? kNoId32 : op + 1);
+    if (knows_master) rows.Int(comm.is_master[row]);
+    rows.EndRow();
+  }
+
+  DbContext& ctx_;
+  const TraceStore& store_;
+  std::vector<Task> tasks_;    // the index is globalTaskId
+  std::set<int64_t> markers_;  // connections of markers, which name their tasks
+  std::map<std::pair<store::TrackId, int64_t>, int64_t> made_by_place_;
+  std::map<StringId, StringId> group_names_;
+};
+
+}  // namespace
+
+void WriteDeviceTables(DbContext& ctx) { DeviceWriter(ctx).Write(); }
+
+}  // namespace steplens::exporting

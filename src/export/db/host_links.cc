@@ -1,0 +1,120 @@
+#include "export/db/host_links.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "analysis/classify/classify.h"
+
+namespace steplens::exporting {
+namespace {
+
+using analysis::SliceKind;
+using analysis::TrackKind;
+using store::kNoId;
+using store::kNone;
+using store::TraceStore;
+
+constexpr int64_t kFrameworkLinks = int64_t{5} << 28;
+
+// Slices by the point they start at; of several the shortest.
+class StartingSlices {
+ public:
+  template <typename IsWanted>
+  StartingSlices(const TraceStore& store, const IsWanted& is_wanted) {
+    for (uint32_t i = 0; i < store.slices.size(); ++i) {
+      if (is_wanted(i))
+        starts_.push_back(
+            {store.slices.track[i], store.slices.begin_ns[i], store.slices.dur_ns[i], i});
+    }
+    std::sort(starts_.begin(), starts_.end());
+  }
+  uint32_t Find(store::TrackId track, int64_t ns) const {
+    const auto found = std::lower_bound(starts_.begin(), starts_.end(),
+                                        Start(track, ns, std::numeric_limits<int64_t>::min(), 0));
+    const bool is_it =
+        found != starts_.end() && std::get<0>(*found) == track && std::get<1>(*found) == ns;
+    return is_it ? std::get<3>(*found) : kNoId;
+  }
+
+ private:
+  using Start = std::tuple<store::TrackId, int64_t, int64_t, uint32_t>;
+  std::vector<Start> starts_;
+};
+
+bool HasFlows(const TraceStore& store, std::string_view kind) {
+  const auto id = store.strings.Find(kind);
+  return id &&
+         std::find(store.flows.kind.begin(), store.flows.kind.end(), *id) != store.flows.kind.end();
+}
+
+class LinkCollector {
+ public:
+  explicit LinkCollector(DbContext& ctx) : ctx_(ctx), store_(ctx.store), kinds_(ctx.store) {}
+
+  std::vector<HostLink> Collect() {
+    AddQueueItems();
+    if (HasFlows(store_, "fwdbwd") || HasFlows(store_, "async_npu")) AddFlows();
+    std::sort(links_.begin(), links_.end());
+    links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
+    return std::move(links_);
+  }
+
+ private:
+  void AddQueueItems() {
+    for (uint32_t i = 0; i < store_.slices.size(); ++i) {
+      const SliceKind kind = kinds_[store_.slices.category[i]];
+      const int64_t correlation = store_.slices.correlation[i];
+      largest_connection_ = std::max(
+          largest_connection_, correlation < kFrameworkLinks ? correlation : largest_connection_);
+      const bool is_queue = kind == SliceKind::kEnqueue || kind == SliceKind::kDequeue;
+      if (!is_queue || correlation == kNone) continue;
+      links_.push_back({i, correlation + kFrameworkLinks});
+      largest_queue_id_ = std::max(largest_queue_id_, correlation);
+    }
+  }
+
+  void AddFlows() {
+    const StartingSlices ops(store_, [&](uint32_t i) {
+      return kinds_[store_.slices.category[i]] == SliceKind::kHostOp;
+    });
+    const StartingSlices targets(store_, [&](uint32_t i) {
+      const TrackKind kind = ctx_.timeline.of(store_.slices.track[i]).kind;
+      return kind == TrackKind::kDevice || kind == TrackKind::kCommGroup;
+    });
+    const store::FlowTable& flows = store_.flows;
+    for (size_t i = 0; i < flows.size(); ++i) {
+      const std::string_view kind = store_.Text(flows.kind[i]);
+      const bool is_launch = kind == "async_npu";
+      if (!is_launch && kind != "fwdbwd") continue;
+      const uint32_t from = ops.Find(flows.from_track[i], flows.from_ns[i]);
+      const uint32_t to = (is_launch ? targets : ops).Find(flows.to_track[i], flows.to_ns[i]);
+      if (from == kNoId || to == kNoId) continue;
+      if (is_launch) {
+        links_.push_back({from, LaunchConnection(to)});
+      } else {
+        const int64_t connection = kFrameworkLinks + ++largest_queue_id_;
+        links_.push_back({from, connection});
+        links_.push_back({to, connection});
+      }
+    }
+  }
+
+  int64_t LaunchConnection(uint32_t target) {
+    if (const int64_t known = ctx_.ConnectionOf(target); known != kNoId32) return known;
+    return ctx_.made_connections[target] = ++largest_connection_;
+  }
+
+  DbContext& ctx_;
+  const TraceStore& store_;
+  analysis::SliceKinds kinds_;
+  std::vector<HostLink> links_;
+  int64_t largest_queue_id_ = 0;
+  int64_t largest_connection_ = 0;
+};
+
+}  // namespace
+
+std::vector<HostLink> CollectHostLinks(DbContext& ctx) { return LinkCollector(ctx).Collect(); }
+
+}  // namespace steplens::exporting

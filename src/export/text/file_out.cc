@@ -1,0 +1,97 @@
+#include "export/text/file_out.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <array>
+#include <optional>
+
+#include "base/file.h"
+
+namespace steplens::exporting {
+namespace {
+
+// Packs pieces into one gzip member. No time and no name in its header: equal texts give equal
+// files.
+class Packer {
+ public:
+  Packer() {
+    constexpr int kGzip = 16;
+    ok_ = deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, 8,
+                       Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  ~Packer() { deflateEnd(&stream_); }
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+
+  Status Pack(std::string_view text, bool is_last, AtomicFile& file) {
+    if (!ok_) return Error{ErrorCode::kInternal, "zlib could not be started"};
+    std::array<char, 1 << 16> packed;
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(packed.data());
+      stream_.avail_out = static_cast<uInt>(packed.size());
+      deflate(&stream_, is_last ? Z_FINISH : Z_NO_FLUSH);
+      SL_RETURN_IF_ERROR(file.Write(packed.data(), packed.size() - stream_.avail_out));
+    } while (stream_.avail_out == 0);
+    return {};
+  }
+
+ private:
+  z_stream stream_{};
+  bool ok_ = false;
+};
+
+}  // namespace
+
+struct FileOut::Impl {
+  explicit Impl(AtomicFile opened) : file(std::move(opened)) {}
+
+  // Pieces of any size: zlib counts in 32 bits.
+  Status Write(std::string_view text, bool is_last) {
+    if (!packer) return file.Write(text.data(), text.size());
+    constexpr size_t kMaxPiece = size_t{1} << 30;
+    while (text.size() > kMaxPiece) {
+      SL_RETURN_IF_ERROR(packer->Pack(text.substr(0, kMaxPiece), false, file));
+      text.remove_prefix(kMaxPiece);
+    }
+    return packer->Pack(text, is_last, file);
+  }
+
+  AtomicFile file;
+  std::unique_ptr<Packer> packer;
+  Status status;
+};
+
+FileOut::FileOut(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+FileOut::~FileOut() = default;
+FileOut::FileOut(FileOut&&) noexcept = default;
+
+Result<FileOut> FileOut::Create(const std::string& path) {
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  auto impl = std::make_unique<Impl>(std::move(file));
+  if (path.ends_with(".gz")) impl->packer = std::make_unique<Packer>();
+  FileOut out(std::move(impl));
+  out.text_.reserve(kPieceBytes + (size_t{1} << 16));
+  return out;
+}
+
+void FileOut::Flush() {
+  if (impl_->status.ok()) impl_->status = impl_->Write(text_, false);
+  text_.clear();
+}
+
+Status FileOut::Commit() {
+  SL_RETURN_IF_ERROR(std::move(impl_->status));
+  SL_RETURN_IF_ERROR(impl_->Write(text_, true));
+  return impl_->file.Commit();
+}
+
+Status WriteWholeFile(const std::string& path, std::string_view text) {
+  SL_ASSIGN_OR_RETURN(FileOut file, FileOut::Create(path));
+  file.text() = text;
+  return file.Commit();
+}
+
+}  // namespace steplens::exporting

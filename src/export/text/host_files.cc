@@ -1,0 +1,118 @@
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "analysis/operators/host_ops.h"
+#include "export/text/csv_file.h"
+#include "export/text/csv_files.h"
+#include "export/text/rendered_texts.h"
+
+namespace steplens::exporting {
+namespace {
+
+using store::TraceStore;
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+
+const std::vector<std::string>& OperatorHeader(bool is_mindspore) {
+  static const std::vector<std::string> kMindSpore = {"Name", "Input Shapes"};
+  static const std::vector<std::string> kTorch = {"Name",
+                                                  "Input Shapes",
+                                                  "Call Stack",
+                                                  "Host Self Duration(us)",
+                                                  "Host Total Duration(us)",
+                                                  "Device Self Duration(us)",
+                                                  "Device Total Duration(us)",
+                                                  "Device Self Duration With AICore(us)",
+                                                  "Device Total Duration With AICore(us)"};
+  return is_mindspore ? kMindSpore : kTorch;
+}
+
+class OperatorFile {
+ public:
+  OperatorFile(const TraceStore& store, const std::string& dir)
+      : is_mindspore_(IsMindSpore(store)),
+        csv_(dir + "/operator_details.csv", OperatorHeader(is_mindspore_)),
+        names_(store, CsvText),
+        lines_(store, CsvLines) {}
+
+  void Add(StringId name, StringId shapes, StringId stack,
+           std::initializer_list<int64_t> times_ns) {
+    csv_.Rendered(names_[name]);
+    csv_.Rendered(lines_[shapes]);
+    if (!is_mindspore_) {
+      csv_.Rendered(lines_[stack]);
+      for (const int64_t ns : times_ns) csv_.UsNumber(ns);
+    }
+    csv_.EndRow();
+  }
+  Status Commit() { return csv_.Commit(); }
+
+ private:
+  bool is_mindspore_;
+  CsvFile csv_;
+  RenderedTexts<std::string (*)(std::string_view)> names_;
+  RenderedTexts<std::string (*)(std::string_view)> lines_;
+};
+
+}  // namespace
+
+Status WriteOperatorDetails(const TraceStore& store, const std::string& dir) {
+  OperatorFile file(store, dir);
+  const store::OperatorDetailTable& details = store.operator_details;
+  for (size_t i = 0; i < details.size(); ++i) {
+    file.Add(details.name[i], details.input_shapes[i], details.call_stack[i],
+             {details.host_self_ns[i], details.host_total_ns[i], details.device_self_ns[i],
+              details.device_total_ns[i], details.device_self_aicore_ns[i],
+              details.device_total_aicore_ns[i]});
+  }
+  if (details.size() > 0 || store.host_ops.size() == 0) return file.Commit();
+  const analysis::HostOps computed = analysis::ComputeHostOps(store);
+  for (const analysis::HostOp& op : computed.ops) {
+    const StringId name = store.slices.name[static_cast<size_t>(op.slice)];
+    if (store.Text(name).starts_with(kStepPrefix)) continue;
+    const bool has_detail = op.detail != store::kNoId;
+    file.Add(name, has_detail ? store.host_ops.input_shapes[op.detail] : StringId::kEmpty,
+             has_detail ? store.host_ops.call_stack[op.detail] : StringId::kEmpty,
+             {op.host_self_ns, op.host_total_ns, op.device_self_ns, op.device_total_ns,
+              op.device_self_aicore_ns, op.device_total_aicore_ns});
+  }
+  return file.Commit();
+}
+
+// MindSpore names ranges of the data pipeline "Dataset::<operation>::<stage>".
+Status WriteDataset(const TraceStore& store, const Timeline& timeline, const std::string& dir) {
+  if (!IsMindSpore(store)) return {};
+  struct Total {
+    int64_t count = 0;
+    int64_t total_ns = 0;
+  };
+  constexpr std::string_view kPrefix = "Dataset::";
+  std::map<std::pair<std::string_view, std::string_view>, Total> totals;
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    std::string_view name = store.Text(store.slices.name[i]);
+    if (!name.starts_with(kPrefix)) continue;
+    if (timeline.of(store.slices.track[i]).kind == analysis::TrackKind::kDevice) continue;
+    name.remove_prefix(kPrefix.size());
+    const size_t cut = std::min(name.find("::"), name.size());
+    Total& total = totals[{name.substr(0, cut), name.substr(std::min(cut + 2, name.size()))}];
+    ++total.count;
+    total.total_ns += store.slices.dur_ns[i];
+  }
+  const std::string header[] = {"Operation", "Stage", "Occurrences", "Avg. time (us)",
+                                "Custom Info"};
+  CsvFile csv(dir + "/dataset.csv", header);
+  for (const auto& [key, total] : totals) {
+    csv.Text(key.first);
+    csv.Text(key.second);
+    csv.Int(total.count);
+    const double avg_us =
+        static_cast<double>(total.total_ns) / 1000 / static_cast<double>(total.count);
+    csv.Number(std::round(avg_us * 100) / 100);
+    csv.Text("");
+    csv.EndRow();
+  }
+  return csv.Commit();
+}
+
+}  // namespace steplens::exporting

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "analysis/api/api_statistics.h"
+#include "analysis/breakdown/breakdown.h"
+#include "analysis/classify/classify.h"
+#include "analysis/operators/kernel_statistics.h"
+#include "analysis/steps/steps.h"
+#include "export/text/csv_file.h"
+#include "export/text/csv_files.h"
+
+namespace steplens::exporting {
+namespace {
+
+using store::kNone;
+using store::TraceStore;
+
+constexpr std::string_view kMissing = "N/A";
+
+template <typename Values>
+bool AnyKnown(const Values& values) {
+  using Value = typename Values::Value;
+  return std::any_of(values.begin(), values.end(),
+                     [](Value value) { return value != store::NotKnown<Value>(); });
+}
+
+// The step a kernel starts in, both ends of a step included; none outside all steps.
+class KernelSteps {
+ public:
+  explicit KernelSteps(const TraceStore& store) : store_(store) {
+    is_known_ = AnyKnown(store.kernels.step);
+    if (!is_known_) ranges_ = analysis::ComputeStepRanges(store);
+  }
+  bool HasSteps() const { return is_known_ || !ranges_.empty(); }
+  int64_t operator()(size_t kernel) const {
+    if (is_known_) return store_.kernels.step[kernel];
+    const int64_t begin_ns = store_.kernels.begin_ns[kernel];
+    for (const analysis::StepRange& range : ranges_) {
+      if (range.begin_ns <= begin_ns && begin_ns <= range.end_ns) return range.step;
+    }
+    return kNone;
+  }
+
+ private:
+  const TraceStore& store_;
+  bool is_known_ = false;
+  std::vector<analysis::StepRange> ranges_;
+};
+
+// A column of the file: its header and how a row of kernels fills it.
+struct KernelColumn {
+  std::string header;
+  std::function<void(CsvFile&, size_t)> write;
+};
+
+class KernelColumns {
+ public:
+  explicit KernelColumns(const TraceStore& store)
+      : store_(store),
+        kernels_(store.kernels),
+        steps_(store),
+        is_mindspore_(IsMindSpore(store)),
+        is_reduced_(store.info.level == "Level0") {}
+
+  std::vector<KernelColumn> Make() {
+    if (steps_.HasSteps()) {
+      Add(is_mindspore_ ? "Step ID" : "Step Id",
+          [this](CsvFile& csv, size_t row) { csv.Int(steps_(row)); });
+    }
+    if (!is_mindspore_ && AnyKnown(kernels_.device)) Int("Device_id", kernels_.device);
+    if (!is_reduced_ || is_mindspore_) {
+      Int("Model ID", kernels_.model_id);
+      Int("Task ID", kernels_.task_id);
+      Int("Stream ID", kernels_.stream);
+    }
+    Text("Name", kernels_.name);
+    Text("Type", kernels_.type);
+    if (!is_reduced_ || is_mindspore_) Text("OP State", kernels_.state);
+    Text("Accelerator Core", kernels_.core);
+    AddTimes();
+    Int("Block Dim", kernels_.block_dim, 0);
+    if (!is_reduced_) {
+      Int("Mix Block Dim", kernels_.mix_block_dim);
+      Text("HF32 Eligible", kernels_.hf32);
+    }
+    const bool has_shapes = AnyKnown(kernels_.input_shapes) || AnyKnown(kernels_.output_shapes);
+    if (!is_reduced_ || (has_shapes && !is_mindspore_)) AddShapes();
+    if (!is_reduced_) Int("Context ID", kernels_.context_id);
+    for (const store::DynamicColumn& metric : store_.kernel_metrics) AddMetric(metric);
+    return std::move(columns_);
+  }
+
+ private:
+  void Add(std::string header, std::function<void(CsvFile&, size_t)> write) {
+    columns_.push_back({std::move(header), std::move(write)});
+  }
+  // `of_collective`: what stands for a missing number in the row of a collective.
+  void Int(std::string header, const store::Column<int64_t>& values,
+           int64_t of_collective = kNone) {
+    Add(std::move(header), [this, &values, of_collective](CsvFile& csv, size_t row) {
+      int64_t value = values[row];
+      if (value == kNone && of_collective != kNone &&
+          analysis::IsCommunicationCore(store_.Text(kernels_.core[row])))
+        value = of_collective;
+      csv.Int(value, kMissing);
+    });
+  }
+  void Text(std::string header, const store::Column<StringId>& values) {
+    Add(std::move(header), [this, &values](CsvFile& csv, size_t row) {
+      csv.Text(values[row] == StringId::kEmpty ? kMissing : store_.Text(values[row]));
+    });
+  }
+  // Shapes stand in quotes of their own, so that spreadsheets do not take "32,3" for a number.
+  void Shapes(std::string header, const store::Column<StringId>& values) {
+    Add(std::move(header), [this, &values](CsvFile& csv, size_t row) {
+      if (values[row] == StringId::kEmpty) return csv.Text(kMissing);
+      csv.Text("\"" + std::string(store_.Text(values[row])) + "\"");
+    });
+  }
+  void AddTimes() {
+    Add("Start Time(us)", [this](CsvFile& csv, size_t row) { csv.Us(kernels_.begin_ns[row]); });
+    Add("Duration(us)", [this](CsvFile& csv, size_t row) { csv.Us(kernels_.dur_ns[row]); });
+    Add("Wait Time(us)", [this](CsvFile& csv, size_t row) { csv.Us(WaitNs(row)); });
+  }
+  // The gap to the end of the row before, whatever its stream.
+  int64_t WaitNs(size_t row) const {
+    if (kernels_.wait_ns[row] != kNone) return kernels_.wait_ns[row];
+    if (row == 0) return 0;
+    const int64_t before_ns = kernels_.begin_ns[row - 1] + kernels_.dur_ns[row - 1];
+    return std::max<int64_t>(0, kernels_.begin_ns[row] - before_ns);
+  }
+  void AddShapes() {
+    Shapes("Input Shapes", kernels_.input_shapes);
+    Text("Input Data Types", kernels_.input_types);
+    Text("Input Formats", kernels_.input_formats);
+    Shapes("Output Shapes", kernels_.output_shapes);
+    Text("Output Data Types", kernels_.output_types);
+    Text("Output Formats", kernels_.output_formats);
+  }
+  void AddMetric(const store::DynamicColumn& metric) {
+    if (metric.is_text()) return Text(metric.name, metric.texts);
+    const bool is_count = metric.name.find("cycles") != std::string::npos;
+    Add(metric.name, [&metric, is_count](CsvFile& csv, size_t row) {
+      const double value =
+          row < metric.numbers.size() ? metric.numbers[row] : store::NotKnown<double>();
+      is_count ? csv.ShortNumber(value, kMissing) : csv.Number(value, kMissing);
+    });
+  }
+
+  const TraceStore& store_;
+  const store::KernelTable& kernels_;
+  KernelSteps steps_;
+  bool is_mindspore_;
+  bool is_reduced_;
+  std::vector<KernelColumn> columns_;
+};
+
+// Rows of a computed table; the column "Rank" has no place in a file of one rank.
+Status WriteTable(const table::Table& table, const std::string& path) {
+  std::vector<std::string> header;
+  for (const table::Column& column : table.columns()) {
+    if (column.name != "Rank") header.push_back(column.name);
+  }
+  CsvFile csv(path, header);
+  for (size_t row = 0; row < table.rows(); ++row) {
+    for (const table::Column& column : table.columns()) {
+      if (column.name == "Rank") continue;
+      if (column.type == table::CellType::kDouble) {
+        csv.Number(std::round(column.doubles[row] * 1000) / 1000);
+      } else if (column.type == table::CellType::kTimeUs) {
+        csv.UsNumber(column.ints[row]);
+      } else {
+        const std::string text = table::CellText(column, row);
+        const bool is_missing = text.empty() && column.type == table::CellType::kText;
+        csv.Text(is_missing ? kMissing : std::string_view(text));
+      }
+    }
+    csv.EndRow();
+  }
+  return csv.Commit();
+}
+
+}  // namespace
+
+bool IsMindSpore(const TraceStore& store) { return store.info.source == "ascend_ms"; }
+
+Status WriteKernelDetails(const TraceStore& store, const std::string& dir) {
+  KernelColumns maker(store);
+  const std::vector<KernelColumn> columns = maker.Make();
+  std::vector<std::string> header;
+  for (const KernelColumn& column : columns) header.push_back(column.header);
+  CsvFile csv(dir + "/kernel_details.csv", header);
+  for (size_t row = 0; row < store.kernels.size(); ++row) {
+    for (const KernelColumn& column : columns) column.write(csv, row);
+    csv.EndRow();
+  }
+  return csv.Commit();
+}
+
+Status WriteOpStatistic(const TraceStore& store, const std::string& dir) {
+  const std::string path = dir + "/op_statistic.csv";
+  const store::OpStatisticTable& types = store.op_statistics;
+  if (types.size() == 0) {
+    if (store.info.level == "Level0" || store.kernels.size() == 0) return {};
+    return WriteTable(analysis::KernelStatistics(std::span(&store, 1), {}), path);
+  }
+  const bool has_device = AnyKnown(types.device);
+  std::vector<std::string> header = {"OP Type",        "Core Type",    "Count",
+                                     "Total Time(us)", "Min Time(us)", "Avg Time(us)",
+                                     "Max Time(us)",   "Ratio(%)"};
+  if (has_device) header.insert(header.begin(), "Device_id");
+  CsvFile csv(path, header);
+  for (size_t row = 0; row < types.size(); ++row) {
+    if (has_device) csv.Int(types.device[row]);
+    csv.Text(store.Text(types.type[row]));
+    csv.Text(store.Text(types.core[row]));
+    csv.Int(types.count[row]);
+    for (const auto* column :
+         {&types.total_us, &types.min_us, &types.avg_us, &types.max_us, &types.ratio_percent})
+      csv.Number((*column)[row]);
+    csv.EndRow();
+  }
+  return csv.Commit();
+}
+
+Status WriteApiStatistic(const TraceStore& store, const std::string& dir) {
+  const std::string path = dir + "/api_statistic.csv";
+  const store::ApiStatisticTable& calls = store.api_statistics;
+  if (calls.size() == 0) {
+    if (store.info.level == "Level0") return {};
+    return WriteTable(analysis::ApiStatistics(std::span(&store, 1), {}), path);
+  }
+  const bool has_device = AnyKnown(calls.device);
+  std::vector<std::string> header = {"Level",   "API Name", "Time(us)", "Count",
+                                     "Avg(us)", "Min(us)",  "Max(us)",  "Variance"};
+  if (has_device) header.insert(header.begin(), "Device_id");
+  CsvFile csv(path, header);
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (has_device) csv.Text(store.Text(calls.device[row]));
+    csv.Text(store.Text(calls.level[row]));
+    csv.Text(store.Text(calls.name[row]));
+    csv.Number(calls.total_us[row]);
+    csv.Int(calls.count[row]);
+    for (const auto* column : {&calls.avg_us, &calls.min_us, &calls.max_us, &calls.variance})
+      csv.Number((*column)[row]);
+    csv.EndRow();
+  }
+  return csv.Commit();
+}
+
+Status WriteStepTraceTime(const TraceStore& store, const std::string& dir) {
+  const std::string path = dir + "/step_trace_time.csv";
+  const store::StepTraceTable& steps = store.step_traces;
+  if (steps.size() == 0) return WriteTable(analysis::StepBreakdown(std::span(&store, 1), {}), path);
+  const bool has_device = AnyKnown(steps.device);
+  const bool has_preparing = std::any_of(steps.preparing_us.begin(), steps.preparing_us.end(),
+                                         [](double us) { return std::isfinite(us); });
+  std::vector<std::string> header = {
+      "Step",       "Computing",     "Communication(Not Overlapped)",
+      "Overlapped", "Communication", "Free",
+      "Stage",      "Bubble",        "Communication(Not Overlapped and Exclude Receive)"};
+  if (has_device) header.insert(header.begin(), "Device_id");
+  if (has_preparing) header.push_back("Preparing");
+  CsvFile csv(path, header);
+  for (size_t row = 0; row < steps.size(); ++row) {
+    if (has_device) csv.Int(steps.device[row]);
+    csv.Int(steps.step[row]);
+    for (const auto* column : {&steps.computing_us, &steps.comm_not_overlapped_us,
+                               &steps.overlapped_us, &steps.communication_us, &steps.free_us,
+                               &steps.stage_us, &steps.bubble_us, &steps.comm_exclude_receive_us})
+      csv.Number((*column)[row]);
+    if (has_preparing) csv.Number(steps.preparing_us[row]);
+    csv.EndRow();
+  }
+  return csv.Commit();
+}
+
+}  // namespace steplens::exporting

@@ -1,0 +1,298 @@
+#include "export/text/slice_args.h"
+
+#include <algorithm>
+
+#include "analysis/nesting/nesting.h"
+#include "analysis/time_math.h"
+#include "base/number.h"
+
+namespace steplens::exporting {
+namespace {
+
+using analysis::SliceKind;
+using analysis::TrackKind;
+using store::kNoId;
+using store::kNone;
+
+constexpr int64_t kNoModel = 4294967295;
+
+// Appends the members of one JSON object.
+class ArgsObject {
+ public:
+  explicit ArgsObject(std::string& out) : out_(out) { out_ += '{'; }
+  ~ArgsObject() { out_ += '}'; }
+  ArgsObject(const ArgsObject&) = delete;
+  ArgsObject& operator=(const ArgsObject&) = delete;
+
+  void Int(std::string_view key, int64_t value) {
+    Key(key);
+    AppendInt(out_, value);
+  }
+  void KnownInt(std::string_view key, int64_t value) {
+    if (value != kNone) Int(key, value);
+  }
+  void Raw(std::string_view key, std::string_view json) {
+    Key(key);
+    out_ += json;
+  }
+  void Text(std::string_view key, std::string_view text) {
+    Key(key);
+    AppendJsonString(out_, text);
+  }
+  void KnownText(std::string_view key, std::string_view text) {
+    if (!text.empty()) Text(key, text);
+  }
+  void Number(std::string_view key, double value) {
+    Key(key);
+    AppendJsonNumber(out_, value);
+  }
+
+ private:
+  void Key(std::string_view key) {
+    if (!is_first_) out_ += ", ";
+    is_first_ = false;
+    out_ += '"';
+    out_ += key;
+    out_ += "\": ";
+  }
+  std::string& out_;
+  bool is_first_ = true;
+};
+
+int64_t ValueOr(int64_t value, int64_t other) { return value == kNone ? other : value; }
+
+std::string_view MarkerType(int64_t type) {
+  switch (type) {
+    case 0:
+      return "marker";
+    case 1:
+      return "push/pop";
+    case 2:
+      return "start/end";
+    case 3:
+      return "marker_ex";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+SliceArgs::SliceArgs(const store::TraceStore& store, const Timeline& timeline,
+                     const ExportOptions& options)
+    : store_(store),
+      timeline_(timeline),
+      options_(options),
+      kinds_(store),
+      texts_(store, JsonText),
+      lines_(store, JsonLines) {
+  host_op_of_.assign(store.slices.size(), kNoId);
+  for (uint32_t row = 0; row < store.host_ops.size(); ++row) {
+    const auto slice = static_cast<size_t>(store.host_ops.slice[row]);
+    if (slice < host_op_of_.size()) host_op_of_[slice] = row;
+  }
+  if (options.args_of) return;
+  IndexDetails();
+  NumberPythonCalls();
+}
+
+void SliceArgs::IndexDetails() {
+  for (uint32_t row = 0; row < store_.comm_ops.size(); ++row) {
+    comm_ops_.push_back({store_.comm_ops.track[row], store_.comm_ops.begin_ns[row],
+                         store_.comm_ops.name[row], row});
+  }
+  for (uint32_t row = 0; row < store_.comm_tasks.size(); ++row) {
+    comm_tasks_.push_back({store_.comm_tasks.track[row], store_.comm_tasks.begin_ns[row],
+                           store_.comm_tasks.name[row], row});
+  }
+  std::sort(comm_ops_.begin(), comm_ops_.end());
+  std::sort(comm_tasks_.begin(), comm_tasks_.end());
+  const DeviceIndex index(store_, timeline_);
+  for (size_t i = 0; i < index.slices.size(); ++i) {
+    if (index.kernel_of[i] != kNoId) kernel_of_[index.slices[i]] = index.kernel_of[i];
+    if (index.comm_task_of[i] != kNoId) comm_task_of_[index.slices[i]] = index.comm_task_of[i];
+  }
+  for (uint32_t row = 0; row < store_.markers.size(); ++row) {
+    marker_of_[static_cast<uint32_t>(store_.markers.slice[row])] = row;
+  }
+}
+
+// "Python id" is the index of the call among the calls and returns of its thread, by time.
+void SliceArgs::NumberPythonCalls() {
+  const auto category = store_.slices.category.span();
+  const analysis::TrackIndex index = analysis::BuildTrackIndex(
+      store_, [&](size_t i) { return kinds_[category[i]] == SliceKind::kPython; });
+  struct Open {
+    int64_t end_ns;
+    int64_t id;
+  };
+  for (size_t track = 0; track < store_.tracks.size(); ++track) {
+    std::vector<Open> open;
+    int64_t next_id = 0;
+    for (const store::SliceId slice : index.slices(store::TrackId{static_cast<uint32_t>(track)})) {
+      const auto row = static_cast<uint32_t>(slice);
+      const int64_t begin_ns = store_.slices.begin_ns[row];
+      while (!open.empty() && open.back().end_ns <= begin_ns) {
+        open.pop_back();
+        ++next_id;
+      }
+      // Where the recorder's own records are known, so is the id.
+      const int64_t id = ValueOr(store_.slices.correlation[row], next_id);
+      ++next_id;
+      python_ids_[row] = {id, open.empty() ? 0 : open.back().id};
+      open.push_back({analysis::EndNs(begin_ns, store_.slices.dur_ns[row]), id});
+    }
+  }
+}
+
+uint32_t SliceArgs::Find(const std::vector<Place>& places, uint32_t slice) const {
+  const Place wanted{store_.slices.track[slice], store_.slices.begin_ns[slice],
+                     store_.slices.name[slice], 0};
+  const auto found = std::lower_bound(places.begin(), places.end(), wanted);
+  if (found == places.end()) return kNoId;
+  const bool is_it = found->track == wanted.track && found->begin_ns == wanted.begin_ns &&
+                     found->name == wanted.name;
+  return is_it ? found->row : kNoId;
+}
+
+void SliceArgs::Append(std::string& out, uint32_t slice) {
+  if (options_.args_of) {
+    const std::string args = store_.slices.args_offset[slice] == kNone
+                                 ? std::string()
+                                 : options_.args_of(store::SliceId{slice});
+    out += args.empty() ? "{}" : args;
+    return;
+  }
+  if (host_op_of_[slice] != kNoId) return AppendHostOp(out, slice);
+  const SliceKind kind = kinds_[store_.slices.category[slice]];
+  if (kind == SliceKind::kPython) return AppendPython(out, slice);
+  if (kind == SliceKind::kEnqueue || kind == SliceKind::kDequeue)
+    return AppendCorrelation(out, slice, "correlation_id");
+  if (analysis::IsGpuWork(kind)) return AppendGpuWork(out, slice);
+  if (analysis::IsGpuApi(kind)) return AppendCorrelation(out, slice, "correlation");
+  if (const auto marker = marker_of_.find(slice); marker != marker_of_.end())
+    return AppendMarker(out, marker->second);
+  switch (timeline_.of(store_.slices.track[slice]).kind) {
+    case TrackKind::kCann:
+      return AppendCann(out, slice);
+    case TrackKind::kDevice:
+      return AppendDeviceTask(out, slice);
+    case TrackKind::kCommGroup:
+      return AppendCommOp(out, slice);
+    case TrackKind::kCommPlane:
+      return AppendCommTask(out, slice);
+    default:
+      return AppendCorrelation(out, slice, "connection_id");
+  }
+}
+
+void SliceArgs::AppendHostOp(std::string& out, uint32_t slice) {
+  const uint32_t row = host_op_of_[slice];
+  const store::HostOpTable& ops = store_.host_ops;
+  ArgsObject args(out);
+  args.Int("Sequence number", ValueOr(ops.sequence_number[row], -1));
+  args.Int("Fwd thread id", ValueOr(ops.fwd_thread[row], 0));
+  const auto lines = [&](std::string_view key, StringId text) {
+    if (text != StringId::kEmpty) args.Raw(key, lines_[text]);
+  };
+  lines("Input Dims", ops.input_shapes[row]);
+  lines("Input type", ops.input_types[row]);
+  lines("Call stack", ops.call_stack[row]);
+}
+
+void SliceArgs::AppendPython(std::string& out, uint32_t slice) {
+  const auto [id, parent] = python_ids_[slice];
+  ArgsObject args(out);
+  args.Int("Python id", id);
+  args.Int("Python parent id", parent);
+}
+
+void SliceArgs::AppendCann(std::string& out, uint32_t slice) {
+  ArgsObject args(out);
+  args.Int("Thread Id", timeline_.of(store_.slices.track[slice]).tid);
+  if (const auto api = analysis::ParseCannApi(store_.Text(store_.slices.name[slice]))) {
+    args.Text("Mode", api->name);
+    args.Text("level", api->level);
+    args.Text("id", api->name);
+    args.Text("item_id", "0");
+  }
+  args.KnownInt("connection_id", store_.slices.correlation[slice]);
+}
+
+void SliceArgs::AppendDeviceTask(std::string& out, uint32_t slice) {
+  const auto kernel = kernel_of_.find(slice);
+  const auto comm_task = comm_task_of_.find(slice);
+  int64_t task_id = kNone;
+  int64_t context_id = kNone;
+  int64_t model_id = kNone;
+  if (kernel != kernel_of_.end()) {
+    task_id = store_.kernels.task_id[kernel->second];
+    context_id = store_.kernels.context_id[kernel->second];
+    model_id = store_.kernels.model_id[kernel->second];
+  } else if (comm_task != comm_task_of_.end()) {
+    task_id = store_.comm_tasks.task_id[comm_task->second];
+  }
+  ArgsObject args(out);
+  args.Int("Model Id", ValueOr(model_id, kNoModel));
+  args.KnownText("Task Type", store_.Text(store_.slices.category[slice]));
+  args.Int("Physic Stream Id", timeline_.of(store_.slices.track[slice]).tid);
+  args.KnownInt("Task Id", task_id);
+  args.Int("Batch Id", 0);
+  args.Int("Subtask Id", ValueOr(context_id, kNoModel));
+  args.KnownInt("connection_id", store_.slices.correlation[slice]);
+}
+
+void SliceArgs::AppendCommOp(std::string& out, uint32_t slice) {
+  const uint32_t row = Find(comm_ops_, slice);
+  ArgsObject args(out);
+  args.KnownInt("connection_id", store_.slices.correlation[slice]);
+  args.Int("model id", kNoModel);
+  if (row == kNoId) return;
+  args.KnownText("data_type", store_.Text(store_.comm_ops.data_type[row]));
+  args.KnownText("alg_type", store_.Text(store_.comm_ops.alg_type[row]));
+  args.KnownInt("count", store_.comm_ops.count[row]);
+}
+
+void SliceArgs::AppendCommTask(std::string& out, uint32_t slice) {
+  const uint32_t row = Find(comm_tasks_, slice);
+  ArgsObject args(out);
+  if (row == kNoId) return;
+  const store::CommTaskTable& tasks = store_.comm_tasks;
+  if (tasks.notify_id[row] != kNone) args.Text("notify_id", std::to_string(tasks.notify_id[row]));
+  args.KnownInt("stream id", tasks.stream[row]);
+  args.KnownInt("task id", tasks.task_id[row]);
+  args.Text("task type", store_.Text(tasks.name[row]));
+  args.KnownInt("src rank", tasks.src_rank[row]);
+  args.KnownInt("dst rank", tasks.dst_rank[row]);
+  args.KnownText("transport type", store_.Text(tasks.transport[row]));
+  args.KnownInt("size(Byte)", tasks.size_bytes[row]);
+  args.KnownText("data type", store_.Text(tasks.data_type[row]));
+  args.KnownText("link type", store_.Text(tasks.link[row]));
+  const double dur_ns = static_cast<double>(tasks.dur_ns[row]);
+  if (tasks.size_bytes[row] != kNone && dur_ns > 0)  // bytes per ns are GB/s
+    args.Number("bandwidth(GB/s)", static_cast<double>(tasks.size_bytes[row]) / dur_ns);
+  args.KnownText("rdma type", store_.Text(tasks.rdma_type[row]));
+  args.Int("model id", kNoModel);
+}
+
+void SliceArgs::AppendMarker(std::string& out, uint32_t marker) {
+  ArgsObject args(out);
+  args.KnownText("event_type", MarkerType(store_.markers.event_type[marker]));
+  args.KnownText("domain", store_.Text(store_.markers.domain[marker]));
+  args.KnownInt("connection_id", store_.markers.correlation[marker]);
+}
+
+void SliceArgs::AppendGpuWork(std::string& out, uint32_t slice) {
+  ArgsObject args(out);
+  const TrackFacts& track = timeline_.of(store_.slices.track[slice]);
+  args.Int("device", track.device);
+  args.Int("stream", track.tid);
+  args.KnownInt("correlation", store_.slices.correlation[slice]);
+}
+
+void SliceArgs::AppendCorrelation(std::string& out, uint32_t slice, std::string_view key) {
+  ArgsObject args(out);
+  args.KnownInt(key, store_.slices.correlation[slice]);
+}
+
+}  // namespace steplens::exporting

@@ -1,0 +1,123 @@
+#include "export/timeline.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/number.h"
+
+namespace steplens::exporting {
+namespace {
+
+using analysis::TrackKind;
+using store::kNoId;
+using store::kNone;
+using store::TraceStore;
+
+// "NPU 3" -> 3
+int64_t DeviceOfLabel(std::string_view label) {
+  const size_t blank = label.find(' ');
+  if (blank == label.npos) return kNone;
+  return ParseInt64(label.substr(blank + 1)).value_or(kNone);
+}
+
+size_t ProcessOf(const TraceStore& store, size_t track) {
+  const store::TrackId parent = store.tracks.parent[track];
+  return parent == store::kNoTrack ? track : static_cast<size_t>(parent);
+}
+
+// The device of the rank where its processes do not say it.
+int64_t DeviceOfRank(const TraceStore& store) {
+  if (store.info.device != kNone) return store.info.device;
+  for (const int64_t device : store.kernels.device) {
+    if (device != kNone) return device;
+  }
+  for (const StringId device : store.memory_samples.device) {
+    const std::string_view text = store.Text(device);  // "NPU:0"
+    const size_t colon = text.find(':');
+    if (colon != text.npos) return ParseInt64(text.substr(colon + 1)).value_or(0);
+  }
+  return 0;
+}
+
+// The pid of the framework's process, or what the pids of the exporter's processes were made of.
+int64_t FindOsPid(const TraceStore& store, const std::vector<TrackFacts>& tracks) {
+  constexpr int kExporterBits = 10;
+  int64_t made_of = 0;
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    const auto pid = ParseInt64(store.Text(store.tracks.pid[i]));
+    if (!pid || *pid < 0) continue;
+    if (tracks[i].kind == TrackKind::kHost || tracks[i].process == "Python") return *pid;
+    if (tracks[i].kind != TrackKind::kOther) made_of = *pid >> kExporterBits;
+  }
+  return made_of;
+}
+
+}  // namespace
+
+Timeline::Timeline(const TraceStore& store) : kinds(analysis::ClassifyTracks(store)) {
+  device = DeviceOfRank(store);
+  tracks.resize(store.tracks.size());
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    const size_t process = ProcessOf(store, i);
+    TrackFacts& track = tracks[i];
+    track.kind = kinds[i];
+    if (process < tracks.size()) {
+      track.process = store.Text(store.tracks.name[process]);
+      track.device = DeviceOfLabel(store.Text(store.tracks.label[process]));
+    }
+    if (track.device == kNone) track.device = device;
+    track.tid = ParseInt64(store.Text(store.tracks.tid[i])).value_or(0);
+    is_hccl_era = is_hccl_era || track.process == "HCCL";
+    has_overlap = has_overlap || track.kind == TrackKind::kOverlap;
+  }
+  os_pid = FindOsPid(store, tracks);
+}
+
+DeviceIndex::DeviceIndex(const TraceStore& store, const Timeline& timeline) {
+  const auto track = store.slices.track.span();
+  for (size_t i = 0; i < track.size(); ++i) {
+    if (timeline.of(track[i]).kind == TrackKind::kDevice)
+      slices.push_back(static_cast<uint32_t>(i));
+  }
+  kernel_of.assign(slices.size(), kNoId);
+  comm_task_of.assign(slices.size(), kNoId);
+
+  // (start, name or stream, place in `slices`); a search finds the first that is still free.
+  using Key = std::tuple<int64_t, int64_t, uint32_t>;
+  std::vector<Key> by_name(slices.size());
+  std::vector<Key> by_stream(slices.size());
+  for (uint32_t place = 0; place < slices.size(); ++place) {
+    const uint32_t row = slices[place];
+    const int64_t begin_ns = store.slices.begin_ns[row];
+    by_name[place] = {begin_ns, static_cast<int64_t>(store.slices.name[row]), place};
+    by_stream[place] = {begin_ns, timeline.of(track[row]).tid, place};
+  }
+  const auto give = [](std::vector<Key>& keys, int64_t begin_ns, int64_t what, uint32_t row,
+                       std::vector<uint32_t>& owner) {
+    auto key = std::lower_bound(keys.begin(), keys.end(), Key(begin_ns, what, 0));
+    while (key != keys.end() && std::get<0>(*key) == begin_ns && std::get<1>(*key) == what) {
+      uint32_t& taken = owner[std::get<2>(*key)];
+      if (taken == kNoId) {
+        taken = row;
+        return true;
+      }
+      ++key;
+    }
+    return false;
+  };
+  std::sort(by_name.begin(), by_name.end());
+  for (uint32_t row = 0; row < store.kernels.size(); ++row) {
+    if (analysis::IsCommunicationCore(store.Text(store.kernels.core[row]))) continue;
+    const auto name = static_cast<int64_t>(store.kernels.name[row]);
+    if (!give(by_name, store.kernels.begin_ns[row], name, row, kernel_of))
+      lone_kernels.push_back(row);
+  }
+  std::sort(by_stream.begin(), by_stream.end());
+  for (uint32_t row = 0; row < store.comm_tasks.size(); ++row) {
+    if (!give(by_stream, store.comm_tasks.begin_ns[row], store.comm_tasks.stream[row], row,
+              comm_task_of))
+      lone_comm_tasks.push_back(row);
+  }
+}
+
+}  // namespace steplens::exporting
