@@ -1,6 +1,9 @@
 #include "analysis/viewer/comm_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "analysis/cluster/group_name.h"
@@ -45,6 +48,7 @@ void AddTimeline(const TraceStore& rank, uint32_t rank_index, const CollectiveBo
   const GroupNames groups(rank);
   const std::vector<StepRange> steps = ComputeStepRanges(rank);
   StepFinder finder(steps);
+  std::map<std::string, int64_t> ordinals;
   for (uint32_t row = 0; row < ops.size(); ++row) {
     const auto found = finder.Find(ops.begin_ns[row]);
     const int64_t step = found ? steps[*found].step : store::kNone;
@@ -53,6 +57,9 @@ void AddTimeline(const TraceStore& rank, uint32_t rank_index, const CollectiveBo
     const std::string group = groups.Of(row);
     if (!IsWanted(scope, step, group, is_p2p)) continue;
     CommTime time{rank.info.rank, step, std::string(name), group, is_p2p, true};
+    // A name without a running number (NCCL) stands for many calls: they are counted.
+    if (!name.starts_with("hcom_")) time.op += fmt::format("#{}", ordinals[group + time.op]++);
+    time.transit_ms = time.wait_ms = time.synchronization_ms = kNoNumber;
     time.start_us = static_cast<double>(ops.begin_ns[row]) / 1000;
     time.elapse_ms = NsToMs(ops.dur_ns[row]);
     const CollectiveBook::Call* call = book.Find(rank_index, row);

@@ -30,8 +30,8 @@ struct CommScope {
 Result<CommScope> CommScopeOf(const MetricCall& call);
 
 // A row of a rank's communication results, without totals. Rows of ranks that have no results
-// (level 0, GPUs) come from the timeline: elapse is known, and transit and wait where other ranks
-// took part in the call.
+// (level 0, GPUs) come from the timeline: elapse is known, transit and wait where other ranks took
+// part in the call; otherwise they are NaN.
 struct CommTime {
   int64_t rank = 0;
   int64_t step = store::kNone;

@@ -61,6 +61,20 @@ const std::vector<Registered>& All() {
         {"step", "group"}},
        CommAdvice},
       {{"comm_slow_ranks", "Ranks that the others wait for.", {"step", "group"}}, CommSlowRanks},
+      {{"summary_base", "The job in numbers.", {}}, SummaryBase},
+      {{"summary_ranks", "Times of the ranks.", {"step", "rank"}}, SummaryRanks},
+      {{"summary_strategy",
+        "The parallel strategy.",
+        {"algorithm", "pp", "tp", "cp", "dp", "ep", "moe_tp"}},
+       SummaryStrategy},
+      {{"summary_arrangement",
+        "The grid of parallel elements with their times.",
+        {"algorithm", "pp", "tp", "cp", "dp", "ep", "moe_tp", "dimension", "step"}},
+       SummaryArrangement},
+      {{"summary_advice",
+        "Ranks that differ, slow groups, findings.",
+        {"algorithm", "pp", "tp", "cp", "dp", "ep", "moe_tp", "step"}},
+       SummaryAdvice},
   };
   return all;
 }
