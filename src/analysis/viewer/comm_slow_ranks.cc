@@ -67,10 +67,11 @@ Result<MetricAnswer> CommSlowRanks(const MetricCall& call) {
   answer.query = "SELECT rank, sum(elapse_ms) FROM comm_times GROUP BY rank";
   TableRows rows(
       "slow_ranks",
-      {IntColumn("Slow Rank"), IntColumn("Fastest Rank"), NumberColumn("Elapse(ms)", 3),
-       NumberColumn("Fastest Elapse(ms)", 3), NumberColumn("Difference(ms)", 3),
-       TextColumn("Operator"), NumberColumn("Operator Elapse(ms)", 3),
-       NumberColumn("Operator Fastest Elapse(ms)", 3), NumberColumn("Operator Difference(ms)", 3)});
+      {TextColumn("Group"), IntColumn("Slow Rank"), IntColumn("Fastest Rank"),
+       NumberColumn("Elapse(ms)", 3), NumberColumn("Fastest Elapse(ms)", 3),
+       NumberColumn("Difference(ms)", 3), TextColumn("Operator"),
+       NumberColumn("Operator Elapse(ms)", 3), NumberColumn("Operator Fastest Elapse(ms)", 3),
+       NumberColumn("Operator Difference(ms)", 3)});
   std::map<std::string, std::map<int64_t, RankTotal>> groups;
   for (const CommTime& row : data.times) {
     const cluster::GroupFact* fact = data.groups.FindFact(row.group);

@@ -75,6 +75,10 @@ const std::vector<Registered>& All() {
         "Ranks that differ, slow groups, findings.",
         {"algorithm", "pp", "tp", "cp", "dp", "ep", "moe_tp", "step"}},
        SummaryAdvice},
+      {{"pipeline", "Forward and backward passes of the ranks.", {"ranks"}}, Pipeline},
+      {{"overview", "Steps, top kernels, data quality.", {"rank", "step", "top"}}, Overview},
+      {{"expert", "What the reference viewer points out.", {"rank"}}, Expert},
+      {{"flame", "A flame graph of tracks.", {"rank", "tracks", "t0", "t1"}}, Flame},
   };
   return all;
 }
