@@ -54,6 +54,17 @@ void DropStrangers(std::vector<CollectivePart>& parts) {
 
 int64_t CollectivePart::end_ns() const { return EndNs(begin_ns, dur_ns); }
 
+std::optional<uint32_t> CommOpOf(const TraceStore& store, store::SliceId slice) {
+  const auto row = static_cast<size_t>(slice);
+  for (uint32_t i = 0; i < store.comm_ops.size(); ++i) {
+    if (store.comm_ops.begin_ns[i] == store.slices.begin_ns[row] &&
+        store.comm_ops.name[i] == store.slices.name[row]) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
 GroupNames::GroupNames(const TraceStore& store) : store_(store) {
   for (size_t i = 0; i < store.comm_times.size(); ++i) {
     const std::string_view group = store.Text(store.comm_times.group_name[i]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -44,6 +45,9 @@ class CollectiveBook {
   std::vector<Call> calls_;
   std::vector<std::vector<uint32_t>> call_of_row_;  // [rank][row]: index of calls_, or none
 };
+
+// The row of comm_ops that a slice shows, by name and start; nothing for other slices. O(comm_ops).
+std::optional<uint32_t> CommOpOf(const store::TraceStore& store, store::SliceId slice);
 
 // A name for a rank's communication group that is the same on all ranks: the hash of the group id,
 // taken from the communication results where the timeline only numbers its groups.

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/cluster/communication/communication_part.h"
+#include "analysis/cluster/communication/group_book.h"
+#include "analysis/viewer/scope.h"
+#include "base/status.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis::viewer {
+
+inline constexpr std::string_view kTotalOp = "Total Op Info";
+
+// Which communication a metric is about: arguments step, group (a group's name, "p2p", or nothing
+// for all) and operator (a name, or the total).
+struct CommScope {
+  std::optional<int64_t> step{};
+  std::string group{};
+  std::string op{kTotalOp};
+  bool is_total() const { return op == kTotalOp; }
+  bool HasGroup(std::string_view name, bool is_p2p) const {
+    return group.empty() || (group == "p2p" ? is_p2p : group == name);
+  }
+};
+Result<CommScope> CommScopeOf(const MetricCall& call);
+
+// A row of a rank's communication results, without totals. Rows of ranks that have no results
+// (level 0, GPUs) come from the timeline: elapse is known, transit and wait where other ranks took
+// part in the call; otherwise they are NaN.
+struct CommTime {
+  int64_t rank = 0;
+  int64_t step = store::kNone;
+  std::string op{};
+  std::string group{};  // hash of the id
+  bool is_p2p = false;
+  bool is_derived = false;
+  double start_us = 0;  // since the epoch
+  double elapse_ms = 0;
+  double transit_ms = 0;
+  double wait_ms = 0;
+  double synchronization_ms = 0;
+};
+
+struct CommTraffic {
+  int64_t rank = 0;
+  int64_t step = store::kNone;
+  std::string op{};
+  std::string group{};
+  bool is_p2p = false;
+  std::string transport{};  // RDMA, SDMA and what SDMA consists of: HCCS, PCIE, SIO
+  double size_mb = 0;
+  double time_ms = 0;
+  double bandwidth_gbps = 0;
+  double large_packet_ratio = 0;
+  std::vector<cluster::CommPacket> packets{};
+};
+
+struct CommData {
+  std::vector<CommTime> times;
+  std::vector<CommTraffic> traffic;
+  cluster::GroupBook groups;
+  bool has_derived = false;  // some rank had no communication results
+};
+
+// The communication of all ranks in scope (its operator is not looked at).
+CommData ReadCommData(const store::Job& job, const CommScope& scope);
+
+// "step50" -> 50; kNone for anything without a number.
+int64_t StepNumber(std::string_view text);
+
+// A warning for answers that use derived rows.
+std::string DerivedWarning();
+
+}  // namespace steplens::analysis::viewer

@@ -1,0 +1,33 @@
+#include "analysis/viewer/explain_common.h"
+
+#include <fmt/format.h>
+
+namespace steplens::analysis::viewer {
+
+std::string TimeText(int64_t ns) {
+  const double us = static_cast<double>(ns) / 1000;
+  if (us < 1) return fmt::format("{} ns", ns);
+  if (us < 1000) return fmt::format("{:.3g} us", us);
+  if (us < 1e6) return fmt::format("{:.3g} ms", us / 1e3);
+  return fmt::format("{:.3g} s", us / 1e6);
+}
+
+Wording Word(std::string key, std::string_view english,
+             std::vector<std::pair<std::string, std::string>> args) {
+  std::string text(english);
+  for (const auto& [name, value] : args) {
+    const std::string mark = "{" + name + "}";
+    // A value may hold what looks like a mark: go on behind it.
+    for (size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + value.size())) {
+      text.replace(at, mark.size(), value);
+    }
+  }
+  return {std::move(key), std::move(args), std::move(text)};
+}
+
+Evidence MakeEvidence(Wording wording, int64_t ns, int64_t whole_ns) {
+  const double share = whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
+  return {std::move(wording), ns, share};
+}
+
+}  // namespace steplens::analysis::viewer

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/cluster/communication/group_book.h"
+#include "analysis/flows/flow_ends.h"
+#include "analysis/nesting/nesting.h"
+#include "analysis/time_math.h"
+#include "analysis/viewer/cells.h"
+#include "analysis/viewer/metrics.h"
+#include "analysis/viewer/recipe_tables.h"
+
+// The Pipeline page: forward and backward passes of the ranks, their sends and receives.
+
+namespace steplens::analysis::viewer {
+namespace {
+
+using store::kNoSlice;
+using store::TraceStore;
+
+// A pass of one micro batch.
+struct Block {
+  std::string name;
+  bool is_forward = true;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// A forward operator and its backward one.
+struct OpPair {
+  int64_t forward_begin_ns = 0;
+  int64_t forward_end_ns = 0;
+  int64_t backward_begin_ns = 0;
+  int64_t backward_end_ns = 0;
+  int64_t batch = 0;
+};
+
+std::vector<OpPair> FindPairs(const TraceStore& store) {
+  const auto kind = store.strings.Find("fwdbwd");
+  if (!kind) return {};
+  const TrackIndex index = BuildTrackIndex(store);
+  const Nesting nesting = ComputeNesting(store, index);
+  const FlowEnds ends = ResolveFlowEnds(store, index, nesting);
+  std::vector<OpPair> pairs;
+  for (size_t i = 0; i < store.flows.size(); ++i) {
+    if (store.flows.kind[i] != *kind) continue;
+    if (ends.from_slice[i] == kNoSlice || ends.to_slice[i] == kNoSlice) continue;
+    const auto from = static_cast<size_t>(ends.from_slice[i]);
+    const auto to = static_cast<size_t>(ends.to_slice[i]);
+    const store::SliceTable& s = store.slices;
+    pairs.push_back({s.begin_ns[from], EndNs(s.begin_ns[from], s.dur_ns[from]), s.begin_ns[to],
+                     EndNs(s.begin_ns[to], s.dur_ns[to])});
+  }
+  return pairs;
+}
+
+// Inside a micro batch backward operators run in the opposite order of their forward ones: where
+// one starts later than that of the operator before, the next batch begins. The same holds the
+// other way round.
+void NumberBatches(std::vector<OpPair>& pairs) {
+  const auto by_forward = [](const OpPair& a, const OpPair& b) {
+    return a.forward_begin_ns < b.forward_begin_ns;
+  };
+  std::stable_sort(pairs.begin(), pairs.end(), [](const OpPair& a, const OpPair& b) {
+    return a.backward_begin_ns < b.backward_begin_ns;
+  });
+  std::vector<int64_t> run(pairs.size(), 0);
+  for (size_t i = 1; i < pairs.size(); ++i) {
+    run[i] = run[i - 1] + (pairs[i].forward_begin_ns > pairs[i - 1].forward_begin_ns ? 1 : 0);
+  }
+  for (size_t i = 0; i < pairs.size(); ++i) pairs[i].batch = run[i];
+  std::stable_sort(pairs.begin(), pairs.end(), by_forward);
+  int64_t batch = 0;
+  int64_t last_run = pairs.empty() ? 0 : pairs[0].batch;
+  int64_t last_backward_ns = pairs.empty() ? 0 : pairs[0].backward_begin_ns;
+  for (OpPair& pair : pairs) {
+    if (pair.backward_begin_ns > last_backward_ns || pair.batch != last_run) ++batch;
+    last_run = pair.batch;
+    last_backward_ns = pair.backward_begin_ns;
+    pair.batch = batch;
+  }
+}
+
+std::vector<Block> BlocksOf(std::vector<OpPair> pairs) {
+  NumberBatches(pairs);
+  std::vector<Block> blocks;
+  for (size_t begin = 0; begin < pairs.size();) {
+    Block forward{fmt::format("FP{}", pairs[begin].batch), true, pairs[begin].forward_begin_ns,
+                  pairs[begin].forward_end_ns};
+    Block backward{fmt::format("BP{}", pairs[begin].batch), false, pairs[begin].backward_begin_ns,
+                   pairs[begin].backward_end_ns};
+    size_t end = begin;
+    for (; end < pairs.size() && pairs[end].batch == pairs[begin].batch; ++end) {
+      forward.end_ns = std::max(forward.end_ns, pairs[end].forward_end_ns);
+      backward.begin_ns = std::min(backward.begin_ns, pairs[end].backward_begin_ns);
+      backward.end_ns = std::max(backward.end_ns, pairs[end].backward_end_ns);
+    }
+    blocks.push_back(std::move(forward));
+    blocks.push_back(std::move(backward));
+    begin = end;
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const Block& a, const Block& b) { return a.begin_ns < b.begin_ns; });
+  return blocks;
+}
+
+table::Table P2pTable(const MetricCall& call, const std::set<int64_t>& wanted, int64_t origin_ns) {
+  TableRows rows("p2p", {IntColumn("rank"), TextColumn("name"), TextColumn("group"),
+                         IntColumn("start_ns"), IntColumn("dur_ns")});
+  for (const TraceStore& rank : call.job.ranks) {
+    if (!wanted.empty() && !wanted.contains(rank.info.rank)) continue;
+    for (size_t i = 0; i < rank.comm_ops.size(); ++i) {
+      const std::string_view name = rank.Text(rank.comm_ops.name[i]);
+      if (!cluster::IsP2pName(name)) continue;
+      rows.Add(rank.info.rank, name, rank.Text(rank.comm_ops.group_name[i]),
+               AddNs(rank.comm_ops.begin_ns[i], -origin_ns), rank.comm_ops.dur_ns[i]);
+    }
+  }
+  return rows.Take();
+}
+
+// Sends and receives that are the two ends of one transfer.
+Result<table::Table> ArrowTable(const MetricCall& call, const std::set<int64_t>& wanted,
+                                int64_t origin_ns) {
+  SL_ASSIGN_OR_RETURN(const cluster::Answer answer, AskRecipe("p2p_pairing", {}, call.job));
+  struct End {
+    int64_t rank;
+    int64_t start_ns;
+    bool is_source;
+  };
+  std::map<std::string_view, std::vector<End>> ends;
+  for (const cluster::ResultTable& result : answer.tables) {
+    const table::Table& pairs = result.table;
+    const table::Column* starts = pairs.Find("startNs");
+    const table::Column* ranks = pairs.Find("rank");
+    const table::Column* sources = pairs.Find("srcRank");
+    if (starts == nullptr || ranks == nullptr || sources == nullptr) continue;
+    for (size_t i = 0; i < pairs.rows(); ++i) {
+      ends[TextCell(pairs, "opConnectionId", i)].push_back(
+          {ranks->ints[i], starts->ints[i], ranks->ints[i] == sources->ints[i]});
+    }
+  }
+  TableRows rows("arrows", {IntColumn("from_rank"), IntColumn("from_ns"), IntColumn("to_rank"),
+                            IntColumn("to_ns"), TextColumn("id")});
+  for (const auto& [id, points] : ends) {
+    if (points.size() != 2) continue;
+    const End& from = points[0].is_source ? points[0] : points[1];
+    const End& to = points[0].is_source ? points[1] : points[0];
+    if (!wanted.empty() && (!wanted.contains(from.rank) || !wanted.contains(to.rank))) continue;
+    rows.Add(from.rank, AddNs(from.start_ns, -origin_ns), to.rank, AddNs(to.start_ns, -origin_ns),
+             id);
+  }
+  return rows.Take();
+}
+
+}  // namespace
+
+Result<MetricAnswer> Pipeline(const MetricCall& call) {
+  SL_ASSIGN_OR_RETURN(const int64_t origin_ns, OriginOf(call));
+  SL_ASSIGN_OR_RETURN(const std::vector<int64_t> listed, call.args.IntList("ranks"));
+  const std::set<int64_t> wanted(listed.begin(), listed.end());
+  const auto is_wanted = [&](int64_t rank) { return wanted.empty() || wanted.contains(rank); };
+  TableRows rows("blocks", {IntColumn("rank"), TextColumn("name"), TextColumn("type"),
+                            IntColumn("start_ns"), IntColumn("end_ns")});
+  // Marks that name passes come first; without them the arrows from forward to backward operators.
+  SL_ASSIGN_OR_RETURN(const cluster::Answer marked, AskRecipe("pp_chart", {}, call.job));
+  const table::Table* tasks = FindTable(marked, "StepTaskInfo");
+  std::set<int64_t> done;
+  for (size_t i = 0; tasks != nullptr && i < tasks->rows(); ++i) {
+    const int64_t rank = tasks->Find("rank")->ints[i];
+    if (!is_wanted(rank)) continue;
+    done.insert(rank);
+    const std::string_view name = TextCell(*tasks, "name", i);
+    const bool is_forward = StartsInAnyCase(name, "fp") || ContainsInAnyCase(name, "forward") ||
+                            (name.starts_with('F') && !name.starts_with("FB"));
+    rows.Add(rank, name, is_forward ? "FP" : "BP",
+             AddNs(tasks->Find("startNs")->ints[i], -origin_ns),
+             AddNs(tasks->Find("endNs")->ints[i], -origin_ns));
+  }
+  for (const TraceStore& rank : call.job.ranks) {
+    if (!is_wanted(rank.info.rank) || done.contains(rank.info.rank)) continue;
+    for (const Block& block : BlocksOf(FindPairs(rank))) {
+      rows.Add(rank.info.rank, block.name, block.is_forward ? "FP" : "BP",
+               AddNs(block.begin_ns, -origin_ns), AddNs(block.end_ns, -origin_ns));
+    }
+  }
+  MetricAnswer answer;
+  answer.definition = "insight.pipeline";
+  answer.query = "SELECT * FROM flows WHERE kind = 'fwdbwd'";
+  answer.tables.push_back(rows.Take());
+  answer.tables.push_back(P2pTable(call, wanted, origin_ns));
+  SL_ASSIGN_OR_RETURN(table::Table arrows, ArrowTable(call, wanted, origin_ns));
+  answer.tables.push_back(std::move(arrows));
+  if (answer.tables.front().rows() == 0) {
+    answer.warnings.push_back(
+        "no forward and backward passes are known: neither mstx marks nor fwdbwd arrows");
+  }
+  return answer;
+}
+
+}  // namespace steplens::analysis::viewer
