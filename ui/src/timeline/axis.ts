@@ -11,7 +11,7 @@ export const kAxisHeight = 38;
 export function axisTicks(t0: number, t1: number, width: number, gap: number): { step: number; ticks: number[] } {
   const step = Math.max(1, niceStep(((t1 - t0) / Math.max(1, width)) * gap));
   const ticks: number[] = [];
-  for (let k = Math.ceil(t0 / step); k * step <= t1; k++) ticks.push(k * step);
+  for (let k = Math.ceil(t0 / step); k * step <= t1; k++) ticks.push(k * step || 0);
   return { step, ticks };
 }
 

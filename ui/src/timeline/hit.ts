@@ -1,8 +1,8 @@
 // What is under the pointer: arithmetic on tile arrays, no pick buffer.
-import { bucketNs, tileAt, tileNs } from "./lod";
+import { bucketNs, kBuckets, tileAt, tileNs } from "./lod";
 import type { Scale } from "./raster";
 import type { TileCache } from "./tile_cache";
-import { firstRunAfter, type SliceRow, type Tile } from "./tile_codec";
+import { firstRunAfter, kClippedLeft, kClippedRight, type SliceRow, type Tile } from "./tile_codec";
 
 export interface RunHit {
   track: number;
@@ -35,6 +35,23 @@ export function tileFor(cache: TileCache, track: number, t: number, scale: Scale
   return null;
 }
 
+const kReach = 12;
+
+/** Where the slice at the edge of a tile begins (dir -1) or ends (1), following it through the tiles that are here. */
+function follow(cache: TileCache, tile: Tile, row: number, ord: number, dir: 1 | -1): number {
+  const edge = (at: number) => (dir > 0 ? at : at + 1) * tileNs(tile.level);
+  for (let step = 1; step <= kReach; step++) {
+    const index = tile.index + dir * step;
+    const next = index < 0 ? null : cache.get(tile.track, tile.level, index);
+    const runs = next?.kind === "slices" ? next.rows[row] : undefined;
+    const k = dir > 0 ? 0 : (runs?.n ?? 0) - 1;
+    if (!runs || runs.n === 0 || runs.ord[k] !== ord) return edge(index);
+    const far = dir > 0 ? kClippedRight : kClippedLeft;
+    if (!(runs.fl[k]! & far)) return index * tileNs(tile.level) + (dir > 0 ? runs.x1[k]! : runs.x0[k]!) * bucketNs(tile.level);
+  }
+  return edge(tile.index + dir * kReach);
+}
+
 /** The run at time t of a slice row; `slack_px` widens the reach for thin ones. */
 export function hitRow(cache: TileCache, track: number, row: number, t: number, scale: Scale, slack_px: number): RunHit | null {
   const tile = tileFor(cache, track, t, scale);
@@ -51,8 +68,8 @@ export function hitRow(cache: TileCache, track: number, row: number, t: number, 
     name: runs.name[k]!,
     ord: runs.ord[k]!,
     count: runs.cnt[k]!,
-    t0: begin + runs.x0[k]! * bucket,
-    t1: begin + runs.x1[k]! * bucket,
+    t0: runs.fl[k]! & kClippedLeft && runs.x0[k] === 0 ? follow(cache, tile, row, runs.ord[k]!, -1) : begin + runs.x0[k]! * bucket,
+    t1: runs.fl[k]! & kClippedRight && runs.x1[k] === kBuckets ? follow(cache, tile, row, runs.ord[k]!, 1) : begin + runs.x1[k]! * bucket,
   };
 }
 

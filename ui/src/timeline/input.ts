@@ -81,6 +81,15 @@ export class TimelineInput {
     return { x, y, t, track, row, run, value: null };
   }
 
+  /** The view moved under a pointer that rests. */
+  refresh(): void {
+    const { hover } = this.model;
+    const now = hover.peek();
+    if (!now || now.x < 0) return;
+    const next = this.probe(now.x, now.y);
+    if (next?.t !== now.t || next.track !== now.track) hover.value = next;
+  }
+
   private setHover(hover: Hover | null): void {
     this.model.hover.value = hover;
     this.view.requestOverlay();
@@ -89,7 +98,6 @@ export class TimelineInput {
   private down(event: PointerEvent): void {
     const at = this.point(event);
     const chip = this.view.chips.find((each) => at.x >= each.x && at.x < each.x + each.w && at.y >= each.y && at.y < each.y + each.h);
-    this.view.canvases.overlay.focus({ preventScroll: true });
     if (chip && event.button === 0) return chip.run();
     if (event.button === 2) return;
     this.pressed = true;
@@ -97,7 +105,8 @@ export class TimelineInput {
     const pan = event.button === 1 || this.space || event.ctrlKey || event.metaKey;
     this.mode = pan ? "pan" : "none";
     this.view.canvases.overlay.setPointerCapture(event.pointerId);
-    event.preventDefault();
+    // The middle button would start the browser's own scrolling.
+    if (event.button === 1) event.preventDefault();
   }
 
   private move(event: PointerEvent): void {

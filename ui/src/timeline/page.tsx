@@ -70,11 +70,16 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     const [axis, base, overlay] = [axisRef.current, baseRef.current, overlayRef.current];
     if (!axis || !base || !overlay) return;
     const flows = new FlowArrows(model);
-    const view = new TimelineCanvas(model, { axis, base, overlay }, (end) => void selectSlice(model, end.track, end.i, true), () => flows.follow());
+    const onFrame = () => {
+      flows.follow();
+      input?.refresh();
+    };
+    let input: TimelineInput | null = null;
+    const view = new TimelineCanvas(model, { axis, base, overlay }, (end) => void selectSlice(model, end.track, end.i, true), onFrame);
     // The performance test reads frame times here.
     Object.assign(overlay, { timeline: view });
     canvas.current = view;
-    const input = new TimelineInput(model, view, search);
+    input = new TimelineInput(model, view, search);
     const removeKeys = addCommands(timelineCommands({ model, search, focusSearch: () => searchBox.current?.select(), focusFilter: () => filterBox.current?.select() }));
     ds.topStrings(5000).then((reply) => (model.names.add(reply.strings), model.invalidate()), () => undefined);
     ds.align = Number(route.value.params.get("align") ?? 0) || 0;
@@ -91,7 +96,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
       stopRoute();
       address.stop();
       removeKeys();
-      input.close();
+      input?.close();
       view.close();
     };
   }, []);
