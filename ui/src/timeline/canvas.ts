@@ -30,7 +30,7 @@ export class TimelineCanvas {
   private readonly stopTheme: () => void;
 
   constructor(
-    private readonly model: TimelineModel,
+    readonly model: TimelineModel,
     readonly canvases: Canvases,
     private readonly onFollow: OverlayState["onFollow"],
     private readonly onFrame: () => void,

@@ -21,6 +21,9 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 
 const kManyTracks = 40;
 
+/** The parameters linkState() speaks of. */
+export const kLinkKeys = ["t", "sel", "area", "pins", "hide", "solo", "open", "close", "filter", "q", "tab"];
+
 /** What the address should say; empty strings are left out. */
 export function linkState(model: TimelineModel, search?: TimelineSearch): Record<string, string> {
   const { view } = model;

@@ -1,5 +1,5 @@
 // The timeline page: puts model, canvases, headers, toolbar and panel together and keeps the address in step.
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { t } from "../i18n";
 import type { PageProps } from "../pages/registry";
@@ -15,7 +15,7 @@ import { FlowArrows } from "./flow_arrows";
 import { LaneHeaders, LaneScrollbar } from "./headers";
 import { TimelineInput } from "./input";
 import { timelineCommands } from "./keys";
-import { applyLink, linkState } from "./links";
+import { applyLink, kLinkKeys, linkState } from "./links";
 import { Minimap } from "./minimap";
 import { TimelineModel } from "./model";
 import { BottomPanel } from "./panel";
@@ -31,21 +31,44 @@ function stored(key: string, otherwise: number): number {
   return value > 0 ? value : otherwise;
 }
 
-/** Keeps what the user sees in the address, a moment after it came to rest. */
-function followAddress(model: TimelineModel, search: TimelineSearch): { stop(): void; applied(): string } {
-  let last = "";
+/** The part of an address that is about the timeline. */
+function ownPart(params: ReadonlyMap<string, string>): string {
+  return [...kLinkKeys, "lane", "align"].map((key) => params.get(key) ?? "").join("\n");
+}
+
+/** Keeps the address in step with what the user sees, and what the user sees with links that are followed. Returns the end of it. */
+function followAddress(model: TimelineModel, search: TimelineSearch): () => void {
+  let noted = ownPart(route.value.params);
   let timer = 0;
   const note = () => {
     const state = linkState(model, search);
-    noteState({ ...Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value])), lane: null });
-    last = location.hash;
+    const patch = { ...Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value])), lane: null };
+    const next = new Map(Object.entries(state));
+    if (model.ds.align !== 0) next.set("align", String(model.ds.align));
+    noted = ownPart(next);
+    noteState(patch);
   };
-  const stop = effect(() => {
+  const stopNoting = effect(() => {
     void [model.viewVersion.value, model.selected.value, model.area.value, model.lanes.value, model.tab.value, search.text.value, model.laneFilterText.value];
     clearTimeout(timer);
     timer = setTimeout(note, 250) as unknown as number;
   });
-  return { stop: () => (clearTimeout(timer), stop()), applied: () => last };
+  // A link followed by hand or a jump from another page changes the address under us.
+  const stopReading = effect(() => {
+    const { page, params } = route.value;
+    const part = ownPart(params);
+    if (page !== "timeline" || part === noted) return;
+    noted = part;
+    untracked(() => {
+      useAlignment(model, Number(params.get("align") ?? 0) || 0);
+      applyLink(model, search, params);
+    });
+  });
+  return () => {
+    clearTimeout(timer);
+    stopNoting();
+    stopReading();
+  };
 }
 
 function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
@@ -84,17 +107,9 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     ds.topStrings(5000).then((reply) => (model.names.add(reply.strings), model.invalidate()), () => undefined);
     ds.align = Number(route.value.params.get("align") ?? 0) || 0;
     applyLink(model, search, route.value.params);
-    const address = followAddress(model, search);
-    // A link followed by hand or a jump from another page changes the address under us.
-    const stopRoute = effect(() => {
-      const now = route.value;
-      if (now.page !== "timeline" || location.hash === address.applied() || address.applied() === "") return;
-      useAlignment(model, Number(now.params.get("align") ?? 0) || 0);
-      applyLink(model, search, now.params);
-    });
+    const stopAddress = followAddress(model, search);
     return () => {
-      stopRoute();
-      address.stop();
+      stopAddress();
       removeKeys();
       input?.close();
       view.close();
