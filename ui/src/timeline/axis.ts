@@ -2,6 +2,7 @@
 import { niceStep } from "../charts/ticks";
 import type { StepSpan } from "../api_types";
 import { formatMoment } from "../format";
+import { t } from "../i18n";
 import type { Colors } from "./base_layer";
 import type { TimelineModel } from "./model";
 
@@ -57,7 +58,7 @@ function drawSteps(g: CanvasRenderingContext2D, model: TimelineModel, colors: Co
     g.globalAlpha = 0.1;
     g.fillRect(x0, 20, Math.max(1, x1 - x0 - 1), kAxisHeight - 20);
     g.globalAlpha = 1;
-    const text = `step ${span.step}`;
+    const text = `${t("step")} ${span.step}`;
     if (x1 - x0 < g.measureText(text).width + 8) continue;
     g.fillStyle = colors.ink;
     g.fillText(text, x0 + 5, 29);

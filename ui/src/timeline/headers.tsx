@@ -33,7 +33,8 @@ function Badges({ model, search, lane }: Props & { lane: Lane }) {
   );
 }
 
-function LaneHeader({ model, search, lane }: Props & { lane: Lane }) {
+/** `top` is a prop and not computed here: a header draws itself again only when its props change. */
+function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: number }) {
   const { track } = lane;
   const label = lane.pinned ? model.tree.label(track) : model.shortName(track);
   const menu = (event: MouseEvent) => {
@@ -54,7 +55,7 @@ function LaneHeader({ model, search, lane }: Props & { lane: Lane }) {
   return (
     <div
       class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}
-      style={{ top: `${laneTop(model, lane)}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
+      style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
       title={`${model.tree.label(track)}\n${track.path} · ${formatInt(track.n)}`}
       role="treeitem"
       aria-level={lane.level + 1}
@@ -110,14 +111,14 @@ export function LaneHeaders({ model, search }: Props) {
       <div class="lane-clip" style={{ top: `${split}px` }}>
         <div style={{ position: "absolute", inset: `${-split}px 0 0 0` }}>
           {scrolled.map((lane) => (
-            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} />
+            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} top={laneTop(model, lane)} />
           ))}
         </div>
       </div>
       {split > 0 && (
         <div class="lane-clip pinned-clip" style={{ top: 0, height: `${split}px` }}>
           {pinned.map((lane) => (
-            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} />
+            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} top={laneTop(model, lane)} />
           ))}
         </div>
       )}

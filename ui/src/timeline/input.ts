@@ -1,6 +1,6 @@
 // Mouse and wheel on the canvas: select, drag an area, pan, zoom.
 import { openMenu } from "../widgets/menu";
-import { laneUnder, rowUnder } from "./bands";
+import { laneTop, laneUnder, rowUnder } from "./bands";
 import type { TimelineCanvas } from "./canvas";
 import { contextEntries } from "./context_menu";
 import { hitRow } from "./hit";
@@ -151,7 +151,7 @@ export class TimelineInput {
     const ids = new Set<number>();
     let lanes = 0;
     let rows: [number, number] | undefined;
-    for (let y = y0; y <= y1 + 1; ) {
+    for (let y = y0; y <= y1; ) {
       const lane = laneUnder(model, y);
       if (!lane) break;
       lanes++;
@@ -159,8 +159,7 @@ export class TimelineInput {
       const first = rowUnder(model, lane, y0);
       const last = rowUnder(model, lane, y1);
       if (model.byDepth.value && first >= 0 && last >= 0) rows = [first, last];
-      y = Math.max(y + 1, Math.min(y1 + 1, y + lane.height));
-      if (y === y1 + 1 && laneUnder(model, y1) === lane) break;
+      y = laneTop(model, lane) + lane.height;
     }
     setArea(model, { t0, t1, tracks: [...ids], ...(rows && lanes === 1 ? { rows } : {}) });
   }

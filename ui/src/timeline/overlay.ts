@@ -26,7 +26,7 @@ export interface OverlayState {
 
 function drawGrid(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
   g.fillStyle = colors.line;
-  g.globalAlpha = 0.45;
+  g.globalAlpha = 0.28;
   for (const tick of axisTicks(model.view.t0, model.view.t1, model.width, 110).ticks) g.fillRect(Math.round(model.xOf(tick)), 0, 1, model.height);
   g.globalAlpha = 1;
 }

@@ -81,7 +81,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   const searchBox = useRef<HTMLInputElement>(null);
   const filterBox = useRef<HTMLInputElement>(null);
   const [names, setNames] = useState(stored(kStored.names, 260));
-  const [panel, setPanel] = useState(stored(kStored.panel, 260));
+  const [panel, setPanel] = useState(stored(kStored.panel, 236));
 
   useEffect(() => {
     if (meta !== model.meta || tree !== model.tree) model.setData(meta, tree);

@@ -47,5 +47,4 @@ export async function run({ browser, mock }) {
     assert.ok(median(times) <= 8, `${what}: median ${median(times)} ms`);
   }
   await done();
-  server.close();
 }

@@ -12,7 +12,9 @@ const browser = await launch();
 let failed = 0;
 for (const file of readdirSync(here).filter((each) => each.endsWith(".test.mjs") && each.includes(wanted)).sort()) {
   const test = await import(join(here, file));
-  const context = { browser, mock: (shape) => startMock(shape), program: program && ((path) => startProgram(program, join(data, path))) };
+  const servers = [];
+  const kept = async (starting) => (servers.push(await starting), servers.at(-1));
+  const context = { browser, mock: (shape) => kept(startMock(shape)), program: (path) => kept(startProgram(program, join(data, path))) };
   if (test.needsProgram && !program) {
     console.log(`skip ${test.name}: STEPLENS is not set`);
     continue;
@@ -24,6 +26,8 @@ for (const file of readdirSync(here).filter((each) => each.endsWith(".test.mjs")
     failed++;
     console.log(`FAIL ${test.name}\n${error.stack}`);
   }
+  for (const server of servers) server.close();
+  for (const context of browser.contexts()) await context.close();
 }
 await browser.close();
 process.exit(failed > 0 ? 1 : 0);

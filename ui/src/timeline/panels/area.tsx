@@ -55,7 +55,6 @@ function Parts({ total }: { total: RangeReply["total"] }) {
       {parts.map((part) => (
         <i key={part.name} style={{ width: `${(100 * part.ns) / sum}%`, background: partColors[part.name] ?? "" }} title={`${t(`tl.part.${part.name}`)} ${formatDuration(part.ns)}`} />
       ))}
-      <span class="muted">{parts.map((part) => `${t(`tl.part.${part.name}`)} ${formatPercent(part.ns / sum)}`).join(" · ")}</span>
     </div>
   );
 }

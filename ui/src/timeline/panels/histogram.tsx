@@ -37,7 +37,7 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
         <label><input type="checkbox" checked={lane} onChange={(e) => setLane(e.currentTarget.checked)} /> {t("tl.hist.lane")}</label>
         <span class="muted">{t("tl.area.slices", { n: reply.count })}</span>
       </div>
-      <Histogram title={name} bins={reply.bins} format={formatDuration} lines={lines} height={190} onPick={pick} />
+      <Histogram title={name} bins={reply.bins} format={formatDuration} lines={lines} height={128} onPick={pick} />
     </div>
   );
 }

@@ -73,13 +73,14 @@ function Flows({ model, title, ends, detail }: { model: TimelineModel; title: st
       <h3>{title}</h3>
       <ul class="links">
         {ends.slice(0, 60).map((end, at) => {
-          const [early, late] = end.begin < detail.begin ? [end, detail] : [detail, end];
+          // From start to start: a task may begin before the call that queued it returns.
+          const delay = Math.abs(end.begin - detail.begin);
           return (
             <li key={at}>
               <button class="link" onClick={() => goTo(model, end)}>
                 {end.name}
               </button>
-              <span class="muted">{`${end.kind} · ${formatDuration(end.dur)} · ${t("tl.sel.delay")} ${formatDuration(late.begin - (early.begin + early.dur))} · ${end.lane ?? ""}`}</span>
+              <span class="muted">{`${end.kind} · ${formatDuration(end.dur)} · ${t("tl.sel.delay")} ${formatDuration(delay)} · ${end.lane ?? ""}`}</span>
             </li>
           );
         })}
@@ -108,7 +109,7 @@ function Args({ detail }: { detail: SliceDetail }) {
   const [wanted, setWanted] = useState("");
   const all = [
     ...Object.entries(detail.kernel ?? {}).map(([key, value]) => ({ key, value: value === null ? "N/A" : String(value), kernel: true })),
-    ...flattenArgs(detail.args ?? {}).map((pair) => ({ ...pair, kernel: false })),
+    ...flattenArgs(detail.args ?? {}).filter((pair) => !(pair.key === "Call stack" && (detail.stack?.length ?? 0) > 0)).map((pair) => ({ ...pair, kernel: false })),
   ].filter((pair) => `${pair.key} ${pair.value}`.toLowerCase().includes(wanted.toLowerCase()));
   const kernel = all.filter((pair) => pair.kernel);
   const args = all.filter((pair) => !pair.kernel);
