@@ -75,11 +75,11 @@ export interface StackProps {
 const kLeft = 56;
 const kBottom = 22;
 
-function drawAxis({ g, width, height, line, muted }: Surface, most: number, unit: string): (value: number) => number {
+function drawAxis({ g, width, height, line, muted }: Surface, most: number, unit: string, whole = false): (value: number) => number {
   const y = (value: number) => height - kBottom - (value / most) * (height - kBottom - 10);
   g.textBaseline = "middle";
   g.textAlign = "right";
-  for (const tick of niceTicks(0, most, 4)) {
+  for (const tick of niceTicks(0, most, 4).filter((each) => !whole || Number.isInteger(each))) {
     g.fillStyle = line;
     g.fillRect(kLeft, Math.round(y(tick)), width - kLeft, 1);
     g.fillStyle = muted;
@@ -157,7 +157,7 @@ function drawHistogram(surface: Surface, props: HistogramProps): Mark[] {
   const { g, width, height, muted } = surface;
   const { bins } = props;
   const most = Math.max(...bins.map((bin) => bin.count), 1);
-  const y = drawAxis(surface, most, "");
+  const y = drawAxis(surface, most, "", true);
   const slot = (width - kLeft) / Math.max(1, bins.length);
   const every = Math.max(1, Math.ceil(90 / slot));
   const marks = bins.map((bin, k): Mark => {
@@ -176,8 +176,13 @@ function drawHistogram(surface: Surface, props: HistogramProps): Mark[] {
     const x = kLeft + (k + (bin.to > bin.from ? (mark.value - bin.from) / (bin.to - bin.from) : 0.5)) * slot;
     g.fillStyle = mark.color;
     g.fillRect(Math.round(x), 4, 2, y(0) - 4);
-    g.textAlign = x > width - 60 ? "right" : "left";
-    g.fillText(mark.name, x + (g.textAlign === "right" ? -4 : 5), 10 + row * 13);
+    const room = g.measureText(mark.name).width + 6;
+    const at = x > width - room - 8 ? x - room - 2 : x + 3;
+    g.fillStyle = surface.ground;
+    g.fillRect(at, 3 + row * 14, room, 14);
+    g.fillStyle = mark.color;
+    g.textAlign = "left";
+    g.fillText(mark.name, at + 3, 10 + row * 14);
   });
   return marks;
 }

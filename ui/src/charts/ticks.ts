@@ -6,7 +6,7 @@ export function niceTicks(low: number, high: number, count: number): number[] {
   if (!(span > 0) || count < 1) return [low];
   const step = niceStep(span / count);
   const ticks: number[] = [];
-  for (let tick = Math.ceil(low / step - 1e-9); tick * step <= high + step * 1e-9; tick++) ticks.push(tick * step);
+  for (let tick = Math.ceil(low / step - 1e-9); tick * step <= high + step * 1e-9; tick++) ticks.push(tick * step || 0);
   return ticks;
 }
 

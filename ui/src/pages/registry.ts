@@ -25,6 +25,8 @@ export const pages: PageDef[] = [
   { id: "timeline", title: "page.timeline", icon: "timeline", needs: "timeline", load: () => import("../timeline/page") },
   { id: "operators", title: "page.operators", icon: "operators", needs: "operator", load: () => import("./operators") },
   { id: "memory", title: "page.memory", icon: "memory", needs: "memory", load: () => import("./memory") },
+  { id: "communication", title: "page.communication", icon: "communication", needs: "communication", load: () => import("./communication/index") },
+  { id: "cluster", title: "page.cluster", icon: "cluster", needs: "cluster", load: () => import("./cluster") },
   { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql") },
   { id: "data", title: "page.data", icon: "data", needs: null, load: () => import("./data") },
 ];

@@ -14,11 +14,15 @@ export interface Track {
   rows: number;
   /** Number of slices or points. */
   n: number;
-  flags: string;
+  /** What the lane shows, as bits; see LaneFlag. */
+  flags: number;
   /** Distance from the root; ranks have 0. */
   level: number;
   children: Track[];
 }
+
+/** Bits of Track.flags. */
+export const LaneFlag = { host: 1, device: 2, commGroup: 4, commPlane: 8, overlap: 16, cann: 32, pythonStack: 64, derived: 128, counter: 256, memory: 512 } as const;
 
 export class TrackTree {
   readonly byId = new Map<number, Track>();
@@ -40,7 +44,7 @@ export class TrackTree {
         rank: Number(read(row, "rank") ?? 0),
         rows: Number(read(row, "rows") ?? 0),
         n: Number(read(row, "n") ?? 0),
-        flags: String(read(row, "flags") ?? ""),
+        flags: Number(read(row, "flags") || 0),
         level: 0,
         children: [],
       };

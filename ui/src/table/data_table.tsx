@@ -53,7 +53,7 @@ function viewOf(cells: Cell[], columns: ColumnInfo[]): RowView {
 function firstWidth(column: ColumnInfo, spec: ColumnSpec | undefined): number {
   if (spec?.width) return spec.width;
   const title = (spec?.title ?? column.name).length * 7 + 44;
-  return isNumeric(column) ? Math.max(84, title) : /name|path|lane|text/i.test(column.name) ? Math.max(240, title) : Math.max(110, title);
+  return isNumeric(column) ? Math.max(104, title) : /name|path|lane|text/i.test(column.name) ? Math.max(240, title) : Math.max(110, title);
 }
 
 interface HeaderProps {

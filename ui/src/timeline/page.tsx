@@ -1,5 +1,164 @@
+// The timeline page: puts model, canvases, headers, toolbar and panel together and keeps the address in step.
+import { effect, untracked } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { t } from "../i18n";
 import type { PageProps } from "../pages/registry";
+import { addCommands } from "../state/commands";
+import { noteState, route } from "../state/router";
+import { scope } from "../state/session";
+import { type TrackTree, trackTree } from "../state/tracks";
+import { Loading } from "../widgets/states";
+import { useAlignment } from "./aligning";
+import { kAxisHeight } from "./axis";
+import { TimelineCanvas } from "./canvas";
+import { FlowArrows } from "./flow_arrows";
+import { LaneHeaders, LaneScrollbar } from "./headers";
+import { TimelineInput } from "./input";
+import { timelineCommands } from "./keys";
+import { applyLink, kLinkKeys, linkState } from "./links";
+import { Minimap } from "./minimap";
+import { TimelineModel } from "./model";
+import { BottomPanel } from "./panel";
+import { TimelineSearch } from "./searching";
+import { selectSlice } from "./selecting";
+import { Toolbar } from "./toolbar";
+import { Tooltip } from "./tooltip";
 
-export default function TimelinePage({ meta }: PageProps) {
-  return <p class="pad">{meta.name}</p>;
+const kStored = { names: "steplens.lane_names", panel: "steplens.panel" };
+
+function stored(key: string, otherwise: number): number {
+  const value = Number(localStorage.getItem(key));
+  return value > 0 ? value : otherwise;
+}
+
+/** The part of an address that is about the timeline. */
+function ownPart(params: ReadonlyMap<string, string>): string {
+  return [...kLinkKeys, "lane", "align"].map((key) => params.get(key) ?? "").join("\n");
+}
+
+/** Keeps the address in step with what the user sees, and what the user sees with links that are followed. Returns the end of it. */
+function followAddress(model: TimelineModel, search: TimelineSearch): () => void {
+  let noted = ownPart(route.value.params);
+  let timer = 0;
+  const note = () => {
+    const state = linkState(model, search);
+    const patch = { ...Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value])), lane: null };
+    const next = new Map(Object.entries(state));
+    if (model.ds.align !== 0) next.set("align", String(model.ds.align));
+    noted = ownPart(next);
+    noteState(patch);
+  };
+  const stopNoting = effect(() => {
+    void [model.viewVersion.value, model.selected.value, model.area.value, model.lanes.value, model.tab.value, search.text.value, model.laneFilterText.value];
+    clearTimeout(timer);
+    timer = setTimeout(note, 250) as unknown as number;
+  });
+  // A link followed by hand or a jump from another page changes the address under us.
+  const stopReading = effect(() => {
+    const { page, params } = route.value;
+    const part = ownPart(params);
+    if (page !== "timeline" || part === noted) return;
+    noted = part;
+    untracked(() => {
+      useAlignment(model, Number(params.get("align") ?? 0) || 0);
+      applyLink(model, search, params);
+    });
+  });
+  return () => {
+    clearTimeout(timer);
+    stopNoting();
+    stopReading();
+  };
+}
+
+function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
+  const model = useMemo(() => new TimelineModel(ds, meta, tree), []);
+  const search = useMemo(() => new TimelineSearch(model), []);
+  const canvas = useRef<TimelineCanvas | null>(null);
+  const axisRef = useRef<HTMLCanvasElement>(null);
+  const baseRef = useRef<HTMLCanvasElement>(null);
+  const overlayRef = useRef<HTMLCanvasElement>(null);
+  const searchBox = useRef<HTMLInputElement>(null);
+  const filterBox = useRef<HTMLInputElement>(null);
+  const [names, setNames] = useState(stored(kStored.names, 260));
+  const [panel, setPanel] = useState(stored(kStored.panel, 236));
+
+  useEffect(() => {
+    if (meta !== model.meta || tree !== model.tree) model.setData(meta, tree);
+  }, [meta, tree]);
+  const ranks = scope.value.ranks;
+  useEffect(() => model.changeLanes({ ranks: ranks && new Set(ranks) }), [ranks?.join()]);
+
+  useEffect(() => {
+    const [axis, base, overlay] = [axisRef.current, baseRef.current, overlayRef.current];
+    if (!axis || !base || !overlay) return;
+    const flows = new FlowArrows(model);
+    const onFrame = () => {
+      flows.follow();
+      input?.refresh();
+    };
+    let input: TimelineInput | null = null;
+    const view = new TimelineCanvas(model, { axis, base, overlay }, (end) => void selectSlice(model, end.track, end.i, true), onFrame);
+    // The performance test reads frame times here.
+    Object.assign(overlay, { timeline: view });
+    canvas.current = view;
+    input = new TimelineInput(model, view, search);
+    const removeKeys = addCommands(timelineCommands({ model, search, focusSearch: () => searchBox.current?.select(), focusFilter: () => filterBox.current?.select() }));
+    ds.topStrings(5000).then((reply) => (model.names.add(reply.strings), model.invalidate()), () => undefined);
+    ds.align = Number(route.value.params.get("align") ?? 0) || 0;
+    applyLink(model, search, route.value.params);
+    const stopAddress = followAddress(model, search);
+    return () => {
+      stopAddress();
+      removeKeys();
+      input?.close();
+      view.close();
+    };
+  }, []);
+
+  const resizeNames = (event: PointerEvent) => {
+    const grip = event.currentTarget as HTMLElement;
+    const from = event.clientX;
+    grip.setPointerCapture(event.pointerId);
+    grip.onpointermove = (move) => {
+      const width = Math.max(120, Math.min(600, names + move.clientX - from));
+      setNames(width);
+      localStorage.setItem(kStored.names, String(width));
+    };
+    grip.onpointerup = () => (grip.onpointermove = null);
+  };
+  const resizePanel = (height: number) => {
+    setPanel(height);
+    localStorage.setItem(kStored.panel, String(height));
+  };
+  return (
+    <div class="timeline">
+      <Toolbar model={model} search={search} canvas={() => canvas.current} searchBox={searchBox} filterBox={filterBox} onView={(state) => applyLink(model, search, state)} />
+      <div class="tl-main" style={{ gridTemplateColumns: `${names}px minmax(0, 1fr)` }}>
+        <div class="tl-corner">
+          <span class="muted">{t("tl.lanes_shown", { n: model.layoutVersion.value >= 0 ? model.layout.lanes.length : 0 })}</span>
+        </div>
+        <div class="tl-top">
+          <Minimap model={model} search={search} />
+          <canvas ref={axisRef} class="tl-axis" style={{ height: `${kAxisHeight}px` }} aria-hidden="true" />
+        </div>
+        <LaneHeaders model={model} search={search} />
+        <div class="tl-lanes">
+          <canvas ref={baseRef} class="tl-base" aria-hidden="true" />
+          <canvas ref={overlayRef} class="tl-overlay" tabIndex={0} role="application" aria-label={t("tl.canvas")} />
+          <Tooltip model={model} />
+          <LaneScrollbar model={model} />
+        </div>
+        <div class="tl-names-grip" style={{ left: `${names - 3}px` }} role="separator" aria-orientation="vertical" onPointerDown={resizeNames} />
+      </div>
+      <BottomPanel model={model} search={search} height={panel} onHeight={resizePanel} />
+      <div class="visually-hidden" role="status" aria-live="polite">{model.spoken.value}</div>
+    </div>
+  );
+}
+
+export default function TimelinePage(props: PageProps) {
+  const tree = trackTree.value;
+  if (!tree || tree.all.length === 0) return <Loading text={props.meta.ready && tree ? t("tl.empty") : t("loading")} />;
+  return <Timeline {...props} tree={tree} />;
 }

@@ -1,0 +1,198 @@
+// All ranks of the job: how their time divides, how they are arranged in parallel groups, and what stands out.
+import { useMemo, useState } from "preact/hooks";
+import type { Dataset } from "../api";
+import type { Cell } from "../api_types";
+import { StackedBars } from "../charts/bars";
+import { HeatMap } from "../charts/heat_map";
+import { partColors } from "../charts/palette";
+import { formatBytes, formatDuration } from "../format";
+import { t } from "../i18n";
+import { navigate } from "../state/router";
+import { scope, setScope } from "../state/session";
+import { DataTable } from "../table/data_table";
+import { localSource } from "../table/source";
+import { ErrorState } from "../widgets/states";
+import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "./parts";
+import type { PageProps } from "./registry";
+
+const PARTS: [string, string, string][] = [
+  ["Computing(Not Overlapped)(us)", "cluster.computing_only", partColors["computing"]!],
+  ["Overlapped(us)", "part.overlapped", partColors["overlapped"]!],
+  ["Communication(Not Overlapped)(us)", "part.not_overlapped", partColors["not_overlapped"]!],
+  ["Free(us)", "part.free", partColors["free"]!],
+  ["Preparing(us)", "part.preparing", partColors["preparing"]!],
+];
+const ORDERS = ["rank", "Total(us)", "Computing(us)", "Communication(Not Overlapped)(us)", "Free(us)"];
+const SIZES = ["pp", "tp", "cp", "dp", "ep"] as const;
+type Sizes = Record<(typeof SIZES)[number], number>;
+
+interface Strategy extends Sizes {
+  algorithm: string;
+}
+
+function Base({ ds }: { ds: Dataset }) {
+  const base = useMetric(ds, "summary_base", {});
+  const row = rowsOf(base.data, "base")[0];
+  if (!row) return null;
+  return (
+    <ul class="facts">
+      <li>{t("ranks", { n: asNumber(row["ranks"]) })}</li>
+      <li>{t("steps", { n: asNumber(row["steps"]) })}</li>
+      <li>{formatBytes(asNumber(row["size_bytes"]))}</li>
+      <li>{formatDuration(asNumber(row["duration_us"]) * 1000)}</li>
+    </ul>
+  );
+}
+
+function RankBars({ ds, step }: { ds: Dataset; step: number | null }) {
+  const reply = useMetric(ds, "summary_ranks", { step });
+  const [order, setOrder] = useState("rank");
+  const [top, setTop] = useState(64);
+  const rows = useMemo(() => {
+    const all = rowsOf(reply.data, "ranks");
+    const sorted = order === "rank" ? all : [...all].sort((a, b) => asNumber(b[order]) - asNumber(a[order]));
+    return top < 0 ? sorted : sorted.slice(0, top);
+  }, [reply.data, order, top]);
+  const chart = useMemo(
+    () => ({
+      names: rows.map((row) => asText(row["rank"])),
+      series: PARTS.map(([column, key, color]) => ({ name: t(key), color, values: rows.map((row) => Math.max(0, asNumber(row[column])) / 1000) })),
+    }),
+    [rows, t("part.free")],
+  );
+  if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
+  const table = tableOf(reply.data, "ranks");
+  const open = (rank: number) => {
+    setScope({ ranks: [rank] });
+    navigate("overview", { ranks: String(rank) });
+  };
+  return (
+    <Card
+      title={t("cluster.ranks")}
+      definition={reply.data?.definition}
+      extra={
+        <>
+          <Pick label={t("cluster.order")} value={order} options={ORDERS.map((name) => ({ value: name, text: name === "rank" ? t("rank") : name }))} onPick={(name) => setOrder(name)} />
+          <Pick label={t("operators.top")} value={top} options={[16, 64, 256, -1].map((n) => ({ value: n, text: n < 0 ? t("all") : String(n) }))} onPick={(n) => setTop(n)} />
+        </>
+      }
+    >
+      <Warnings reply={reply.data} />
+      <StackedBars title={t("cluster.ranks")} names={chart.names} series={chart.series} unit="ms" onPick={(at) => open(asNumber(rows[at]?.["rank"] ?? null))} />
+      <DataTable
+        name="cluster_ranks"
+        source={localSource(`ranks/${String(step)}/${reply.busy}`, table.columns, table.rows)}
+        onJump={(row) => open(asNumber(row.get("rank")))}
+        height={Math.min(420, 90 + table.rows.length * 24)}
+      />
+    </Card>
+  );
+}
+
+function Arrangement({ ds, step, strategy }: { ds: Dataset; step: number | null; strategy: Strategy }) {
+  const [dimension, setDimension] = useState("DP+PP+CP+TP");
+  const reply = useMetric(ds, "summary_arrangement", { ...strategy, step, dimension });
+  const elements = rowsOf(reply.data, "elements");
+  const metrics = tableOf(reply.data, "elements").columns.map((column) => column.name).filter((name) => name.endsWith("(us)"));
+  const [metric, setMetric] = useState("");
+  const chosen = metrics.includes(metric) ? metric : (metrics[0] ?? "");
+  const grid = useMemo(() => {
+    const width = Math.max(0, ...elements.map((element) => asNumber(element["x"]))) + 1;
+    const height = Math.max(0, ...elements.map((element) => asNumber(element["y"]))) + 1;
+    const values = new Float64Array(elements.length > 0 ? width * height : 0).fill(NaN);
+    for (const element of elements) {
+      const value: Cell = element[chosen] ?? null;
+      values[asNumber(element["y"]) * width + asNumber(element["x"])] = value === null ? NaN : asNumber(value) / 1000;
+    }
+    return { values, width, height };
+  }, [reply.data, chosen]);
+  if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
+  const pick = (row: number, column: number) => {
+    const found = elements.find((element) => asNumber(element["x"]) === column && asNumber(element["y"]) === row);
+    const ranks = asText(found?.["ranks"]).split(",").map(Number).filter((rank) => !Number.isNaN(rank));
+    if (ranks.length > 0) setScope({ ranks });
+  };
+  const columns = Array.from({ length: grid.width }, (_, at) => asText(elements.find((element) => asNumber(element["x"]) === at && asNumber(element["y"]) === 0)?.["name"]) || String(at));
+  return (
+    <Card
+      title={t("cluster.arrangement")}
+      definition={reply.data?.definition}
+      extra={
+        <>
+          <Pick label={t("cluster.dimension")} value={dimension} options={["DP+PP", "DP+PP+CP", "DP+PP+CP+TP"].map((name) => ({ value: name, text: name }))} onPick={(name) => setDimension(name)} />
+          <Pick label={t("overview.metric")} value={chosen} options={metrics.map((name) => ({ value: name, text: name }))} onPick={(name) => setMetric(name)} />
+        </>
+      }
+    >
+      <Warnings reply={reply.data} />
+      {elements.length > 0 && (
+        <HeatMap
+          title={t("cluster.arrangement")}
+          rows={Array.from({ length: grid.height }, (_, at) => `pp${at}`)}
+          columns={columns}
+          values={grid.values}
+          unit="ms"
+          height={Math.min(480, 90 + grid.height * 32)}
+          onPick={pick}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Advice({ ds, step, strategy }: { ds: Dataset; step: number | null; strategy: Strategy }) {
+  const reply = useMetric(ds, "summary_advice", { ...strategy, step });
+  const tables = ["differences", "slow_groups"].map((name) => ({ name, table: tableOf(reply.data, name) })).filter((each) => each.table.rows.length > 0);
+  if (tables.length === 0) return null;
+  return (
+    <Card title={t("cluster.advice")} definition={reply.data?.definition}>
+      {tables.map(({ name, table }) => (
+        <DataTable key={name} name={name} source={localSource(`${name}/${String(step)}/${reply.busy}`, table.columns, table.rows)} height={Math.min(240, 90 + table.rows.length * 24)} />
+      ))}
+    </Card>
+  );
+}
+
+function StrategyForm({ strategy, algorithms, onChange }: { strategy: Strategy; algorithms: string[]; onChange(next: Strategy): void }) {
+  return (
+    <div class="controls">
+      <Pick label={t("cluster.algorithm")} value={strategy.algorithm} options={algorithms.map((name) => ({ value: name, text: name }))} onPick={(name) => onChange({ ...strategy, algorithm: name })} />
+      {SIZES.map((size) => (
+        <label key={size} class="pick">
+          {size}
+          <input
+            type="number"
+            min={1}
+            max={10000}
+            value={strategy[size]}
+            onChange={(event) => onChange({ ...strategy, [size]: Math.max(1, Math.min(10000, Number(event.currentTarget.value) || 1)) })}
+          />
+        </label>
+      ))}
+    </div>
+  );
+}
+
+export default function ClusterPage({ ds }: PageProps) {
+  const found = useMetric(ds, "summary_strategy", {});
+  const [own, setOwn] = useState<Strategy | null>(null);
+  const row = rowsOf(found.data, "strategy")[0];
+  const fromData = row && { algorithm: asText(row["algorithm"]), ...(Object.fromEntries(SIZES.map((size) => [size, asNumber(row[size])])) as Sizes) };
+  const strategy = own ?? fromData ?? null;
+  const step = scope.value.step;
+  const algorithms = rowsOf(found.data, "algorithms").map((each) => asText(each["algorithm"]));
+  return (
+    <div class="page-body">
+      <Base ds={ds} />
+      <RankBars ds={ds} step={step} />
+      {strategy && (
+        <>
+          <StrategyForm strategy={strategy} algorithms={algorithms} onChange={setOwn} />
+          <Warnings reply={found.data} />
+          <Arrangement ds={ds} step={step} strategy={strategy} />
+          <Advice ds={ds} step={step} strategy={strategy} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+// How long each rank communicates, how much of it is waiting, over which links, and who makes the others wait.
+import { useMemo, useState } from "preact/hooks";
+import type { Dataset } from "../../api";
+import type { MetricReply } from "../../api_types";
+import { BarChart, StackedBars } from "../../charts/bars";
+import { t } from "../../i18n";
+import { DataTable } from "../../table/data_table";
+import { localSource } from "../../table/source";
+import { ErrorState } from "../../widgets/states";
+import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "../parts";
+import { openSearch } from "../../state/jump";
+import type { CommChoice } from "./index";
+
+const PARTS: [string, string, string][] = [
+  ["Transit Time(ms)", "comm.transit", "#3b7dd8"],
+  ["Wait Time(ms)", "comm.wait", "#e08a2b"],
+  ["Idle Time(ms)", "comm.idle", "#9aa3ad"],
+];
+
+/** A table of an answer as it is, if it has rows. */
+function ReplyTable({ reply, table, title, name, height }: { reply: MetricReply | null; table: string; title: string; name: string; height?: number }) {
+  const found = tableOf(reply, table);
+  if (found.rows.length === 0) return null;
+  return (
+    <Card title={title} definition={reply?.definition}>
+      <DataTable name={name} source={localSource(`${name}/${JSON.stringify(found.rows[0])}`, found.columns, found.rows)} height={height ?? Math.min(320, 90 + found.rows.length * 24)} />
+    </Card>
+  );
+}
+
+function RankDetail({ ds, choice, operator, rank }: { ds: Dataset; choice: CommChoice; operator: string; rank: number }) {
+  const bandwidth = useMetric(ds, "comm_bandwidth", { ...choice, operator, rank });
+  const packets = useMetric(ds, "comm_packets", { ...choice, operator, rank });
+  const durations = useMetric(ds, "comm_durations", { ...choice, operator, rank });
+  const operators = tableOf(durations.data, "operators");
+  const sizes = useMemo(
+    () => rowsOf(packets.data, "packets").map((row) => ({ name: `${asText(row["Transport Type"])} ${asNumber(row["Package Size(MB)"]).toFixed(3)} MB`, value: asNumber(row["Count"]) })),
+    [packets.data],
+  );
+  return (
+    <>
+      <div class="grid-2">
+        <ReplyTable reply={bandwidth.data} table="bandwidth" title={t("comm.bandwidth_of", { rank })} name={`bandwidth_rank${rank}`} />
+        {sizes.length > 0 && (
+          <Card title={t("comm.packets_of", { rank })}>
+            <BarChart title={t("comm.packets_of", { rank })} items={sizes} unit="" />
+          </Card>
+        )}
+      </div>
+      {operators.rows.length > 0 && (
+        <Card title={t("comm.operators_of", { rank })}>
+          <DataTable
+            name={`communication_rank${rank}`}
+            source={localSource(`ops/${rank}/${JSON.stringify(choice)}/${operator}/${durations.busy}`, operators.columns, operators.rows)}
+            sort={[{ col: "Elapsed Time(ms)", desc: true }]}
+            onJump={(row) => openSearch(asText(row.get("operator")))}
+            height={360}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
+
+export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
+  const [operator, setOperator] = useState("Total Op Info");
+  const [rank, setRank] = useState<number | null>(null);
+  const operators = useMetric(ds, "comm_operators", { ...choice });
+  const reply = useMetric(ds, "comm_durations", { ...choice, operator });
+  const slow = useMetric(ds, "comm_slow_ranks", { ...choice });
+  const advice = useMetric(ds, "comm_advice", { ...choice });
+  const rows = rowsOf(reply.data, "durations");
+  const names = rowsOf(operators.data, "operators").map((row) => asText(row["operator"]));
+  const chart = useMemo(
+    () => ({
+      names: rows.map((row) => asText(row["rank"])),
+      series: PARTS.map(([column, key, color]) => ({ name: t(key), color, values: rows.map((row) => asNumber(row[column])) })),
+    }),
+    [reply.data, t("comm.wait")],
+  );
+  if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
+  const table = tableOf(reply.data, "durations");
+  const shown = rank ?? (rows.length > 0 ? asNumber(rows[0]!["rank"]) : null);
+  return (
+    <>
+      <div class="controls">
+        <Pick label={t("comm.operator")} value={operator} options={(names.length > 0 ? names : [operator]).map((name) => ({ value: name, text: name }))} onPick={(name) => setOperator(name)} />
+      </div>
+      <Warnings reply={reply.data} />
+      <Card title={t("comm.durations_title")} definition={reply.data?.definition}>
+        <StackedBars title={t("comm.durations_title")} names={chart.names} series={chart.series} unit="ms" onPick={(at) => setRank(asNumber(rows[at]?.["rank"] ?? null))} />
+        <DataTable
+          name="communication_durations"
+          source={localSource(`durations/${JSON.stringify(choice)}/${operator}/${reply.busy}`, table.columns, table.rows)}
+          onSelect={(row) => setRank(asNumber(row.get("rank")))}
+          height={Math.min(360, 90 + table.rows.length * 24)}
+        />
+      </Card>
+      <ReplyTable reply={slow.data} table="slow_ranks" title={t("comm.slow_ranks")} name="slow_ranks" />
+      {shown !== null && <RankDetail ds={ds} choice={choice} operator={operator} rank={shown} />}
+      <div class="grid-2">
+        <ReplyTable reply={advice.data} table="bandwidth" title={t("comm.advice_bandwidth")} name="advice_bandwidth" />
+        <ReplyTable reply={advice.data} table="packet" title={t("comm.advice_packet")} name="advice_packet" />
+        <ReplyTable reply={advice.data} table="byte_alignment" title={t("comm.advice_alignment")} name="advice_alignment" />
+        <ReplyTable reply={advice.data} table="contention" title={t("comm.advice_contention")} name="advice_contention" />
+        <ReplyTable reply={advice.data} table="retransmission" title={t("comm.advice_retransmission")} name="advice_retransmission" />
+      </div>
+    </>
+  );
+}

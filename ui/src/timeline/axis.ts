@@ -1,0 +1,66 @@
+// The time axis: round moments, and the steps of the first rank on a second line.
+import { niceStep } from "../charts/ticks";
+import type { StepSpan } from "../api_types";
+import { formatMoment } from "../format";
+import { t } from "../i18n";
+import type { Colors } from "./base_layer";
+import type { TimelineModel } from "./model";
+
+export const kAxisHeight = 38;
+
+/** Moments for labels about `gap` px apart, and their distance in ns. */
+export function axisTicks(t0: number, t1: number, width: number, gap: number): { step: number; ticks: number[] } {
+  const step = Math.max(1, niceStep(((t1 - t0) / Math.max(1, width)) * gap));
+  const ticks: number[] = [];
+  for (let k = Math.ceil(t0 / step); k * step <= t1; k++) ticks.push(k * step || 0);
+  return { step, ticks };
+}
+
+export function visibleSteps(model: TimelineModel): StepSpan[] {
+  const steps = model.meta.ranks[0]?.steps ?? [];
+  return steps.filter((span) => span.end > model.view.t0 && span.begin < model.view.t1).slice(0, 400);
+}
+
+export function drawAxis(canvas: HTMLCanvasElement, model: TimelineModel, colors: Colors): void {
+  const g = canvas.getContext("2d", { alpha: false });
+  if (!g) return;
+  const width = Math.round(model.width * model.ratio);
+  const height = Math.round(kAxisHeight * model.ratio);
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  g.setTransform(model.ratio, 0, 0, model.ratio, 0, 0);
+  g.fillStyle = colors.panel;
+  g.fillRect(0, 0, model.width, kAxisHeight);
+  g.font = "11px system-ui, sans-serif";
+  g.textBaseline = "middle";
+  g.textAlign = "left";
+  const { step, ticks } = axisTicks(model.view.t0, model.view.t1, model.width, 110);
+  for (const tick of ticks) {
+    const x = model.xOf(tick);
+    g.fillStyle = colors.line;
+    g.fillRect(x, 0, 1, 18);
+    g.fillStyle = colors.muted;
+    g.fillText(formatMoment(tick, step), x + 4, 10);
+  }
+  drawSteps(g, model, colors);
+}
+
+function drawSteps(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
+  g.fillStyle = colors.line;
+  g.fillRect(0, 18, model.width, 1);
+  for (const span of visibleSteps(model)) {
+    const x0 = Math.max(-2, model.xOf(span.begin));
+    const x1 = Math.min(model.width + 2, model.xOf(span.end));
+    g.fillStyle = colors.accent;
+    g.fillRect(x0, 20, 1.5, kAxisHeight - 20);
+    g.globalAlpha = 0.1;
+    g.fillRect(x0, 20, Math.max(1, x1 - x0 - 1), kAxisHeight - 20);
+    g.globalAlpha = 1;
+    const text = `${t("step")} ${span.step}`;
+    if (x1 - x0 < g.measureText(text).width + 8) continue;
+    g.fillStyle = colors.ink;
+    g.fillText(text, x0 + 5, 29);
+  }
+}

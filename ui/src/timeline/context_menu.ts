@@ -1,0 +1,87 @@
+// The right-click menu: only what makes sense where it was opened.
+import { t } from "../i18n";
+import { setScope } from "../state/session";
+import type { MenuEntry } from "../widgets/menu";
+import { copyText } from "../widgets/states";
+import { align, setBase } from "./aligning";
+import { explainAt } from "./explaining";
+import { saveSnapshot } from "./exporting";
+import { hide, openAll, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
+import type { Hover, TimelineModel } from "./model";
+import { fit, undo, zoomToSelection } from "./moving";
+import type { TimelineSearch } from "./searching";
+import { goTo, selectSlice, setArea } from "./selecting";
+
+function sliceEntries(model: TimelineModel, hover: Hover, search: TimelineSearch): MenuEntry[] {
+  const { run } = hover;
+  if (!run) return [];
+  const name = model.names.text(run.name) ?? "";
+  const select = () => selectSlice(model, run.track, run.ord, false);
+  return [
+    { label: t("tl.menu.zoom_slice"), hint: "F", run: () => void select().then(() => zoomToSelection(model)) },
+    { label: t("tl.menu.explain"), hint: "E", run: () => void explainAt(model, hover) },
+    { label: t("tl.menu.find_same"), run: () => search.type(name) },
+    { label: t("tl.menu.copy_name"), run: () => void copyText(name) },
+    { label: t("tl.menu.base"), hint: "B", run: () => void select().then(() => setBase(model)) },
+    { label: t("tl.menu.align_left"), run: () => void align(model, { mode: "op", track: run.track, i: run.ord, side: "left" }) },
+    { label: t("tl.menu.align_right"), run: () => void align(model, { mode: "op", track: run.track, i: run.ord, side: "right" }) },
+    "-",
+  ];
+}
+
+function linkEntries(model: TimelineModel): MenuEntry[] {
+  const detail = model.detail.value;
+  if (!detail) return [];
+  const ends = [...detail.flows_in.map((end) => ({ end, mark: "←" })), ...detail.flows_out.map((end) => ({ end, mark: "→" }))];
+  const entries: MenuEntry[] = ends.slice(0, 8).map(({ end, mark }) => ({ label: `${mark} ${end.name}`, hint: end.kind, run: () => goTo(model, end) }));
+  return entries.length > 0 ? [...entries, "-"] : [];
+}
+
+export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): MenuEntry[] {
+  const { track } = hover;
+  const pinned = model.lanes.value.pinned.includes(track.path);
+  const leaves = model.tree.leaves(track).map((leaf) => leaf.id);
+  const events = () => {
+    model.eventTracks.value = leaves;
+    model.showTab("events");
+  };
+  return [
+    { label: t("tl.menu.pin"), hint: "P", checked: pinned, run: () => togglePin(model, track) },
+    { label: t("tl.menu.pin_name"), run: () => togglePinByName(model, track) },
+    { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
+    { label: t("tl.menu.hide"), hint: "H", run: () => hide(model, track) },
+    { label: t("tl.menu.solo"), hint: "O", checked: model.lanes.value.solo === track.path, run: () => toggleSolo(model, track) },
+    { label: t("tl.menu.show_all"), disabled: model.layout.hiddenCount === 0 && model.lanes.value.solo === "", run: () => showAll(model) },
+    { label: t("tl.menu.events"), disabled: leaves.length === 0, run: events },
+    { label: t("tl.menu.whole_lane"), disabled: leaves.length === 0, run: () => setArea(model, { t0: model.meta.extent[0], t1: model.meta.extent[1], tracks: leaves }) },
+    { label: t("tl.menu.copy_path"), run: () => void copyText(track.path) },
+  ];
+}
+
+function areaEntries(model: TimelineModel): MenuEntry[] {
+  const area = model.area.value;
+  if (!area) return [];
+  return [
+    { label: t("tl.menu.zoom_area"), hint: "Shift+Z", run: () => zoomToSelection(model) },
+    { label: t("tl.menu.scope"), run: () => setScope({ range: [area.t0, area.t1] }) },
+    { label: t("tl.menu.snapshot"), run: () => void saveSnapshot(model) },
+    "-",
+  ];
+}
+
+export function contextEntries(model: TimelineModel, hover: Hover | null, search: TimelineSearch): MenuEntry[] {
+  const gap: MenuEntry[] = hover && !hover.run && hover.track.kind === "slices" ? [{ label: t("tl.menu.explain_gap"), hint: "E", run: () => void explainAt(model, hover) }, "-"] : [];
+  return [
+    ...(hover ? sliceEntries(model, hover, search) : []),
+    ...gap,
+    ...linkEntries(model),
+    ...areaEntries(model),
+    ...(hover ? laneEntries(model, hover) : []),
+    "-",
+    { label: t("tl.menu.expand_all"), run: () => openAll(model, true) },
+    { label: t("tl.menu.collapse_all"), run: () => openAll(model, false) },
+    { label: t("tl.cmd.by_depth"), checked: model.byDepth.value, run: () => (model.byDepth.value = !model.byDepth.value) },
+    { label: t("tl.cmd.undo"), hint: "Backspace", disabled: model.history.depth[0] === 0, run: () => undo(model) },
+    { label: t("tl.cmd.fit"), hint: "Ctrl+0", run: () => fit(model) },
+  ];
+}

@@ -1,0 +1,52 @@
+// E: why is there a gap, what does this collective wait for, why is this slice slow. The server answers; the card shows it.
+import { signal } from "@preact/signals";
+import type { ExplainQuery, ExplainReply, Scalar, Wording } from "../api_types";
+import { hasMessage, t } from "../i18n";
+import { formatDuration } from "../format";
+import type { Hover, TimelineModel } from "./model";
+import { complain } from "./selecting";
+
+export const explanation = signal<ExplainReply | null>(null);
+export const explainBusy = signal(false);
+
+/** Words in the user's language; arguments whose name ends in _ns are durations. */
+export function word(text: Wording | string, key?: string, args?: Record<string, Scalar>): string {
+  const wording: Wording = typeof text === "string" ? { text, ...(key ? { key } : {}), ...(args ? { args } : {}) } : text;
+  if (wording.key && hasMessage(wording.key)) {
+    const shown = Object.fromEntries(
+      Object.entries(wording.args ?? {}).map(([name, value]) => [name, typeof value === "number" && name.endsWith("_ns") ? formatDuration(value) : value]),
+    );
+    return t(wording.key, shown);
+  }
+  return wording.text ?? wording.key ?? "";
+}
+
+async function ask(model: TimelineModel, query: ExplainQuery): Promise<void> {
+  explainBusy.value = true;
+  explanation.value = null;
+  model.showTab("explain");
+  try {
+    explanation.value = await model.ds.explain(query);
+  } catch (error) {
+    complain(error);
+  } finally {
+    explainBusy.value = false;
+  }
+}
+
+/** The slice or gap under the pointer. */
+export async function explainAt(model: TimelineModel, hover: Hover): Promise<void> {
+  if (!hover.run) return ask(model, { kind: "gap", track: hover.track.id, t: Math.round(hover.t) });
+  const kind = model.family(hover.track) === "comm" ? "wait" : "slice";
+  return ask(model, { kind, track: hover.run.track, i: hover.run.ord });
+}
+
+/** The key: what is under the pointer, else the selection. */
+export function explainHere(model: TimelineModel): void {
+  const detail = model.detail.value;
+  const hover = model.hover.value;
+  if (hover && (hover.run || hover.track.kind === "slices")) return void explainAt(model, hover);
+  if (!detail) return;
+  const track = model.tree.byId.get(detail.track);
+  void ask(model, { kind: track && model.family(track) === "comm" ? "wait" : "slice", track: detail.track, i: detail.i });
+}

@@ -1,0 +1,45 @@
+// Keeps the arrows of the chosen categories up to date with the view.
+import { lanesIn } from "./layout";
+import type { TimelineModel } from "./model";
+import { complain } from "./selecting";
+
+const kMost = 2000;
+
+export class FlowArrows {
+  private timer = 0;
+  private control = new AbortController();
+  private shown = "";
+
+  constructor(private readonly model: TimelineModel) {}
+
+  /** Asks for the arrows on screen a moment after the view came to rest. */
+  follow(): void {
+    const { model } = this;
+    const cats = model.flowCats.value;
+    const wanted = cats.length === 0 ? "" : `${cats.join()} ${model.view.t0} ${model.view.t1} ${model.scrollY} ${model.ds.align} ${model.layout.lanes.length}`;
+    if (wanted === this.shown) return;
+    this.shown = wanted;
+    clearTimeout(this.timer);
+    if (cats.length === 0) {
+      model.flows.value = null;
+      model.invalidate();
+      return;
+    }
+    this.timer = setTimeout(() => void this.load(cats), 120) as unknown as number;
+  }
+
+  private async load(cats: string[]): Promise<void> {
+    const { model } = this;
+    this.control.abort();
+    this.control = new AbortController();
+    const lanes = [...model.layout.pinned, ...lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight)];
+    const tracks = lanes.filter((lane) => lane.track.kind === "slices").map((lane) => lane.track.id);
+    if (tracks.length === 0) return;
+    try {
+      model.flows.value = await model.ds.flows({ cats, tracks: [...new Set(tracks)], t0: Math.max(0, Math.floor(model.view.t0)), t1: Math.ceil(model.view.t1), max: kMost }, this.control.signal);
+      model.invalidate();
+    } catch (error) {
+      complain(error);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// Names of the lanes at the left; only those on screen are in the DOM.
+import { useEffect, useRef } from "preact/hooks";
+import { formatDuration, formatInt, formatShort } from "../format";
+import { t } from "../i18n";
+import { Icon } from "../shell/icons";
+import { openMenu, openMenuAt } from "../widgets/menu";
+import { offsets } from "./aligning";
+import { laneTop } from "./bands";
+import { laneEntries } from "./context_menu";
+import { hide, movePin, toggleOpen, togglePin } from "./lane_actions";
+import { type Lane, lanesIn } from "./layout";
+import type { TimelineModel } from "./model";
+import type { TimelineSearch } from "./searching";
+
+interface Props {
+  model: TimelineModel;
+  search: TimelineSearch;
+}
+
+function Badges({ model, search, lane }: Props & { lane: Lane }) {
+  const hits = lane.track.kind === "slices" ? search.perTrack.value.get(lane.track.id) : undefined;
+  const offset = lane.track.kind === "rank" ? offsets.value.get(lane.track.rank) : undefined;
+  void model;
+  return (
+    <>
+      {hits !== undefined && <span class="lane-hits" title={t("tl.hits", { n: hits })}>{formatShort(hits)}</span>}
+      {offset && (
+        <span class="lane-offset" title={t("tl.offset", { offset: formatDuration(offset.offset), residual: offset.residual === null ? "–" : formatDuration(offset.residual) })}>
+          {formatDuration(offset.offset)}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** `top` is a prop and not computed here: a header draws itself again only when its props change. */
+function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: number }) {
+  const { track } = lane;
+  const label = lane.pinned ? model.tree.label(track) : model.shortName(track);
+  const menu = (event: MouseEvent) => {
+    event.preventDefault();
+    openMenu(event.clientX, event.clientY, laneEntries(model, { track }));
+  };
+  const hover = () => {
+    model.hover.value = { x: -1, y: 0, t: (model.view.t0 + model.view.t1) / 2, track, row: -1, run: null, value: null };
+  };
+  const drag = lane.pinned
+    ? {
+        draggable: true,
+        onDragStart: (e: DragEvent) => e.dataTransfer?.setData("text/plain", track.path),
+        onDragOver: (e: DragEvent) => e.preventDefault(),
+        onDrop: (e: DragEvent) => movePin(model, e.dataTransfer?.getData("text/plain") ?? "", track.path),
+      }
+    : {};
+  return (
+    <div
+      class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}
+      style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
+      title={`${model.tree.label(track)}\n${track.path} · ${formatInt(track.n)}`}
+      role="treeitem"
+      aria-level={lane.level + 1}
+      aria-expanded={lane.expandable ? lane.expanded : undefined}
+      onContextMenu={menu}
+      onPointerEnter={hover}
+      {...drag}
+    >
+      {lane.expandable ? (
+        <button class="lane-open" aria-label={t(lane.expanded ? "tl.collapse" : "tl.expand")} onClick={() => toggleOpen(model, track)}>
+          {lane.expanded ? "▾" : "▸"}
+        </button>
+      ) : (
+        <span class="lane-open" />
+      )}
+      <span class="lane-name">{label}</span>
+      <Badges model={model} search={search} lane={lane} />
+      {lane.height >= 18 && (
+        <span class="lane-tools">
+          <button class={`icon ${lane.pinned || model.lanes.value.pinned.includes(track.path) ? "on" : ""}`} aria-label={t("tl.menu.pin")} title={`${t("tl.menu.pin")} (P)`} onClick={() => togglePin(model, track)}>
+            <Icon name="pin" />
+          </button>
+          <button class="icon" aria-label={t("tl.menu.hide")} title={`${t("tl.menu.hide")} (H)`} onClick={() => hide(model, track)}>
+            <Icon name="eye" />
+          </button>
+          <button class="icon" aria-label={t("tl.menu")} onClick={(e) => openMenuAt(e.currentTarget, laneEntries(model, { track }))}>
+            <Icon name="more" />
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+export function LaneHeaders({ model, search }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  void model.layoutVersion.value;
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const wheel = (event: WheelEvent) => {
+      event.preventDefault();
+      model.setScroll(model.scrollY + event.deltaY * (event.deltaMode === 1 ? 18 : 1));
+    };
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  }, [model]);
+  const split = model.pinnedShown;
+  const scrolled = lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight).slice(0, 120);
+  const pinned = lanesIn(model.layout.pinned, 0, split);
+  return (
+    <div class="lane-headers" ref={box} role="tree" aria-label={t("tl.lanes")}>
+      <div class="lane-clip" style={{ top: `${split}px` }}>
+        <div style={{ position: "absolute", inset: `${-split}px 0 0 0` }}>
+          {scrolled.map((lane) => (
+            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} top={laneTop(model, lane)} />
+          ))}
+        </div>
+      </div>
+      {split > 0 && (
+        <div class="lane-clip pinned-clip" style={{ top: 0, height: `${split}px` }}>
+          {pinned.map((lane) => (
+            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} top={laneTop(model, lane)} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The scroll bar of the lanes: a native one, as tall as the lanes. */
+export function LaneScrollbar({ model }: { model: TimelineModel }) {
+  const box = useRef<HTMLDivElement>(null);
+  void model.layoutVersion.value;
+  useEffect(() => {
+    if (box.current && Math.abs(box.current.scrollTop - model.scrollY) > 1) box.current.scrollTop = model.scrollY;
+  });
+  return (
+    <div class="lane-scrollbar" ref={box} tabIndex={-1} style={{ top: `${model.pinnedShown}px` }} onScroll={(e) => model.setScroll(e.currentTarget.scrollTop)}>
+      <div style={{ height: `${model.layout.height + 20}px` }} />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// Pin, hide, solo, expand.
+import type { Track } from "../state/tracks";
+import { isOpen } from "./layout";
+import type { TimelineModel } from "./model";
+
+function without<T>(set: ReadonlySet<T>, value: T): Set<T> {
+  const next = new Set(set);
+  next.delete(value);
+  return next;
+}
+
+export function toggleOpen(model: TimelineModel, track: Track): void {
+  const state = model.lanes.value;
+  const open = isOpen(track, state, model.tree.roots.length);
+  model.changeLanes(
+    open
+      ? { opened: without(state.opened, track.path), closed: new Set(state.closed).add(track.path) }
+      : { closed: without(state.closed, track.path), opened: new Set(state.opened).add(track.path) },
+  );
+}
+
+/** All lanes open, or, if `open` is false, all ranks and groups closed. */
+export function openAll(model: TimelineModel, open: boolean): void {
+  const paths = model.tree.all.filter((track) => track.children.length > 0 || (open && track.rows > 1)).map((track) => track.path);
+  model.changeLanes(open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) });
+}
+
+/** X with Shift: everything open, unless it is already. */
+export function toggleAll(model: TimelineModel): void {
+  const anyClosed = model.tree.all.some((track) => track.children.length > 0 && !isOpen(track, model.lanes.value, model.tree.roots.length));
+  openAll(model, anyClosed);
+}
+
+export function togglePin(model: TimelineModel, track: Track): void {
+  const { pinned } = model.lanes.value;
+  model.changeLanes({ pinned: pinned.includes(track.path) ? pinned.filter((path) => path !== track.path) : [...pinned, track.path] });
+}
+
+/** Pins the innermost lanes of that name on all ranks, or takes them off. */
+export function togglePinByName(model: TimelineModel, track: Track): void {
+  const same = model.tree.all.filter((each) => each.name === track.name && each.kind === track.kind && each.level === track.level).map((each) => each.path);
+  const { pinned } = model.lanes.value;
+  const all = same.every((path) => pinned.includes(path));
+  model.changeLanes({ pinned: all ? pinned.filter((path) => !same.includes(path)) : [...new Set([...pinned, ...same])] });
+}
+
+export function movePin(model: TimelineModel, path: string, before: string): void {
+  const rest = model.lanes.value.pinned.filter((each) => each !== path);
+  const at = rest.indexOf(before);
+  rest.splice(at < 0 ? rest.length : at, 0, path);
+  model.changeLanes({ pinned: rest });
+}
+
+export function unpinAll(model: TimelineModel): void {
+  model.changeLanes({ pinned: [] });
+}
+
+export function hide(model: TimelineModel, track: Track): void {
+  model.changeLanes({ hidden: new Set(model.lanes.value.hidden).add(track.path), pinned: model.lanes.value.pinned.filter((path) => path !== track.path) });
+}
+
+export function showAll(model: TimelineModel): void {
+  model.changeLanes({ hidden: new Set(), solo: "" });
+}
+
+export function toggleSolo(model: TimelineModel, track: Track): void {
+  model.changeLanes({ solo: model.lanes.value.solo === track.path ? "" : track.path });
+}

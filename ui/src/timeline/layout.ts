@@ -1,0 +1,160 @@
+// Which lanes are shown where. Pure: tree and lane state in, rectangles out. All lengths in css px.
+import type { Track, TrackTree } from "../state/tracks";
+
+export const kRowHeight = 18;
+const kHeader = 22;
+const kCounter = 38;
+const kStrip = 10;
+const kThumb = 40;
+/** Lanes with more rows start as a thumbnail. */
+const kManyRows = 8;
+
+export type LaneForm = "header" | "summary" | "slices" | "thumb" | "counter" | "strip";
+
+export interface Lane {
+  track: Track;
+  form: LaneForm;
+  y: number;
+  height: number;
+  /** Slice rows drawn; 1 for summaries. */
+  rows: number;
+  rowHeight: number;
+  level: number;
+  expandable: boolean;
+  expanded: boolean;
+  pinned: boolean;
+}
+
+export interface LaneState {
+  /** Paths whose state differs from the default. */
+  opened: ReadonlySet<string>;
+  closed: ReadonlySet<string>;
+  hidden: ReadonlySet<string>;
+  /** In the order shown. */
+  pinned: readonly string[];
+  /** Only lanes below this path; "" = all. */
+  solo: string;
+  /** Whether a leaf passes the lane filter; null = no filter. */
+  filter: ((track: Track) => boolean) | null;
+  ranks: ReadonlySet<number> | null;
+}
+
+export interface Layout {
+  pinned: Lane[];
+  pinnedHeight: number;
+  lanes: Lane[];
+  height: number;
+  hiddenCount: number;
+  /** The lane of a track in the tree; pinned ones are in `pinned`. */
+  byTrack: ReadonlyMap<number, Lane>;
+}
+
+export const kManyRanks = 32;
+
+/** What is open before anybody touched it: few ranks and the groups one looks at first. */
+export function openByDefault(track: Track, ranks: number): boolean {
+  if (track.kind === "rank") return ranks <= 4 || (ranks <= kManyRanks && track.rank === 0);
+  if (track.kind === "slices") return track.rows <= kManyRows;
+  return !/^(CANN|CPU metrics|NPU metrics|Counters|Memory|other)/i.test(track.name);
+}
+
+export function isOpen(track: Track, state: LaneState, ranks: number): boolean {
+  if (state.opened.has(track.path)) return true;
+  if (state.closed.has(track.path)) return false;
+  return openByDefault(track, ranks);
+}
+
+function leafLane(track: Track, open: boolean): Pick<Lane, "form" | "height" | "rows" | "rowHeight" | "expandable"> {
+  if (track.kind === "counter") return { form: "counter", height: kCounter, rows: 1, rowHeight: kCounter - 4, expandable: false };
+  const rows = Math.max(1, track.rows);
+  if (open) return { form: "slices", height: rows * kRowHeight + 4, rows, rowHeight: kRowHeight, expandable: rows > 1 };
+  const rowHeight = Math.max(1, Math.min(kRowHeight, Math.floor(kThumb / rows)));
+  return { form: "thumb", height: rows * rowHeight + 4, rows, rowHeight, expandable: rows > 1 };
+}
+
+function makeLane(track: Track, state: LaneState, ranks: number, pinned: boolean): Lane {
+  const open = isOpen(track, state, ranks);
+  const common = { track, y: 0, level: pinned ? 0 : track.level, expanded: open, pinned };
+  if (track.kind === "slices" || track.kind === "counter") return { ...common, ...leafLane(track, open) };
+  const strip = track.kind === "rank" && !open && ranks > kManyRanks;
+  return {
+    ...common,
+    form: open && !pinned ? "header" : strip ? "strip" : "summary",
+    height: strip ? kStrip + 2 : kHeader,
+    rows: 1,
+    rowHeight: strip ? kStrip : kHeader - 6,
+    expandable: track.children.length > 0,
+  };
+}
+
+/** Tracks to show: those that pass, and the parents of those. */
+function shownTracks(tree: TrackTree, state: LaneState): Set<Track> {
+  const shown = new Set<Track>();
+  const visit = (track: Track, inSolo: boolean): boolean => {
+    if (state.hidden.has(track.path) || (state.ranks && !state.ranks.has(track.rank))) return false;
+    const solo = inSolo || state.solo === "" || track.path === state.solo;
+    const below = track.children.map((child) => visit(child, solo)).some(Boolean);
+    const leaf = track.children.length === 0;
+    const self = leaf && solo && (state.filter === null || state.filter(track));
+    if (below || self || (track.kind === "slices" && solo && state.filter?.(track))) shown.add(track);
+    return shown.has(track);
+  };
+  for (const root of tree.roots) visit(root, false);
+  return shown;
+}
+
+function place(lanes: Lane[]): number {
+  let y = 0;
+  for (const lane of lanes) {
+    lane.y = y;
+    y += lane.height;
+  }
+  return y;
+}
+
+export function computeLayout(tree: TrackTree, state: LaneState): Layout {
+  const ranks = tree.roots.length;
+  const shown = shownTracks(tree, state);
+  const lanes: Lane[] = [];
+  const visit = (track: Track) => {
+    if (!shown.has(track)) return;
+    const lane = makeLane(track, state, ranks, false);
+    lanes.push(lane);
+    // A filter opens what it found, except whole ranks of a large job.
+    const filtered = state.filter !== null && track.kind !== "slices";
+    if (lane.expanded || filtered || track.kind === "slices") {
+      if (filtered && lane.form !== "header") Object.assign(lane, { form: "header", expanded: true, height: kHeader });
+      for (const child of track.children) visit(child);
+    }
+  };
+  for (const root of tree.roots) visit(root);
+  const pinned = state.pinned.flatMap((path) => {
+    const track = tree.byPath.get(path);
+    return track ? [makeLane(track, state, ranks, true)] : [];
+  });
+  const hiddenCount = [...state.hidden].filter((path) => tree.byPath.has(path)).length;
+  return { pinned, pinnedHeight: place(pinned), lanes, height: place(lanes), hiddenCount, byTrack: new Map(lanes.map((lane) => [lane.track.id, lane])) };
+}
+
+/** The lane at y, by bisection; null below the last. */
+export function laneAt(lanes: readonly Lane[], y: number): Lane | null {
+  let low = 0;
+  let high = lanes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const lane = lanes[middle]!;
+    if (lane.y + lane.height <= y) low = middle + 1;
+    else high = middle;
+  }
+  const lane = lanes[low];
+  return lane && y >= lane.y ? lane : null;
+}
+
+/** Lanes that touch [y0, y1). */
+export function lanesIn(lanes: readonly Lane[], y0: number, y1: number): Lane[] {
+  const first = laneAt(lanes, Math.max(0, y0));
+  if (!first) return [];
+  const found: Lane[] = [];
+  for (let at = lanes.indexOf(first); at < lanes.length && lanes[at]!.y < y1; at++) found.push(lanes[at]!);
+  return found;
+}

@@ -1,0 +1,89 @@
+// The state of the timeline as parameters of the address. Lanes go by path, so that links survive a new import.
+import { type Tab, kTabs, type TimelineModel } from "./model";
+import { openParents, revealTrack } from "./moving";
+import { selectSlice, setArea } from "./selecting";
+import type { TimelineSearch } from "./searching";
+import { viewAround } from "./view";
+
+function pathOf(model: TimelineModel, track: number): string {
+  return model.tree.byId.get(track)?.path ?? `~${track}`;
+}
+
+/** "r0/hw/stream2/123" or "~7/123" (track by id) -> track and ordinal. */
+export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { track: number; i: number } | null {
+  const at = text.lastIndexOf("/");
+  const i = Number(text.slice(at + 1));
+  const lane = text.slice(0, at);
+  if (at <= 0 || !Number.isInteger(i) || i < 0) return null;
+  const track = lane.startsWith("~") ? model.tree.byId.get(Number(lane.slice(1))) : model.tree.byPath.get(lane);
+  return track ? { track: track.id, i } : null;
+}
+
+const kManyTracks = 40;
+
+/** The parameters linkState() speaks of. */
+export const kLinkKeys = ["t", "sel", "area", "pins", "hide", "solo", "open", "close", "filter", "q", "tab"];
+
+/** What the address should say; empty strings are left out. */
+export function linkState(model: TimelineModel, search?: TimelineSearch): Record<string, string> {
+  const { view } = model;
+  const [e0, e1] = model.meta.extent;
+  const whole = view.t0 <= e0 && view.t1 >= e1;
+  const selected = model.selected.value;
+  const area = model.area.value;
+  const lanes = model.lanes.value;
+  return {
+    t: whole ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}`,
+    sel: selected ? `${pathOf(model, selected.track)}/${selected.i}` : "",
+    area: area ? [area.t0, area.t1, ...area.tracks.slice(0, kManyTracks).map((id) => pathOf(model, id))].join("|") : "",
+    pins: lanes.pinned.join("|"),
+    hide: [...lanes.hidden].join("|"),
+    solo: lanes.solo,
+    open: [...lanes.opened].slice(0, kManyTracks).join("|"),
+    close: [...lanes.closed].slice(0, kManyTracks).join("|"),
+    filter: model.laneFilterText.value,
+    q: search?.text.value ?? "",
+    tab: model.tab.value === "selection" ? "" : model.tab.value,
+  };
+}
+
+function list(text: string | undefined): string[] {
+  return text ? text.split("|") : [];
+}
+
+function applyArea(model: TimelineModel, text: string): void {
+  const [t0, t1, ...paths] = text.split("|");
+  const tracks = paths.flatMap((path) => model.tree.byPath.get(path)?.id ?? []);
+  if (Number(t1) > Number(t0)) setArea(model, { t0: Number(t0), t1: Number(t1), tracks });
+}
+
+/** Brings the timeline into the state of an address. What no longer exists is left out. */
+export function applyLink(model: TimelineModel, search: TimelineSearch, params: ReadonlyMap<string, string>): void {
+  const known = (text: string | undefined) => list(text).filter((path) => model.tree.byPath.has(path));
+  model.changeLanes({
+    pinned: known(params.get("pins")),
+    hidden: new Set(known(params.get("hide"))),
+    opened: new Set(known(params.get("open"))),
+    closed: new Set(known(params.get("close"))),
+    solo: known(params.get("solo"))[0] ?? "",
+  });
+  model.setLaneFilter(params.get("filter") ?? "");
+  const [t0, t1] = (params.get("t") ?? "").split(",").map(Number);
+  const hasView = t0 !== undefined && t1 !== undefined && t1 > t0;
+  if (hasView) model.setView({ t0, t1 }, false);
+  const area = params.get("area");
+  if (area) applyArea(model, area);
+  const q = params.get("q") ?? "";
+  if (q !== search.text.value) search.type(q);
+  const selected = parseSlice(model, params.get("sel") ?? "");
+  if (selected) {
+    openParents(model, selected.track);
+    void selectSlice(model, selected.track, selected.i, !hasView);
+  }
+  const lane = model.tree.byPath.get(params.get("lane") ?? "");
+  if (lane) revealTrack(model, lane.id);
+  const tab = params.get("tab") as Tab | undefined;
+  if (tab && kTabs.includes(tab)) model.tab.value = tab;
+  const range = params.get("range")?.split(",").map(Number);
+  if (!hasView && !selected && range?.length === 2 && range[1]! > range[0]!) model.setView(viewAround(range[0]!, range[1]!, 0.02), false);
+}

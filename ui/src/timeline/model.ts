@@ -1,0 +1,244 @@
+// The state of the timeline and the rules that keep it consistent. Drawing and DOM are elsewhere; the other modules of this folder act on it.
+import { signal } from "@preact/signals";
+import type { Dataset } from "../api";
+import type { DatasetMeta, FlowEnd, FlowsReply, RangeReply, SliceDetail, SliceRef } from "../api_types";
+import { displayName, type Track, TrackTree } from "../state/tracks";
+import { toast } from "../widgets/toast";
+import { type Family, trackFamily } from "./colors";
+import { laneFilter } from "./filter";
+import type { RunHit } from "./hit";
+import { computeLayout, type LaneState, type Layout } from "./layout";
+import { levelFor } from "./lod";
+import { Markers } from "./markers";
+import { NameTable } from "./names";
+import type { Scale } from "./raster";
+import { TileCache } from "./tile_cache";
+import { TileLoader } from "./tile_loader";
+import { clampView, fitView, type View, ViewHistory } from "./view";
+
+/** A range of time on some lanes. */
+export interface Area {
+  t0: number;
+  t1: number;
+  tracks: number[];
+  /** Rows [first, last] of the one lane, in select-by-depth mode. */
+  rows?: [number, number];
+}
+
+/** An arrow of the selection's chain. */
+export interface Arrow {
+  kind: string;
+  from: SliceRef;
+  to: SliceRef;
+}
+
+export type Tab = "selection" | "area" | "flame" | "histogram" | "events" | "search" | "stats" | "explain";
+
+export const kTabs: Tab[] = ["selection", "area", "flame", "histogram", "events", "search", "stats", "explain"];
+
+export interface Hover {
+  x: number;
+  y: number;
+  t: number;
+  track: Track;
+  row: number;
+  run: RunHit | null;
+  /** Value of a counter, coverage of a summary. */
+  value: number | null;
+}
+
+export class TimelineModel {
+  readonly cache = new TileCache();
+  readonly names: NameTable;
+  readonly loader: TileLoader;
+  readonly markers: Markers;
+  readonly history = new ViewHistory();
+
+  view: View;
+  scrollY = 0;
+  /** Size of the canvas in css px and the pixels per css px. */
+  width = 800;
+  height = 400;
+  ratio = 1;
+  layout: Layout = { pinned: [], pinnedHeight: 0, lanes: [], height: 0, hiddenCount: 0, byTrack: new Map() };
+
+  readonly lanes = signal<LaneState>({ opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null });
+  readonly laneFilterText = signal("");
+  /** Grows when layout or scroll changed: the lane headers follow. */
+  readonly layoutVersion = signal(0);
+  readonly viewVersion = signal(0);
+  readonly selected = signal<{ track: number; i: number } | null>(null);
+  readonly detail = signal<SliceDetail | null>(null);
+  readonly chain = signal<Arrow[]>([]);
+  readonly area = signal<Area | null>(null);
+  readonly clip = signal(false);
+  readonly areaStats = signal<RangeReply | null>(null);
+  readonly hover = signal<Hover | null>(null);
+  readonly tab = signal<Tab>("selection");
+  readonly panelOpen = signal(true);
+  readonly flowCats = signal<string[]>([]);
+  readonly flows = signal<FlowsReply | null>(null);
+  readonly eventTracks = signal<number[]>([]);
+  readonly base = signal<{ track: number; i: number; begin: number; dur: number; rank: number } | null>(null);
+  readonly byDepth = signal(false);
+  readonly stripMetric = signal("busy");
+  /** Read aloud by screen readers. */
+  readonly spoken = signal("");
+
+  private redraw: () => void = () => undefined;
+  private readonly familyOf = new Map<number, Family>();
+
+  constructor(
+    readonly ds: Dataset,
+    public meta: DatasetMeta,
+    public tree: TrackTree,
+  ) {
+    this.view = fitView(meta.extent);
+    this.markers = new Markers(`steplens.markers.${meta.path}`);
+    this.names = new NameTable(
+      (ids) => ds.strings(ids).then((reply) => reply.strings),
+      () => this.invalidate(),
+    );
+    let told = false;
+    this.loader = new TileLoader(
+      this.cache,
+      (keys) => ds.tiles(keys),
+      () => {
+        told = false;
+        this.invalidate();
+      },
+      (error) => {
+        // One word about it is enough; the retry happens by itself.
+        if (!told) toast("error", error instanceof Error ? error.message : String(error));
+        told = true;
+        setTimeout(() => this.invalidate(), 1600);
+      },
+    );
+    this.relayout();
+  }
+
+  /** The canvas says how to get a new frame. */
+  onRedraw(redraw: () => void): void {
+    this.redraw = redraw;
+  }
+
+  invalidate(): void {
+    this.redraw();
+  }
+
+  setData(meta: DatasetMeta, tree: TrackTree): void {
+    const whole = this.view.t0 <= this.meta.extent[0] && this.view.t1 >= this.meta.extent[1];
+    this.meta = meta;
+    this.tree = tree;
+    this.familyOf.clear();
+    this.cache.dropPending();
+    if (whole) this.view = fitView(meta.extent);
+    this.relayout();
+  }
+
+  scale(): Scale {
+    const width = Math.max(1, Math.round(this.width * this.ratio));
+    const nsPerPx = (this.view.t1 - this.view.t0) / width;
+    return { t0: this.view.t0, nsPerPx, width, level: levelFor(nsPerPx) };
+  }
+
+  /** ns per css px. */
+  get nsPerCssPx(): number {
+    return (this.view.t1 - this.view.t0) / Math.max(1, this.width);
+  }
+
+  timeAt(x: number): number {
+    return this.view.t0 + x * this.nsPerCssPx;
+  }
+
+  xOf(t: number): number {
+    return (t - this.view.t0) / this.nsPerCssPx;
+  }
+
+  /** Goes to a view; the one before can be gone back to. */
+  setView(view: View, remember = true): void {
+    if (remember) this.history.leave(this.view, performance.now());
+    this.view = clampView(view, this.meta.extent, this.width * this.ratio);
+    this.viewVersion.value++;
+    this.invalidate();
+  }
+
+  /** Height that the lanes below the pinned ones have. */
+  get scrollHeight(): number {
+    return Math.max(40, this.height - this.pinnedShown);
+  }
+
+  /** Pinned lanes take at most half of the canvas. */
+  get pinnedShown(): number {
+    return Math.min(this.layout.pinnedHeight, Math.floor(this.height / 2));
+  }
+
+  setScroll(y: number): void {
+    const most = Math.max(0, this.layout.height - this.scrollHeight + 20);
+    const next = Math.max(0, Math.min(Math.round(y), most));
+    if (next === this.scrollY) return;
+    this.scrollY = next;
+    this.layoutVersion.value++;
+    this.invalidate();
+  }
+
+  resize(width: number, height: number, ratio: number): void {
+    this.width = Math.max(50, width);
+    this.height = Math.max(50, height);
+    this.ratio = ratio;
+    this.layoutVersion.value++;
+    this.invalidate();
+  }
+
+  changeLanes(patch: Partial<LaneState>): void {
+    this.lanes.value = { ...this.lanes.value, ...patch };
+    this.relayout();
+  }
+
+  setLaneFilter(text: string): void {
+    this.laneFilterText.value = text;
+    const test = laneFilter(text);
+    const filter = test && ((track: Track) => test({ name: track.name, label: this.tree.label(track), path: track.path, rank: track.rank }));
+    this.changeLanes({ filter });
+  }
+
+  relayout(): void {
+    this.layout = computeLayout(this.tree, this.lanes.value);
+    const most = Math.max(0, this.layout.height - this.scrollHeight + 20);
+    this.scrollY = Math.max(0, Math.min(this.scrollY, most));
+    this.layoutVersion.value++;
+    this.invalidate();
+  }
+
+  family(track: Track): Family {
+    let family = this.familyOf.get(track.id);
+    if (!family) this.familyOf.set(track.id, (family = trackFamily(track, this.tree.ancestors(track))));
+    return family;
+  }
+
+  /** The track whose picture stands for a collapsed rank: itself, or a lane of its overlap analysis. */
+  stripTrack(rank: Track): Track {
+    if (this.stripMetric.value === "busy") return rank;
+    const wanted = this.stripMetric.value;
+    const overlap = rank.children.find((child) => /overlap/i.test(child.name));
+    return overlap?.children.find((child) => child.name === wanted) ?? rank;
+  }
+
+  showTab(tab: Tab): void {
+    this.tab.value = tab;
+    this.panelOpen.value = true;
+  }
+
+  laneName(track: number): string {
+    const found = this.tree.byId.get(track);
+    return found ? this.tree.label(found) : "";
+  }
+
+  shortName(track: Track): string {
+    return displayName(track);
+  }
+
+  flowEnds(detail: SliceDetail): FlowEnd[] {
+    return [...detail.flows_in, ...detail.flows_out];
+  }
+}

@@ -1,0 +1,99 @@
+// Zoom, pan, steps, back and forward.
+import type { SliceRef } from "../api_types";
+import type { TimelineModel } from "./model";
+import { rowOf, shownLane } from "./places";
+import { fitView, panView, viewAround, zoomView } from "./view";
+
+/** The moment zooming holds on to: under the pointer, else the middle. */
+function focus(model: TimelineModel): number {
+  return model.hover.value?.t ?? (model.view.t0 + model.view.t1) / 2;
+}
+
+export function zoom(model: TimelineModel, factor: number, at = focus(model)): void {
+  model.setView(zoomView(model.view, at, factor));
+}
+
+/** Pans by css px, held to whole device pixels so that the bitmap can be moved. */
+export function panPixels(model: TimelineModel, px: number): void {
+  const columns = Math.round(px * model.ratio);
+  if (columns !== 0) model.setView(panView(model.view, columns * model.scale().nsPerPx));
+}
+
+export function panShare(model: TimelineModel, share: number): void {
+  panPixels(model, model.width * share);
+}
+
+export function fit(model: TimelineModel): void {
+  model.setView(fitView(model.meta.extent));
+}
+
+export function undo(model: TimelineModel): void {
+  const view = model.history.undo(model.view);
+  if (view) model.setView(view, false);
+}
+
+export function redo(model: TimelineModel): void {
+  const view = model.history.redo(model.view);
+  if (view) model.setView(view, false);
+}
+
+/** Zooms to the area, else to the selected slice. */
+export function zoomToSelection(model: TimelineModel): void {
+  const area = model.area.value;
+  const detail = model.detail.value;
+  if (area) model.setView(viewAround(area.t0, area.t1, 0.02));
+  else if (detail) model.setView(viewAround(detail.begin, detail.begin + detail.dur, 0.5));
+}
+
+/** Goes to the next (1) or previous (-1) step as the first rank has them. */
+export function goStep(model: TimelineModel, dir: 1 | -1): void {
+  const steps = model.meta.ranks[0]?.steps ?? [];
+  const middle = (model.view.t0 + model.view.t1) / 2;
+  const inside = steps.findIndex((span) => middle >= span.begin && middle < span.end);
+  const fits = inside >= 0 && model.view.t1 - model.view.t0 < 2 * ((steps[inside]?.end ?? 0) - (steps[inside]?.begin ?? 0));
+  // From far out the first press shows a step, the next ones walk.
+  const after = steps.findIndex((span) => span.begin > middle);
+  const at = inside < 0 ? (dir > 0 ? after : after < 0 ? steps.length - 1 : after - 1) : fits ? inside + dir : dir > 0 ? 0 : steps.length - 1;
+  const span = steps[at];
+  if (span) model.setView(viewAround(span.begin, span.end, 0.05));
+}
+
+/** Opens the parents of a track so that it is shown. */
+export function openParents(model: TimelineModel, track: number): void {
+  const found = model.tree.byId.get(track);
+  if (!found) return;
+  const paths = model.tree.ancestors(found).map((each) => each.path);
+  const state = model.lanes.value;
+  const shown = model.layout.byTrack.get(track) ?? model.layout.pinned.find((lane) => lane.track.id === track);
+  if (shown) return;
+  model.changeLanes({
+    opened: new Set([...state.opened, ...paths]),
+    closed: new Set([...state.closed].filter((path) => !paths.includes(path))),
+    hidden: new Set([...state.hidden].filter((path) => path !== found.path && !paths.includes(path))),
+    solo: "",
+  });
+  if (!model.layout.byTrack.has(track)) model.setLaneFilter("");
+}
+
+/** Scrolls lanes so that the row of a track is in view. */
+export function revealTrack(model: TimelineModel, track: number, row = 0): void {
+  openParents(model, track);
+  const lane = shownLane(model, track);
+  if (!lane || lane.pinned) return;
+  const y = lane.y + Math.min(row, lane.rows - 1) * lane.rowHeight;
+  if (y < model.scrollY + 8 || y + lane.rowHeight > model.scrollY + model.scrollHeight - 8) model.setScroll(y - model.scrollHeight / 3);
+}
+
+/** Brings a slice into view, zooming only when it would be too thin to see or does not fit. */
+export function revealSlice(model: TimelineModel, slice: SliceRef): void {
+  revealTrack(model, slice.track, rowOf(model, slice));
+  const px = slice.dur / model.nsPerCssPx;
+  const end = slice.begin + slice.dur;
+  const inView = slice.begin >= model.view.t0 && end <= model.view.t1;
+  if (px < 4 || px > model.width) model.setView(viewAround(slice.begin, end, 3));
+  else if (!inView) {
+    const half = (model.view.t1 - model.view.t0) / 2;
+    const middle = (slice.begin + end) / 2;
+    model.setView({ t0: middle - half, t1: middle + half });
+  }
+}

@@ -1,0 +1,114 @@
+// Names of slices by id, with the colour of each family, fetched as they are met.
+import { type ColorMode, families, type Family, mix, type Pixel, sliceColor, sliceFamily } from "./colors";
+
+const kBatch = 2000;
+
+export class NameTable {
+  /** Grows when names arrived or colours changed. */
+  version = 0;
+  private readonly texts: (string | undefined)[] = [];
+  private colors: Uint32Array[] = [];
+  private hatched: Uint8Array[] = [];
+  private missing = new Set<number>();
+  private timer = 0;
+  private mode: ColorMode = "family";
+  private dark = false;
+  private ground: Pixel = 0;
+  /** Which names a search leaves bright; null = all. */
+  private bright: ((name: string) => boolean) | null = null;
+
+  constructor(
+    private readonly fetchNames: (ids: number[]) => Promise<Record<string, string>>,
+    private readonly onArrived: () => void,
+  ) {}
+
+  /** The name, or undefined while it is on its way. */
+  text(id: number): string | undefined {
+    const text = this.texts[id];
+    if (text === undefined) this.ask(id);
+    return text;
+  }
+
+  add(names: Record<string, string>): void {
+    for (const [id, text] of Object.entries(names)) this.texts[Number(id)] = text;
+    this.reset();
+  }
+
+  style(mode: ColorMode, dark: boolean, ground: Pixel): void {
+    this.mode = mode;
+    this.dark = dark;
+    this.ground = ground;
+    this.reset();
+  }
+
+  dimExcept(bright: ((name: string) => boolean) | null): void {
+    this.bright = bright;
+    this.reset();
+  }
+
+  get styleMode(): ColorMode {
+    return this.mode;
+  }
+
+  /** Colour of slices called `id` on a lane of `family`; a plain one while the name is unknown. */
+  color(family: Family, id: number): Pixel {
+    const table = this.tableOf(family, id);
+    const known = table[id]!;
+    if (known !== 0) return known;
+    const text = this.text(id);
+    if (text === undefined) return sliceColor(family, "", "family", this.dark);
+    const own = sliceFamily(family, text);
+    let color = sliceColor(own, text, this.mode, this.dark);
+    if (this.bright && !this.bright(text)) color = mix(this.ground, color, 0.16);
+    table[id] = color;
+    this.hatched[families.indexOf(family)]![id] = own === "wait" ? 1 : own === "free" ? 2 : 0;
+    return color;
+  }
+
+  /** 1 = waits (striped), 2 = free time (dotted), 0 = plain. Valid after color(). */
+  pattern(family: Family, id: number): number {
+    return this.hatched[families.indexOf(family)]?.[id] ?? 0;
+  }
+
+  private tableOf(family: Family, id: number): Uint32Array {
+    const at = families.indexOf(family);
+    let table = this.colors[at];
+    if (!table || table.length <= id) {
+      const size = Math.max(1024, 2 ** Math.ceil(Math.log2(id + 1)));
+      const colors = new Uint32Array(size);
+      const hatched = new Uint8Array(size);
+      if (table) colors.set(table);
+      if (table) hatched.set(this.hatched[at]!);
+      this.colors[at] = table = colors;
+      this.hatched[at] = hatched;
+    }
+    return table;
+  }
+
+  private reset(): void {
+    this.colors = [];
+    this.hatched = [];
+    this.version++;
+  }
+
+  private ask(id: number): void {
+    this.missing.add(id);
+    if (this.timer) return;
+    this.timer = setTimeout(() => void this.flush(), 16) as unknown as number;
+  }
+
+  private async flush(): Promise<void> {
+    this.timer = 0;
+    const ids = [...this.missing].slice(0, kBatch);
+    for (const id of ids) this.missing.delete(id);
+    try {
+      const names = await this.fetchNames(ids);
+      // An id the server does not know must not be asked for again and again.
+      for (const id of ids) this.texts[id] = names[id] ?? "?";
+      this.reset();
+      this.onArrived();
+    } catch {
+      // They stay unknown and are asked for again when they are drawn next.
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// All slices of some lanes as a table.
+import { useMemo } from "preact/hooks";
+import { t } from "../../i18n";
+import { DataTable, type RowView } from "../../table/data_table";
+import { serverSource } from "../../table/source";
+import { EmptyState } from "../../widgets/states";
+import type { TimelineModel } from "../model";
+import { goTo } from "../selecting";
+
+export function jumpOf(model: TimelineModel): (row: RowView) => void {
+  return (row) => {
+    const track = row.get("track");
+    const i = row.get("i");
+    if (typeof track === "number" && typeof i === "number") goTo(model, { track, i });
+  };
+}
+
+export function EventsPanel({ model }: { model: TimelineModel }) {
+  const chosen = model.eventTracks.value.length > 0 ? model.eventTracks.value : model.selected.value ? [model.selected.value.track] : [];
+  const source = useMemo(() => serverSource(model.ds, { source: "events", args: { tracks: chosen } }), [chosen.join(",")]);
+  const columns = {
+    name: { title: t("tl.area.name"), width: 300 },
+    start_ns: { title: `${t("tl.sel.start")}(ns)` },
+    dur_ns: { title: `${t("tl.sel.dur")}(ns)` },
+    category: { title: t("tl.sel.category") },
+    lane: { title: t("tl.sel.lane"), width: 320 },
+    rank: { title: t("rank") },
+    track: { hidden: true },
+    i: { hidden: true },
+  };
+  if (chosen.length === 0) return <EmptyState title={t("tl.events.none")}><p class="muted">{t("tl.events.none_text")}</p></EmptyState>;
+  return <DataTable source={source} name={t("tl.tab.events")} columns={columns} onJump={jumpOf(model)} />;
+}

@@ -1,0 +1,93 @@
+// Flame graph of the area: nesting merged by name, widest first.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { MetricTable } from "../../api_types";
+import { formatDuration, formatPercent } from "../../format";
+import { t } from "../../i18n";
+import { theme } from "../../state/theme";
+import { useLoad } from "../../widgets/async";
+import { EmptyState, ErrorState, Loading } from "../../widgets/states";
+import { isDark, pixelToCss, sliceColor, sliceFamily } from "../colors";
+import { readColors } from "../base_layer";
+import { fitText } from "../labels";
+import type { TimelineModel } from "../model";
+import type { TimelineSearch } from "../searching";
+import { type FlameNode, layoutFlame, readNodes } from "../flame_layout";
+
+const kRow = 18;
+
+function draw(canvas: HTMLCanvasElement, nodes: FlameNode[]): void {
+  const box = canvas.parentElement;
+  const g = canvas.getContext("2d");
+  if (!box || !g) return;
+  const ratio = Math.min(2, devicePixelRatio || 1);
+  const width = box.clientWidth;
+  const height = (Math.max(0, ...nodes.map((node) => node.depth)) + 1) * kRow + 4;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
+  g.scale(ratio, ratio);
+  g.font = "11px system-ui, sans-serif";
+  g.textBaseline = "middle";
+  const { dark } = readColors();
+  for (const node of nodes) {
+    const x = node.x * width;
+    const w = node.w * width;
+    if (w < 0.5) continue;
+    const color = sliceColor(sliceFamily("host", node.name), node.name, "name", dark);
+    g.fillStyle = pixelToCss(color);
+    g.fillRect(x, node.depth * kRow, Math.max(0.5, w - 1), kRow - 1);
+    if (w < 30) continue;
+    g.fillStyle = isDark(color) ? "#ffffff" : "#10202e";
+    g.fillText(fitText((text) => g.measureText(text).width, node.name, w - 8), x + 4, node.depth * kRow + kRow / 2);
+  }
+}
+
+function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [root, setRoot] = useState<number | null>(null);
+  const [tip, setTip] = useState("");
+  const nodes = layoutFlame(readNodes(table), root);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element?.parentElement) return;
+    draw(element, nodes);
+    const observer = new ResizeObserver(() => draw(element, nodes));
+    observer.observe(element.parentElement);
+    return () => observer.disconnect();
+  }, [table, root, theme.value]);
+  const at = (event: MouseEvent): FlameNode | undefined => {
+    const box = canvas.current?.getBoundingClientRect();
+    if (!box) return undefined;
+    const x = (event.clientX - box.left) / box.width;
+    const depth = Math.floor((event.clientY - box.top) / kRow);
+    return nodes.find((node) => node.depth === depth && x >= node.x && x < node.x + node.w);
+  };
+  const whole = nodes[0]?.total_ns ?? 1;
+  const show = (node: FlameNode | undefined) => setTip(node ? `${node.name} · ${formatDuration(node.total_ns)} (${formatPercent(node.total_ns / whole)}) · ${t("tl.self")} ${formatDuration(node.self_ns)} · × ${node.count}` : "");
+  return (
+    <div class="flame">
+      <div class="row flame-line">
+        <span class="grow">{tip || t("tl.flame.hint")}</span>
+        {root !== null && <button onClick={() => setRoot(null)}>{t("tl.flame.whole")}</button>}
+      </div>
+      <div class="flame-box">
+        <canvas ref={canvas} role="img" aria-label={tip || t("tl.tab.flame")} onPointerMove={(e) => show(at(e))} onPointerLeave={() => setTip("")} onClick={(e) => setRoot(at(e)?.id ?? null)} onDblClick={(e) => ((node) => node && search.type(node.name))(at(e))} />
+      </div>
+    </div>
+  );
+}
+
+export function FlamePanel({ model, search }: { model: TimelineModel; search: TimelineSearch }) {
+  const area = model.area.value;
+  const lane = model.selected.value?.track;
+  const tracks = area?.tracks ?? (lane === undefined ? [] : [lane]);
+  const t0 = Math.max(0, Math.round(area?.t0 ?? model.view.t0));
+  const t1 = Math.round(area?.t1 ?? model.view.t1);
+  const loaded = useLoad((signal) => (tracks.length > 0 ? model.ds.metric("flame", { tracks, t0, t1 }, signal) : null), [tracks.join(), t0, t1]);
+  if (tracks.length === 0) return <EmptyState title={t("tl.flame.none")}><p class="muted">{t("tl.area.none_text")}</p></EmptyState>;
+  if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
+  const table = loaded.data?.tables["nodes"] ?? Object.values(loaded.data?.tables ?? {})[0];
+  if (!table) return <Loading />;
+  if (table.rows.length === 0) return <EmptyState title={t("tl.flame.none")} />;
+  return <Graph table={table} search={search} />;
+}

@@ -1,0 +1,68 @@
+// What is under the pointer: name, count, duration; exact numbers come a moment later.
+import { useEffect, useState } from "preact/hooks";
+import type { SliceDetail } from "../api_types";
+import { formatDuration, formatPercent, formatShort } from "../format";
+import { t } from "../i18n";
+import type { Hover, TimelineModel } from "./model";
+
+const kDelayMs = 110;
+
+/** Details of the slice under the pointer, once it rests. */
+function useExact(model: TimelineModel, hover: Hover | null): SliceDetail | null {
+  const [detail, setDetail] = useState<SliceDetail | null>(null);
+  const key = hover?.run ? `${hover.run.track}/${hover.run.ord}` : "";
+  useEffect(() => {
+    setDetail(null);
+    const run = hover?.run;
+    if (!run) return;
+    const control = new AbortController();
+    const timer = setTimeout(() => {
+      model.ds.slice(run.track, run.ord, control.signal).then(setDetail, () => undefined);
+    }, kDelayMs);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [key]);
+  return detail;
+}
+
+function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; exact: SliceDetail | null }) {
+  const { run } = hover;
+  if (run) {
+    const name = exact?.name ?? model.names.text(run.name) ?? "…";
+    const dur = exact ? formatDuration(exact.dur) : `≈ ${formatDuration(run.t1 - run.t0)}`;
+    return (
+      <>
+        <strong>{name}</strong>
+        <div>{run.count > 1 ? t("tl.tip.many", { n: run.count, dur }) : dur}</div>
+        {exact && exact.self !== exact.dur && <div class="muted">{`${t("tl.self")} ${formatDuration(exact.self)}`}</div>}
+      </>
+    );
+  }
+  if (hover.value !== null && hover.track.kind === "counter") return <strong>{`${hover.track.name}: ${formatShort(hover.value)}`}</strong>;
+  if (hover.value !== null) return <strong>{t("tl.tip.busy", { share: formatPercent(hover.value) })}</strong>;
+  return null;
+}
+
+export function Tooltip({ model }: { model: TimelineModel }) {
+  const hover = model.hover.value;
+  const exact = useExact(model, hover);
+  if (!hover || hover.x < 0 || (!hover.run && hover.value === null)) return null;
+  const right = hover.x > model.width - 340;
+  const low = hover.y > model.height - 110;
+  return (
+    <div
+      class="tl-tip"
+      style={{
+        left: right ? "auto" : `${hover.x + 14}px`,
+        right: right ? `${model.width - hover.x + 14}px` : "auto",
+        top: low ? "auto" : `${hover.y + 16}px`,
+        bottom: low ? `${model.height - hover.y + 10}px` : "auto",
+      }}
+    >
+      <Lines model={model} hover={hover} exact={exact} />
+      <div class="muted">{`${model.tree.label(hover.track)} · ${formatDuration(exact?.begin ?? hover.t)}`}</div>
+    </div>
+  );
+}

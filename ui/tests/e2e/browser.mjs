@@ -1,0 +1,90 @@
+// A browser, a server and small helpers for the end-to-end tests.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { startMock } from "../mock_server.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+export const shots = join(root, "shots");
+
+/** Starts `steplens view PATH`; resolves to {url, close}. */
+export function startProgram(program, path) {
+  const child = spawn(program, ["view", path, "--no-browser", "--assets", join(root, "dist")], { stdio: ["ignore", "pipe", "pipe"] });
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const read = (part) => {
+      text += part;
+      const url = /https?:\/\/\S+/.exec(text);
+      if (url) resolve({ url: url[0], close: () => child.kill("SIGTERM") });
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("exit", (code) => reject(new Error(`${program} ended with ${code}: ${text}`)));
+    setTimeout(() => reject(new Error(`no address after 20 s: ${text}`)), 20_000).unref();
+  });
+}
+
+export async function launch() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+}
+
+/** A page whose console errors fail the test; `done()` checks them. */
+export async function openPage(browser, url, { width = 1280, height = 800, dark = false, locale = "en-US" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", locale, acceptDownloads: true });
+  const page = await context.newPage();
+  const errors = [];
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  await page.goto(url);
+  await page.waitForSelector(".app");
+  const done = async () => {
+    await context.close();
+    assert.deepEqual(errors, [], "console errors");
+  };
+  return { page, done };
+}
+
+/** Waits until the timeline has drawn lanes and no tile is on its way. */
+export async function timelineReady(page) {
+  await page.waitForSelector(".tl-overlay");
+  await page.waitForFunction(() => {
+    const view = document.querySelector(".tl-overlay")?.timeline;
+    return view && view.frame_ms.length > 0 && !view.model.loader.busy && view.model.layout.lanes.length > 0;
+  });
+  await page.waitForTimeout(150);
+}
+
+/** Where a slice of a lane is on the page: the middle of the widest one on screen. */
+export async function slicePlace(page, lanePath) {
+  return page.evaluate((path) => {
+    const { model } = document.querySelector(".tl-overlay").timeline;
+    const lane = model.layout.lanes.find((each) => each.track.path === path || each.track.path.includes(path));
+    const box = document.querySelector(".tl-overlay").getBoundingClientRect();
+    const scale = model.scale();
+    let best = null;
+    for (let index = Math.max(0, Math.floor(scale.t0 / (1024 * 2 ** scale.level))); index * 1024 * 2 ** scale.level < model.view.t1; index++) {
+      const tile = model.cache.get(lane.track.id, scale.level, index);
+      const row = tile?.kind === "slices" ? tile.rows[0] : null;
+      for (let k = 0; row && k < row.n; k++) {
+        const begin = (index * 1024 + row.x0[k]) * 2 ** scale.level;
+        const end = (index * 1024 + row.x1[k]) * 2 ** scale.level;
+        const x0 = Math.max(0, model.xOf(begin));
+        const x1 = Math.min(model.width, model.xOf(end));
+        if (!best || x1 - x0 > best.width) best = { width: x1 - x0, x: box.left + (x0 + x1) / 2 };
+      }
+    }
+    if (!best) return null;
+    const top = lane.pinned ? lane.y : lane.y - model.scrollY + model.pinnedShown;
+    return { x: best.x, y: box.top + top + 2 + lane.rowHeight / 2 };
+  }, lanePath);
+}
+
+export async function shot(page, name) {
+  mkdirSync(shots, { recursive: true });
+  await page.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+export { assert, startMock };

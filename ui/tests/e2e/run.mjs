@@ -1,0 +1,33 @@
+// Runs the end-to-end tests:  node tests/e2e/run.mjs [part of a name]
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { launch, startMock, startProgram } from "./browser.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const wanted = process.argv[2] ?? "";
+const program = process.env.STEPLENS ?? "";
+const data = process.env.DATA ?? "/work/shared/data";
+const browser = await launch();
+let failed = 0;
+for (const file of readdirSync(here).filter((each) => each.endsWith(".test.mjs") && each.includes(wanted)).sort()) {
+  const test = await import(join(here, file));
+  const servers = [];
+  const kept = async (starting) => (servers.push(await starting), servers.at(-1));
+  const context = { browser, mock: (shape) => kept(startMock(shape)), program: (path) => kept(startProgram(program, join(data, path))) };
+  if (test.needsProgram && !program) {
+    console.log(`skip ${test.name}: STEPLENS is not set`);
+    continue;
+  }
+  try {
+    await test.run(context);
+    console.log(`ok   ${test.name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL ${test.name}\n${error.stack}`);
+  }
+  for (const server of servers) server.close();
+  for (const context of browser.contexts()) await context.close();
+}
+await browser.close();
+process.exit(failed > 0 ? 1 : 0);

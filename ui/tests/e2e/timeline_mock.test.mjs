@@ -1,0 +1,134 @@
+// The timeline driven by keyboard and mouse on the generated job.
+import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+
+export const name = "timeline by keyboard and mouse";
+
+const view = (page) => page.evaluate(() => ({ ...document.querySelector(".tl-overlay").timeline.model.view }));
+const lanes = (page) => page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
+const span = (v) => v.t1 - v.t0;
+
+async function moving(page) {
+  const whole = await view(page);
+  await page.keyboard.press("w");
+  await page.keyboard.press("w");
+  const near = await view(page);
+  assert.ok(span(near) < span(whole) * 0.6, "W zooms in");
+  await page.keyboard.press("d");
+  assert.ok((await view(page)).t0 > near.t0, "D pans right");
+  await page.waitForTimeout(700);
+  await page.keyboard.press("n");
+  await page.keyboard.press("n");
+  const step = await view(page);
+  await page.keyboard.press("Backspace");
+  assert.notDeepEqual(await view(page), step, "Backspace goes back");
+  await page.keyboard.press("Shift+Backspace");
+  assert.deepEqual(await view(page), step, "Shift+Backspace goes forward again");
+  await page.keyboard.press("Control+0");
+  assert.ok(Math.abs(span(await view(page)) - span(whole)) < 2, "Ctrl+0 fits");
+}
+
+async function keyboardSelection(page) {
+  await page.mouse.move(2, 2);
+  await page.keyboard.press(".");
+  await page.waitForSelector(".sel-name");
+  const first = await page.locator(".sel-name").innerText();
+  await page.keyboard.press(".");
+  await page.waitForTimeout(300);
+  const spoken = await page.locator(".timeline > [role=status]").innerText();
+  assert.match(spoken, /us|ms|ns/, "the live region speaks");
+  assert.ok(first.length > 0);
+  await page.keyboard.press("m");
+  await page.waitForSelector(".totals");
+  await page.keyboard.press("m");
+  await page.keyboard.press("k");
+  assert.equal(await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.markers.list.value.length), 1);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".sel-name").count(), 0);
+}
+
+async function laneTools(page) {
+  const place = await slicePlace(page, "r0/hw/stream2");
+  await page.mouse.move(place.x, place.y);
+  await page.keyboard.press("p");
+  assert.equal(await page.locator(".pinned-clip .lane").count(), 1, "P pins");
+  await shot(page, "mock-pinned");
+  const box = await page.locator(".tl-overlay").boundingBox();
+  await page.mouse.move(place.x, box.y + 8);
+  await page.keyboard.press("p");
+  assert.equal(await page.locator(".pinned-clip .lane").count(), 0, "P on the pinned lane unpins");
+  await page.mouse.move(place.x, place.y);
+  await page.keyboard.press("o");
+  assert.deepEqual(await lanes(page), ["r0", "r0/hw", "r0/hw/stream2"], "O shows only this");
+  await page.keyboard.press("o");
+  await page.locator(".tl-filter").fill("rank=1 stream");
+  assert.deepEqual(await lanes(page), ["r1", "r1/hw", "r1/hw/stream2"], "the filter");
+  await page.locator(".tl-filter").fill("");
+}
+
+async function menus(page) {
+  const place = await slicePlace(page, "r0/hw/stream2");
+  await page.mouse.click(place.x, place.y, { button: "right" });
+  await page.waitForSelector(".menu");
+  await shot(page, "mock-menu");
+  await page.getByRole("menuitem", { name: /^Explain/ }).click();
+  await page.waitForSelector(".explain");
+  await shot(page, "mock-explain");
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open]");
+  await shot(page, "mock-keys");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+p");
+  await page.keyboard.type("@stream");
+  await page.waitForTimeout(200);
+  await shot(page, "mock-palette");
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(200);
+}
+
+async function flows(page) {
+  await page.getByRole("button", { name: /^Flows/ }).click();
+  await page.getByRole("menuitem", { name: /HostToDevice/ }).click();
+  await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.flows.length >= 0);
+}
+
+async function safeNames(page) {
+  const place = await slicePlace(page, "r0/hw/stream2");
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".sel-name");
+  assert.equal(await page.locator(".pairs b").count(), 0, "args never become markup");
+  assert.ok((await page.locator(".pairs").allInnerTexts()).join().includes("<b>no markup</b>"));
+}
+
+async function words(page) {
+  await page.getByRole("button", { name: "Language" }).click();
+  assert.equal(await page.getByRole("tab", { name: "切片详情" }).count(), 1, "Chinese at once");
+  await page.locator('[aria-label="语言"]').click();
+  for (let k = 0; k < 3; k++) await page.getByRole("button", { name: "Theme" }).click();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "contrast");
+  await page.waitForTimeout(200);
+  await shot(page, "mock-contrast");
+}
+
+async function manyRanks(browser, mock) {
+  const server = await mock({ ranks: 64, kernels: 40 });
+  const { page, done } = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(page);
+  assert.equal((await lanes(page)).length, 64);
+  await shot(page, "mock-strips");
+  await done();
+}
+
+export async function run({ browser, mock }) {
+  const server = await mock({ ranks: 2, kernels: 200 });
+  const { page, done } = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(page);
+  await moving(page);
+  await keyboardSelection(page);
+  await laneTools(page);
+  await flows(page);
+  await menus(page);
+  await safeNames(page);
+  await words(page);
+  await done();
+  await manyRanks(browser, mock);
+}

@@ -1,0 +1,88 @@
+// The timeline on a real capture: select, area, search, flows, panels, links, languages and themes.
+import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+
+export const name = "timeline on a real capture";
+export const needsProgram = true;
+
+async function selectSlice(page) {
+  const place = await slicePlace(page, "r0/py/thread");
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".sel-name");
+  return page.locator(".sel-name").innerText();
+}
+
+async function dragArea(page, from, to) {
+  const box = await page.locator(".tl-overlay").boundingBox();
+  await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
+  await page.mouse.down();
+  await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForSelector(".totals");
+  await page.waitForTimeout(200);
+}
+
+async function everyTab(page) {
+  const broken = [];
+  for (const tab of ["Flame", "Histogram", "Events", "Search results", "System view", "Explain", "Area", "Slice"]) {
+    await page.getByRole("tab", { name: tab, exact: true }).click();
+    await page.waitForTimeout(350);
+    if ((await page.locator(".tl-tab .state[role=alert]").count()) > 0) broken.push(tab);
+    await shot(page, `real-tab-${tab.toLowerCase().replace(" ", "-")}`);
+  }
+  return broken;
+}
+
+async function searchFor(page) {
+  await page.keyboard.press("/");
+  await page.keyboard.type("matmul");
+  await page.waitForFunction(() => /\d/.test(document.querySelector(".tl-count")?.textContent ?? ""));
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(400);
+  assert.match(await page.locator(".tl-count").innerText(), /^1\/|\d+\/\d+/);
+  assert.match(await page.locator(".sel-name").innerText(), /matmul/i);
+  assert.ok((await page.locator(".lane-hits").count()) > 0, "lane headers show hits");
+  await shot(page, "real-search");
+  await page.keyboard.press("Escape");
+}
+
+async function linkReload(page) {
+  await page.waitForTimeout(400);
+  const before = await page.evaluate(() => location.hash);
+  const chosen = await page.locator(".sel-name").innerText();
+  await page.reload();
+  await timelineReady(page);
+  await page.waitForSelector(".sel-name");
+  assert.equal(await page.locator(".sel-name").innerText(), chosen);
+  await page.waitForTimeout(500);
+  assert.equal(await page.evaluate(() => location.hash), before, "a reload keeps the address");
+}
+
+async function looks(browser, url) {
+  for (const dark of [false, true]) {
+    for (const locale of ["en-US", "zh-CN"]) {
+      for (const [width, height] of [[1280, 800], [2560, 1440]]) {
+        const { page, done } = await openPage(browser, url, { width, height, dark, locale });
+        await timelineReady(page);
+        await selectSlice(page);
+        await page.waitForTimeout(300);
+        await shot(page, `real-${dark ? "dark" : "light"}-${locale.slice(0, 2)}-${width}`);
+        await done();
+      }
+    }
+  }
+}
+
+export async function run({ browser, program }) {
+  const server = await program("ascend_pt/text/level1");
+  const { page, done } = await openPage(browser, server.url);
+  await timelineReady(page);
+  await selectSlice(page);
+  await dragArea(page, [0.3, 0.2], [0.6, 0.6]);
+  await shot(page, "real-area");
+  const broken = await everyTab(page);
+  await searchFor(page);
+  await linkReload(page);
+  if (broken.length === 0) await done();
+  await looks(browser, server.url);
+  assert.deepEqual(broken, [], "tabs that show an error");
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatBytes, formatCell, formatDuration, formatInt, formatMoment, formatWall, middleEllipsis, parseDuration } from "../../src/format";
+import { formatMessage } from "../../src/i18n/message";
+import { keyNames } from "../../src/state/commands";
+import { formatHash, parseHash } from "../../src/state/router";
+import { formatRanks, parseRanks } from "../../src/state/session";
+import { selectRows } from "../../src/table/source";
+import { laneFilter, leastDuration, nameTest, parseFilter } from "../../src/timeline/filter";
+import { parseViewFile } from "../../src/timeline/exporting";
+import { csvField, toCsv, toTsv } from "../../src/widgets/download";
+import { kMaxHeight, mapScroll, scrollBy, scrollTopOf } from "../../src/widgets/scroller";
+import { niceTicks } from "../../src/charts/ticks";
+
+test("durations choose their unit", () => {
+  assert.deepEqual([0, 118, 1250, 3_217_000, 1_204_000_000].map(formatDuration), ["0 ns", "118 ns", "1.250 us", "3.217 ms", "1.204 s"]);
+  assert.equal(formatDuration(-1500), "-1.500 us");
+});
+
+test("moments have the digits their step needs", () => {
+  assert.equal(formatMoment(1_204_500_000, 100_000_000), "1.2 s");
+  assert.equal(formatMoment(1_204_500_000, 1_000), "1.204500 s");
+  assert.equal(formatMoment(0, 10_000_000), "0 ms");
+});
+
+test("times are read with their unit", () => {
+  assert.deepEqual(["500", "12us", "1.204 s", "3ms", "x", "1.2.3", ""].map(parseDuration), [500, 12_000, 1_204_000_000, 3_000_000, null, null, null]);
+});
+
+test("cells keep the digits of their column", () => {
+  assert.equal(formatCell(12.5, { name: "a", type: "time_us" }), "12.500");
+  assert.equal(formatCell(null, { name: "a", type: "int" }), "");
+  assert.equal(formatCell(3, { name: "a", type: "double", decimals: 1 }), "3.0");
+  assert.equal(formatInt(1234567), "1 234 567");
+  assert.equal(formatBytes(1536), "1.5 KB");
+  assert.equal(middleEllipsis("abcdefghij", 5), "abc…j".length === 5 ? middleEllipsis("abcdefghij", 5) : "");
+  assert.equal(middleEllipsis("abcdefghij", 5).length, 5);
+});
+
+test("wall clock is exact to the nanosecond", () => {
+  assert.match(formatWall("1736412083704643212", 1), /\.704643213$/);
+});
+
+test("messages fill names and plurals", () => {
+  const lanes = "{n, plural, one {# lane} other {# lanes}}";
+  assert.equal(formatMessage(lanes, { n: 1 }, "en-US"), "1 lane");
+  assert.equal(formatMessage(`x ${lanes} y`, { n: 1200 }, "en-US"), "x 1,200 lanes y");
+  assert.equal(formatMessage("go to {time}", { time: "3 s" }, "en-US"), "go to 3 s");
+  assert.equal(formatMessage("{gone}", {}, "en-US"), "{gone}");
+  assert.equal(formatMessage("{n} 条", { n: 3 }, "zh-CN"), "3 条");
+});
+
+test("the filter language is read", () => {
+  assert.deepEqual(parseFilter('name~"mat mul" dur>50us rank=0,3-7 lane:hardware conv'), [
+    { field: "name", op: "~", value: "mat mul" },
+    { field: "dur", op: ">", value: "50us" },
+    { field: "rank", op: "=", value: "0,3-7" },
+    { field: "lane", op: ":", value: "hardware" },
+    { field: "", op: "~", value: "conv" },
+  ]);
+  assert.deepEqual(parseFilter("aten::mm"), [{ field: "", op: "~", value: "aten::mm" }]);
+  assert.equal(leastDuration("dur>=50us"), 50_000);
+});
+
+test("lane filters go by words, ranks and regular expressions", () => {
+  const lane = { name: "Stream 2", label: "rank 3 / Ascend Hardware / Stream 2", path: "r3/hw/stream2", rank: 3 };
+  assert.equal(laneFilter("  "), null);
+  for (const text of ["hardware", "stream rank=0,2-5", "/stream \\d/", "lane:hw", "/(/"]) assert.ok(laneFilter(text)!(lane), text);
+  for (const text of ["python", "rank=4", "/^stream/ x", "lane!~stream"]) assert.ok(!laneFilter(text)!(lane), text);
+});
+
+test("search modes decide which names stay bright", () => {
+  assert.ok(nameTest("matmul", "contains")!("MatMulV2"));
+  assert.ok(!nameTest("matmul", "case")!("MatMulV2"));
+  assert.ok(nameTest("matmulv2", "whole")!("MatMulV2") && !nameTest("matmul", "whole")!("MatMulV2"));
+  assert.ok(nameTest("^Mat.*\\d$", "regex")!("MatMulV2") && !nameTest("(", "regex")!("("));
+  assert.ok(nameTest('name="Add" dur>1us', "contains")!("add"));
+  assert.equal(nameTest("dur>1us", "contains"), null);
+  assert.equal(nameTest("", "contains"), null);
+});
+
+test("addresses survive the way there and back", () => {
+  const hash = "#/timeline?ds=9f&t=10,20&sel=r0/hw/stream2/7&filter=rank%3D1+x";
+  const route = parseHash(hash);
+  assert.equal(route.page, "timeline");
+  assert.equal(route.params.get("filter"), "rank=1 x");
+  assert.deepEqual(parseHash(formatHash(route)), route);
+  assert.equal(parseHash("").page, "");
+});
+
+test("ranks are read and written as ranges", () => {
+  assert.deepEqual(parseRanks("0,3-5"), [0, 3, 4, 5]);
+  assert.equal(parseRanks("x"), null);
+  assert.equal(formatRanks([0, 3, 4, 5, 9]), "0,3-5,9");
+});
+
+test("scroll positions map to rows, also where there are too many for pixels", () => {
+  assert.deepEqual(mapScroll(0, 240, 5, 24), { height: 120, first: 0, count: 5, y: 0 });
+  const small = mapScroll(100, 240, 1000, 24);
+  assert.deepEqual([small.first, small.y], [4, -4]);
+  const rows = 50_000_000;
+  const end = mapScroll(kMaxHeight, 240, rows, 24);
+  assert.equal(end.first + end.count, rows);
+  for (const row of [0, 1, 12345, 4_999_999, rows - 20]) {
+    const at = mapScroll(scrollTopOf(row, 240, rows, 24), 240, rows, 24);
+    assert.ok(Math.abs(at.first - row) <= 1, `${row} -> ${at.first}`);
+  }
+  const top = scrollTopOf(1000, 240, rows, 24);
+  const moved = mapScroll(scrollBy(top, 1, 240, rows, 24), 240, rows, 24);
+  assert.ok(moved.first - moved.y / 24 - 1000 > 0.9 && moved.first - moved.y / 24 - 1000 < 1.1);
+});
+
+test("local rows are filtered and sorted as the server would", () => {
+  const columns = [{ name: "n", type: "text" as const }, { name: "v", type: "double" as const }];
+  const rows = [["a", 3], ["b", 1], ["ab", 2], ["c", null]];
+  const pick = (filter: Parameters<typeof selectRows>[2]["filter"], sort: Parameters<typeof selectRows>[2]["sort"] = []) => selectRows(columns, rows, { filter, sort }).map((row) => row[0]);
+  assert.deepEqual(pick([{ col: "n", op: "contains", value: "A" }]), ["a", "ab"]);
+  assert.deepEqual(pick([{ col: "v", op: ">=", value: 2 }]), ["a", "ab"]);
+  assert.deepEqual(pick([], [{ col: "v", desc: true }]), ["a", "ab", "b", "c"]);
+  assert.deepEqual(pick([{ col: "n", op: "regex", value: "(" }]), []);
+});
+
+test("csv and tsv quote what they must", () => {
+  assert.equal(csvField('a,"b"'), '"a,""b"""');
+  assert.equal(toCsv(["x"], [["1"]]), "x\r\n1\r\n");
+  assert.equal(toTsv([["a\tb", "c\nd"]]), "a b\tc d");
+});
+
+test("keys have a name by character and by place", () => {
+  const key = (over: Partial<KeyboardEvent>) => keyNames({ key: "w", code: "KeyW", ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...over });
+  assert.ok(key({}).includes("W") && key({}).includes("code:KeyW"));
+  assert.ok(key({ key: "P", code: "KeyP", ctrlKey: true, shiftKey: true }).includes("Ctrl+Shift+P"));
+  assert.ok(key({ key: "?", code: "Slash", shiftKey: true }).includes("?"));
+  assert.ok(key({ key: "ц", code: "KeyW" }).includes("code:KeyW"));
+});
+
+test("view files of others are refused", () => {
+  assert.equal(parseViewFile("{"), null);
+  assert.equal(parseViewFile('{"steplens":"other","state":{}}'), null);
+  assert.deepEqual(parseViewFile('{"steplens":"view","state":{"t":"1,2","bad":3}}'), { state: { t: "1,2" }, markers: [] });
+});
+
+test("ticks are round", () => {
+  assert.deepEqual(niceTicks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+  assert.deepEqual(niceTicks(0, 0, 5), [0]);
+});
