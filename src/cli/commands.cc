@@ -5,7 +5,7 @@ namespace steplens::cli {
 const std::vector<CommandSpec>& Commands() {
   static const std::vector<CommandSpec> kCommands = {
       InfoCommand(),   BreakdownCommand(), OpsCommand(),        QueryCommand(),
-      VerifyCommand(), ClusterCommand(),   CompletionCommand(), DocsCommand()};
+      VerifyCommand(), ClusterCommand(), ViewCommand(), CompletionCommand(), DocsCommand()};
   return kCommands;
 }
 

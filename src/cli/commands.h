@@ -11,6 +11,7 @@ CommandSpec OpsCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
+CommandSpec ViewCommand();
 CommandSpec CompletionCommand();
 CommandSpec DocsCommand();
 
