@@ -14,6 +14,7 @@ CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
 CommandSpec ConvertCommand();
+CommandSpec ViewCommand();
 CommandSpec CompletionCommand();
 CommandSpec DocsCommand();
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 Result<std::vector<int64_t>> Integers(const Arguments& arguments, const std::string& option) {
   std::vector<int64_t> numbers;
-  for (const std::string& word : arguments.Positional(option)) {
+  for (const std::string& word : arguments.Values(option)) {
     const std::optional<int64_t> number = ParseInt64(word);
     if (!number) {
       return Error{ErrorCode::kInvalidArgument,
@@ -40,7 +40,7 @@ Result<record::Config> ConfigOf(const Arguments& arguments) {
   if (!ranks.empty()) config.ranks = ranks;
   config.level = arguments.Value("--profile-level");
   if (arguments.Has("--profile-export-type")) {
-    config.export_types = arguments.Positional("--profile-export-type");
+    config.export_types = arguments.Values("--profile-export-type");
   }
   config.data_simplification = arguments.Has("--profile-data-simplification");
   config.with_cpu = arguments.Has("--profile-with-cpu");
@@ -49,7 +49,7 @@ Result<record::Config> ConfigOf(const Arguments& arguments) {
   config.with_memory = arguments.Has("--profile-with-memory");
   config.record_shapes = arguments.Has("--profile-record-shapes");
   config.mstx = arguments.Has("--mstx");
-  config.host_sys = arguments.Positional("--host-sys");
+  config.host_sys = arguments.Values("--host-sys");
   if (arguments.Has("--gc-detect-threshold")) {
     config.gc_threshold_ms = ParseDouble(arguments.Value("--gc-detect-threshold"));
     if (!config.gc_threshold_ms) {

@@ -72,7 +72,11 @@ int Authorize(void* is_declaring, int action, const char* first, const char* sec
   }
 }
 
-int StopIfCancelled(void*) { return IsCancelled() ? 1 : 0; }
+// `should_stop` is the std::function of the query that runs, null between queries.
+int StopIfCancelled(void* should_stop) {
+  const auto* ask = *static_cast<const std::function<bool()>* const*>(should_stop);
+  return IsCancelled() || (ask != nullptr && *ask && (*ask)()) ? 1 : 0;
+}
 
 Error Cancelled() { return {ErrorCode::kCancelled, "the query was cancelled"}; }
 
@@ -136,7 +140,8 @@ Error Explain(sqlite3* db, int rc, const Catalog& catalog, std::string_view sql)
 // which the authorizer would refuse later on.
 constexpr const char* kNameTableFunctions = "SELECT 1 FROM json_each, json_tree, pragma_table_info";
 
-Result<Connection> OpenConnection(bool& is_declaring) {
+Result<Connection> OpenConnection(bool& is_declaring,
+                                  const std::function<bool()>*& should_stop) {
   sqlite3* opened = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
   const int rc = sqlite3_open_v2(":memory:", &opened, flags, nullptr);
@@ -148,7 +153,7 @@ Result<Connection> OpenConnection(bool& is_declaring) {
   }
   sqlite3_exec(opened, kNameTableFunctions, nullptr, nullptr, nullptr);
   sqlite3_set_authorizer(opened, Authorize, &is_declaring);
-  sqlite3_progress_handler(opened, kOpsBetweenCancelChecks, StopIfCancelled, nullptr);
+  sqlite3_progress_handler(opened, kOpsBetweenCancelChecks, StopIfCancelled, &should_stop);
   return db;
 }
 
@@ -171,7 +176,8 @@ Prepared Prepare(sqlite3* db, std::string_view sql) {
 struct Database::Impl {
   Catalog catalog;
   bool is_declaring = false;  // see RegisterTables
-  Connection db = nullptr;    // refers to both
+  const std::function<bool()>* should_stop = nullptr;
+  Connection db = nullptr;  // refers to all of them
 };
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -181,12 +187,12 @@ Result<std::unique_ptr<Database>> Database::Open(const store::Job& job,
                                                  std::vector<AnalysisTable> analyses) {
   SL_ASSIGN_OR_RETURN(Catalog catalog, Catalog::Build(job, std::move(analyses)));
   auto impl = std::make_unique<Impl>(Impl{std::move(catalog)});
-  SL_ASSIGN_OR_RETURN(impl->db, OpenConnection(impl->is_declaring));
+  SL_ASSIGN_OR_RETURN(impl->db, OpenConnection(impl->is_declaring, impl->should_stop));
   SL_RETURN_IF_ERROR(RegisterTables(impl->db.get(), impl->catalog, impl->is_declaring));
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
-Result<table::Table> Database::Run(std::string_view sql, size_t max_result_bytes) {
+Result<table::Table> Database::Run(std::string_view sql, const Limits& limits) {
   sqlite3* db = impl_->db.get();
   if (IsCancelled()) return Cancelled();
   if (sql.find('\0') != std::string_view::npos) return InvalidQuery("the query holds a NUL byte");
@@ -198,10 +204,13 @@ Result<table::Table> Database::Run(std::string_view sql, size_t max_result_bytes
   if (second.statement || second.rc != SQLITE_OK) {
     return InvalidQuery("only one statement can be run; there is more after the first ';'");
   }
-  StatementResult result = CollectRows(first.statement.get(), max_result_bytes);
+  impl_->should_stop = &limits.should_stop;
+  StatementResult result =
+      CollectRows(first.statement.get(), limits.max_result_bytes, limits.max_rows);
+  impl_->should_stop = nullptr;
   if (result.too_large) {
     return InvalidQuery(fmt::format("the result is larger than {} MiB: add a LIMIT or aggregate",
-                                    max_result_bytes >> 20));
+                                    limits.max_result_bytes >> 20));
   }
   if (result.rc != SQLITE_DONE) return Explain(db, result.rc, impl_->catalog, sql);
   return std::move(result.table);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,11 +25,22 @@ class Database {
 
   static constexpr size_t kMaxResultBytes = size_t{2} << 30;
 
+  // When a query is to end early.
+  struct Limits {
+    size_t max_result_bytes = kMaxResultBytes;
+    size_t max_rows = SIZE_MAX;        // further rows are left out, without an error
+    std::function<bool()> should_stop{};  // asked every few milliseconds; may be empty
+  };
+
   // Runs one statement. A column is kInt if all its values are integers, kDouble if they are
   // numbers, else kText; times stay integer nanoseconds. NULL is the empty cell. Stops with
   // kCancelled soon after RequestCancel, and with an error when the result outgrows
   // `max_result_bytes`.
-  Result<table::Table> Run(std::string_view sql, size_t max_result_bytes = kMaxResultBytes);
+  Result<table::Table> Run(std::string_view sql, size_t max_result_bytes = kMaxResultBytes) {
+    return Run(sql, Limits{.max_result_bytes = max_result_bytes});
+  }
+  // The same; kCancelled also when `should_stop` says so.
+  Result<table::Table> Run(std::string_view sql, const Limits& limits);
 
   // Every table and column with its meaning, in the form of CREATE TABLE statements.
   std::string Schema() const;

@@ -108,7 +108,7 @@ class ColumnBuilder {
 
 }  // namespace
 
-StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes) {
+StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes, size_t max_rows) {
   StatementResult result{table::Table("query"), SQLITE_OK};
   std::vector<ColumnBuilder> columns;
   UniqueNames names;
@@ -117,10 +117,15 @@ StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes) {
     columns.emplace_back(names.Add(sqlite3_column_name(statement, i)));
   }
   size_t bytes = 0;
+  size_t rows = 0;
   while ((result.rc = sqlite3_step(statement)) == SQLITE_ROW) {
     for (int i = 0; i < count; ++i) bytes += columns[static_cast<size_t>(i)].Append(statement, i);
     result.too_large = bytes > max_bytes;
     if (result.too_large) break;
+    if (++rows >= max_rows) {
+      result.rc = SQLITE_DONE;
+      break;
+    }
   }
   for (ColumnBuilder& column : columns) result.table.AddColumn(column.Take());
   return result;

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "base/cancel.h"
+#include "cli/commands.h"
+#include "cli/version.h"
+#include "server/http_server.h"
+#include "server/view_file.h"
+#include "store/cache.h"
+
+extern char** environ;
+
+namespace steplens::cli {
+namespace {
+
+bool HasDisplay() {
+  const char* x11 = std::getenv("DISPLAY");
+  const char* wayland = std::getenv("WAYLAND_DISPLAY");
+  return (x11 != nullptr && *x11 != '\0') || (wayland != nullptr && *wayland != '\0');
+}
+
+// Hands the address to the desktop; that no browser comes up is not our failure.
+void OpenBrowser(const std::string& url) {
+  std::string program = "xdg-open";
+  std::string argument = url;
+  char* words[] = {program.data(), argument.data(), nullptr};
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1, 0);
+  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
+  pid_t child = 0;
+  // Not waited for: it ends with us at the latest.
+  posix_spawnp(&child, "xdg-open", &quiet, nullptr, words, environ);
+  posix_spawn_file_actions_destroy(&quiet);
+}
+
+bool IsLoopback(const std::string& host) {
+  return host == "127.0.0.1" || host == "localhost" || host == "::1";
+}
+
+void PrintAddress(const std::string& url, const std::string& host, int port, bool has_display) {
+  fmt::print("{}\n", url);
+  std::fflush(stdout);
+  if (!has_display && IsLoopback(host)) {
+    char name[256] = "this-host";
+    gethostname(name, sizeof(name) - 1);
+    fmt::print(stderr,
+               "No display here. On your own machine run  ssh -N -L {0}:127.0.0.1:{0} {1}  and open "
+               "the address above there.\n",
+               port, name);
+  }
+  fmt::print(stderr, "Ctrl-C ends the viewer.\n");
+}
+
+Result<server::HttpOptions> HttpOptionsOf(const Arguments& arguments) {
+  server::HttpOptions options;
+  options.host = arguments.Value("--host");
+  options.assets_folder = arguments.Value("--assets");
+  const int64_t port = arguments.Integer("--port").value_or(0);
+  if (port < 0 || port > 65535)
+    return Error{ErrorCode::kInvalidArgument, fmt::format("view: --port {}: not a port", port)};
+  options.port = static_cast<int>(port);
+  if (arguments.Value("--token") == "none") {
+    if (!IsLoopback(options.host))
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("view: --token none is for the loopback address only; with --host "
+                               "{} everybody could read your data",
+                               options.host)};
+  } else {
+    SL_ASSIGN_OR_RETURN(options.token, server::MakeToken());
+  }
+  return options;
+}
+
+// Until Ctrl-C or a polite kill.
+void WaitForCancel() {
+  signal(SIGTERM, [](int) { RequestCancel(); });
+  while (!IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+Result<int> Run(const Arguments& arguments) {
+  SL_ASSIGN_OR_RETURN(const server::HttpOptions http, HttpOptionsOf(arguments));
+  server::Workspace::Options options;
+  options.version = kVersion;
+  options.use_cache = !arguments.Has("--no-cache");
+  if (arguments.Has("--root")) options.roots = server::SplitPaths(arguments.Value("--root"));
+  const std::string cache = store::CacheDirectory();
+  if (!cache.empty()) options.state_directory = cache + "/views";
+  server::Workspace workspace(std::move(options));
+  std::string fragment;
+  const std::vector<std::string>& paths = arguments.Positional("PATH");
+  if (!paths.empty()) {
+    SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
+    fragment = "#/timeline?ds=" + id;
+    if (arguments.Has("--view")) {
+      SL_ASSIGN_OR_RETURN(const std::string view,
+                          server::KeepViewFile(workspace, arguments.Value("--view")));
+      fragment += "&view=" + view;
+    }
+  }
+  SL_ASSIGN_OR_RETURN(const auto http_server, server::HttpServer::Start(workspace, http));
+  const std::string host = http.host == "0.0.0.0" ? "127.0.0.1" : http.host;
+  const std::string url = fmt::format("http://{}:{}/{}{}", host, http_server->port(),
+                                      http.token.empty() ? "" : "?token=" + http.token, fragment);
+  const bool has_display = HasDisplay();
+  PrintAddress(url, http.host, http_server->port(), has_display);
+  if (has_display && !arguments.Has("--no-browser")) OpenBrowser(url);
+  WaitForCancel();
+  http_server->Stop();
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec ViewCommand() {
+  CommandSpec spec;
+  spec.name = "view";
+  spec.summary = "Look at a profile in the browser";
+  spec.description =
+      "Serves the viewer (timeline, operators, memory, communication, SQL) on a local address, "
+      "prints it and opens the browser if there is a display. Ranks appear as they are read. "
+      "Nothing in the profile is changed. Ctrl-C ends it.";
+  spec.positionals = {{.name = "PATH",
+                       .help = "Folders and files that hold the profile",
+                       .repeated = true,
+                       .required = false}};
+  spec.options = {
+      {.name = "--port",
+       .value_name = "N",
+       .help = "Port to listen on; 0: a free one",
+       .default_value = "0",
+       .is_integer = true},
+      {.name = "--host",
+       .value_name = "ADDRESS",
+       .help = "Address to listen on",
+       .default_value = "127.0.0.1"},
+      {.name = "--no-browser", .help = "Only print the address"},
+      {.name = "--view", .value_name = "FILE", .help = "Open with a saved view (*.slview.json)"},
+      {.name = "--root",
+       .value_name = "DIR[:DIR...]",
+       .help = "Further folders that may be opened from the page"},
+      {.name = "--token",
+       .value_name = "KIND",
+       .help = "auto: the address holds a secret; none: whoever reaches the port can look",
+       .default_value = "auto",
+       .choices = {"auto", "none"}},
+      {.name = "--assets",
+       .value_name = "DIR",
+       .help = "Serve the web app from a folder, for its developers"},
+      {.name = "--no-cache", .help = "Neither read nor write the cache"},
+  };
+  spec.example = "steplens view examples/sample --no-browser";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

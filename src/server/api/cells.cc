@@ -1,0 +1,65 @@
+#include "server/api/cells.h"
+
+#include <algorithm>
+
+#include "base/number.h"
+
+namespace steplens::server {
+namespace {
+
+std::string_view TypeName(table::CellType type) {
+  switch (type) {
+    case table::CellType::kInt:
+      return "int";
+    case table::CellType::kTimeUs:
+      return "time_us";
+    case table::CellType::kDouble:
+      return "double";
+    case table::CellType::kText:
+      return "text";
+  }
+  return "";
+}
+
+}  // namespace
+
+void WriteColumn(JsonWriter& json, const table::Column& column) {
+  json.BeginObject().Key("name").String(column.name).Key("type").String(TypeName(column.type));
+  if (column.type == table::CellType::kDouble) json.Key("decimals").Int(column.decimals);
+  json.EndObject();
+}
+
+void WriteCell(JsonWriter& json, const table::Column& column, size_t row) {
+  switch (column.type) {
+    case table::CellType::kText:
+      json.String(column.texts[row]);
+      return;
+    case table::CellType::kDouble:
+      json.Double(column.doubles[row]);
+      return;
+    case table::CellType::kInt:
+    case table::CellType::kTimeUs:
+      break;
+  }
+  if (column.ints[row] == table::kNull) {
+    json.Null();
+  } else if (column.type == table::CellType::kInt) {
+    json.Int(column.ints[row]);
+  } else {
+    json.Raw(FormatNsAsUs(column.ints[row]));
+  }
+}
+
+void WriteTable(JsonWriter& json, const table::Table& table, size_t limit) {
+  json.Key("columns").BeginArray();
+  for (const table::Column& column : table.columns()) WriteColumn(json, column);
+  json.EndArray().Key("rows").BeginArray();
+  for (size_t row = 0; row < std::min(table.rows(), limit); ++row) {
+    json.BeginArray();
+    for (const table::Column& column : table.columns()) WriteCell(json, column, row);
+    json.EndArray();
+  }
+  json.EndArray();
+}
+
+}  // namespace steplens::server

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "base/json_writer.h"
+#include "table/table.h"
+
+namespace steplens::server {
+
+// {"name","type","decimals"} of a column.
+void WriteColumn(JsonWriter& json, const table::Column& column);
+// A cell: microseconds with three decimals for times, null for empty ones.
+void WriteCell(JsonWriter& json, const table::Column& column, size_t row);
+// "columns":[...],"rows":[[...]] with at most `limit` rows.
+void WriteTable(JsonWriter& json, const table::Table& table, size_t limit);
+
+}  // namespace steplens::server

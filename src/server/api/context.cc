@@ -1,0 +1,71 @@
+#include "server/api/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace steplens::server {
+namespace {
+
+Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+}  // namespace
+
+std::string LaneTitle(const Ask& ask, const Lane& lane) {
+  if (lane.kind == LaneKind::kRank) return "rank " + lane.name;
+  const Lane* parent = ask.view.FindLane(lane.parent);
+  return parent == nullptr ? lane.name : LaneTitle(ask, *parent) + " / " + lane.name;
+}
+
+Result<const Lane*> LaneParam(const Ask& ask, std::string_view name) {
+  SL_ASSIGN_OR_RETURN(const int64_t id, ask.params.Int(name));
+  const Lane* lane = ask.view.FindLane(id);
+  if (lane == nullptr) return Bad(fmt::format("'{}': there is no track {}", name, id));
+  return lane;
+}
+
+Result<SliceRef> SliceParam(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const Lane* lane, LaneParam(ask));
+  SL_ASSIGN_OR_RETURN(const int64_t i, ask.params.Int("i"));
+  const bool in_columns = lane->kind == LaneKind::kSlices && i >= 0 &&
+                          static_cast<size_t>(i) < lane->rows.columns().begin_ns.size();
+  if (!in_columns || lane->rows.RowOf(static_cast<uint32_t>(i)) == lane->rows.rows())
+    return Bad(fmt::format("track {} has no slice {}", lane->id, i));
+  return SliceRef{lane, static_cast<uint32_t>(i)};
+}
+
+Result<std::vector<const Lane*>> SliceLanesParam(const Ask& ask, std::string_view name,
+                                                 bool all_if_absent) {
+  SL_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, ask.params.Ints(name));
+  std::vector<bool> wanted(ask.view.lane_count() + 1,
+                           all_if_absent && !ask.params.Has(name));
+  for (const int64_t id : ids) {
+    if (ask.view.FindLane(id) == nullptr)
+      return Bad(fmt::format("'{}': there is no track {}", name, id));
+    wanted[static_cast<size_t>(id)] = true;
+  }
+  std::vector<const Lane*> out;
+  for (size_t id = 1; id < wanted.size(); ++id) {
+    const Lane* lane = ask.view.FindLane(static_cast<int64_t>(id));
+    if (wanted[lane->parent] && lane->parent != 0) wanted[id] = true;
+    if (wanted[id] && lane->kind == LaneKind::kSlices) out.push_back(lane);
+  }
+  return out;
+}
+
+void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t slice) {
+  json.Key("track").Int(lane.id).Key("i").Int(slice);
+  json.Key("name").String(ask.NameOf(lane, slice));
+  json.Key("begin").Int(ask.ToShown(lane, lane.rows.columns().begin(slice)));
+  json.Key("dur").Int(lane.rows.columns().dur_ns[slice]);
+}
+
+Result<const store::Job*> NeedJob(const Ask& ask) {
+  if (const store::Job* job = ask.view.job(); job != nullptr) {
+    if (job->ranks.empty()) return Error{ErrorCode::kNotFound, ask.view.failure()};
+    return job;
+  }
+  return Error{ErrorCode::kCancelled, "the ranks are still being read; try again in a moment"};
+}
+
+}  // namespace steplens::server

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "readers/ascend_text/ascend_text.h"
+#include "server/api/handlers.h"
+#include "server/view_file.h"
+
+namespace steplens::server {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr size_t kMaxEntries = 10'000;
+
+bool HasSuffix(std::string_view name, std::initializer_list<std::string_view> suffixes) {
+  return std::any_of(suffixes.begin(), suffixes.end(),
+                     [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
+
+// What a name promises; opening it tells the truth.
+std::string Recognise(const std::string& name, bool is_folder) {
+  if (is_folder) {
+    if (HasSuffix(name, {"_ascend_pt", "_ascend_ms"})) return "rank";
+    if (name == "ASCEND_PROFILER_OUTPUT" || name == "mindstudio_profiler_output") return "rank";
+    return name.starts_with("PROF_") ? "msprof" : "";
+  }
+  if (HasSuffix(name, {".json", ".json.gz"})) return "trace";
+  if (HasSuffix(name, {".db", ".sqlite"})) return "db";
+  return readers::ClassifyTextFile(name) == readers::TextFileKind::kUnknown ? "" : "results";
+}
+
+struct Entry {
+  std::string name;
+  bool is_folder = false;
+  int64_t size = 0;
+};
+
+Result<std::vector<Entry>> List(const std::string& folder) {
+  std::vector<Entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (entries.size() == kMaxEntries) break;
+    std::error_code ignored;
+    Entry entry{it->path().filename().string(), it->is_directory(ignored)};
+    if (!entry.is_folder) {
+      const auto size = it->file_size(ignored);
+      entry.size = ignored ? 0 : static_cast<int64_t>(size);
+    }
+    entries.push_back(std::move(entry));
+  }
+  if (error)
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("{}: cannot list the folder: {}", folder, error.message())};
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.is_folder != b.is_folder ? a.is_folder : a.name < b.name;
+  });
+  return entries;
+}
+
+}  // namespace
+
+Result<Response> GetFiles(Workspace& workspace, const Params& params) {
+  SL_ASSIGN_OR_RETURN(const std::string path, params.TextOr("path", ""));
+  JsonWriter json;
+  json.BeginObject();
+  if (path.empty()) {
+    json.Key("path").String("").Key("entries").BeginArray();
+    for (const std::string& root : workspace.roots()) {
+      std::error_code error;
+      const bool is_folder = fs::is_directory(root, error);
+      json.BeginObject().Key("name").String(root).Key("kind").String(is_folder ? "dir" : "file");
+      json.Key("size").Int(0).Key("recognised").String("").EndObject();
+    }
+  } else {
+    SL_ASSIGN_OR_RETURN(const std::string real, workspace.Admit(path));
+    SL_ASSIGN_OR_RETURN(const std::vector<Entry> entries, List(real));
+    json.Key("path").String(real).Key("entries").BeginArray();
+    for (const Entry& entry : entries) {
+      json.BeginObject().Key("name").String(entry.name);
+      json.Key("kind").String(entry.is_folder ? "dir" : "file").Key("size").Int(entry.size);
+      json.Key("recognised").String(Recognise(entry.name, entry.is_folder)).EndObject();
+    }
+  }
+  json.EndArray().EndObject();
+  return JsonResponse(std::move(json));
+}
+
+Result<Response> PostOpen(Workspace& workspace, const Params& params) {
+  SL_ASSIGN_OR_RETURN(const std::string path, params.Text("path"));
+  SL_ASSIGN_OR_RETURN(std::string real, workspace.Admit(path));
+  SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open({std::move(real)}));
+  JsonWriter json;
+  json.BeginObject().Key("ds").String(id).EndObject();
+  return JsonResponse(std::move(json));
+}
+
+Result<Response> PostView(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const std::string id, KeepView(ask.workspace, ask.request.body));
+  JsonWriter json;
+  json.BeginObject().Key("id").String(id).EndObject();
+  return JsonResponse(std::move(json));
+}
+
+Result<Response> GetView(const Ask& ask, std::string_view id) {
+  Response response;
+  SL_ASSIGN_OR_RETURN(response.body, ReadView(ask.workspace, id));
+  return response;
+}
+
+}  // namespace steplens::server

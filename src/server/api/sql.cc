@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "server/api/cells.h"
+#include "server/api/handlers.h"
+#include "store/schema_doc.h"
+
+namespace steplens::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr size_t kMaxResultBytes = size_t{256} << 20;
+constexpr auto kGoneInterval = std::chrono::milliseconds(50);
+
+// Ends a query at its time, or soon after its client went away.
+class StopWatch {
+ public:
+  StopWatch(const Request& request, std::chrono::milliseconds timeout)
+      : request_(request), end_(Clock::now() + timeout) {}
+
+  bool ShouldStop() {
+    const Clock::time_point now = Clock::now();
+    timed_out_ = now >= end_;
+    if (!timed_out_ && request_.is_gone && now >= next_look_) {
+      gone_ = request_.is_gone();
+      next_look_ = now + kGoneInterval;
+    }
+    return timed_out_ || gone_;
+  }
+  bool timed_out() const { return timed_out_; }
+
+ private:
+  const Request& request_;
+  Clock::time_point end_;
+  Clock::time_point next_look_ = Clock::now();
+  bool timed_out_ = false;
+  bool gone_ = false;
+};
+
+// A connection that is given back whatever happens.
+class Borrowed {
+ public:
+  Borrowed(DatasetCache& cache, std::unique_ptr<query::Database> database)
+      : cache_(cache), database_(std::move(database)) {}
+  ~Borrowed() { cache_.GiveBack(std::move(database_)); }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  query::Database& operator*() { return *database_; }
+
+ private:
+  DatasetCache& cache_;
+  std::unique_ptr<query::Database> database_;
+};
+
+constexpr size_t kMaxSlicesToPrepare = 500'000;
+size_t SliceCount(const store::Job& job) {
+  size_t count = 0;
+  for (const store::TraceStore& rank : job.ranks) count += rank.slices.size();
+  return count;
+}
+
+std::string_view KindOf(const query::SqlTable& table) {
+  if (table.compute) return "analysis";
+  for (const store::TableDoc& doc : store::DescribeTables()) {
+    if (doc.name == table.name) return "store";
+  }
+  return "sheet";
+}
+
+}  // namespace
+
+Result<Response> PostSql(const Ask& ask) {
+  const Clock::time_point started = Clock::now();
+  SL_ASSIGN_OR_RETURN(const std::string text, ask.params.Text("query"));
+  SL_ASSIGN_OR_RETURN(const int64_t limit, ask.params.IntIn("limit", 1000, 1, 1'000'000));
+  SL_ASSIGN_OR_RETURN(const int64_t timeout_ms, ask.params.IntIn("timeout_ms", 10'000, 1, 600'000));
+  SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
+  SL_ASSIGN_OR_RETURN(std::unique_ptr<query::Database> database,
+                      ask.open.cache->TakeDatabase(*job, std::chrono::milliseconds(timeout_ms)));
+  Borrowed borrowed(*ask.open.cache, std::move(database));
+  StopWatch watch(ask.request, std::chrono::milliseconds(timeout_ms));
+  const query::Database::Limits limits{.max_result_bytes = kMaxResultBytes,
+                                       .max_rows = static_cast<size_t>(limit) + 1,
+                                       .should_stop = [&] { return watch.ShouldStop(); }};
+  const Result<table::Table> table = (*borrowed).Run(text, limits);
+  if (!table.ok() && watch.timed_out()) {
+    return ErrorResponse(408, "timeout",
+                         fmt::format("the query was stopped after {} ms", timeout_ms),
+                         "raise the time limit, or aggregate less");
+  }
+  if (!table.ok()) {
+    // A mistake in the query is the asker's, whatever it names.
+    if (table.error().code == ErrorCode::kNotFound)
+      return ErrorResponse(400, "bad_request", table.error().message);
+    return table.error();
+  }
+  JsonWriter json;
+  json.BeginObject();
+  WriteTable(json, *table, static_cast<size_t>(limit));
+  json.Key("truncated").Bool(table->rows() > static_cast<size_t>(limit));
+  const auto passed = Clock::now() - started;
+  json.Key("elapsed_us")
+      .Int(std::chrono::duration_cast<std::chrono::microseconds>(passed).count())
+      .EndObject();
+  return JsonResponse(std::move(json));
+}
+
+Result<Response> GetSchema(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
+  SL_ASSIGN_OR_RETURN(query::Catalog * catalog, ask.open.cache->Catalog(*job));
+  const std::lock_guard lock(ask.open.cache->catalog_mutex());
+  JsonWriter json;
+  json.BeginObject().Key("tables").BeginArray();
+  for (const auto& table : catalog->tables()) {
+    json.BeginObject().Key("name").String(table->name).Key("kind").String(KindOf(*table));
+    json.Key("doc").String(table->doc).Key("columns").BeginArray();
+    // Computing every analysis of a large job only to name its columns would take too long.
+    if (SliceCount(*job) <= kMaxSlicesToPrepare) table->Prepare();
+    for (const query::SqlColumn& column : table->columns) {
+      json.BeginObject().Key("name").String(column.name).Key("type").String(column.type);
+      json.Key("doc").String(column.doc).EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray().EndObject();
+  return JsonResponse(std::move(json));
+}
+
+}  // namespace steplens::server

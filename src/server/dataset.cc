@@ -1,0 +1,320 @@
+#include "server/dataset.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <cmath>
+#include <limits>
+
+#include "base/cancel.h"
+#include "base/json_writer.h"
+#include "readers/open.h"
+
+namespace steplens::server {
+namespace {
+
+constexpr size_t kMaxAlignments = 64;
+constexpr size_t kLeastTileBytes = size_t{8} << 20;
+constexpr size_t kMostTileBytes = size_t{96} << 20;
+
+size_t StoreBytes(const store::TraceStore& store) {
+  size_t total = store.strings.bytes().size() + store.strings.offsets().size_bytes();
+  store.ForEachTable([&](const auto& table) {
+    table.ForEachColumn([&](std::string_view, std::string_view, const auto& column) {
+      total += column.span().size_bytes();
+    });
+  });
+  return total;
+}
+
+// Builds the index of the pool now: looking a text up builds it, which is not for many threads.
+void PrepareStrings(const store::TraceStore& store) {
+  [[maybe_unused]] const auto found = store.strings.Find("");
+}
+
+}  // namespace
+
+Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache)
+    : id_(std::move(id)),
+      paths_(std::move(paths)),
+      events_(events),
+      use_cache_(use_cache),
+      tiles_(kLeastTileBytes),
+      started_(std::chrono::steady_clock::now()) {
+  alignments_[0] = {};
+  loader_ = std::jthread([this] { Load(); });
+}
+
+Dataset::Dataset(std::string id, store::Job job, EventHub& events)
+    : id_(std::move(id)),
+      events_(events),
+      use_cache_(false),
+      tiles_(kLeastTileBytes),
+      started_(std::chrono::steady_clock::now()) {
+  alignments_[0] = {};
+  slots_.resize(job.ranks.size());
+  expected_ = slots_.size();
+  ignored_ = std::move(job.ignored);
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    slots_[i].store = std::make_unique<store::TraceStore>(std::move(job.ranks[i]));
+    Show(i);
+  }
+  Finish();
+}
+
+Dataset::~Dataset() {
+  if (loader_.joinable()) loader_.join();
+}
+
+bool Dataset::WaitReady(std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(ready_mutex_);
+  return ready_changed_.wait_for(lock, timeout, [&] { return is_ready(); });
+}
+
+void Dataset::Load() {
+  Result<readers::Detected> detected = readers::DetectRanks(paths_);
+  {
+    const std::unique_lock lock(shown_mutex_);
+    if (!detected.ok()) {
+      failure_ = detected.error().message;
+    } else {
+      ignored_ = std::move(detected->ignored);
+      expected_ = detected->ranks.size();
+    }
+  }
+  if (detected.ok()) {
+    slots_.resize(detected->ranks.size());
+    for (size_t i = 0; i < slots_.size(); ++i) slots_[i].source = std::move(detected->ranks[i]);
+    pool_.ParallelFor(slots_.size(), [&](size_t i) { ReadRank(i, use_cache_); });
+    NumberTheRest(waiting_for_number_);
+  }
+  Finish();
+}
+
+void Dataset::ReadRank(size_t index, bool use_cache) {
+  if (IsCancelled()) return;
+  readers::OpenOptions options;
+  options.use_cache = use_cache;
+  Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);
+  {
+    const std::lock_guard lock(loading_mutex_);
+    if (opened.ok()) {
+      slots_[index].store = std::make_unique<store::TraceStore>(std::move(*opened));
+    } else {
+      slots_[index].error = opened.error().message;
+    }
+    slots_[index].is_read = true;
+  }
+  read_count_.fetch_add(1);
+  for (const size_t ready : TakeNumbered()) Show(ready);
+}
+
+// A number belongs to the first rank in order of path that claims it, so a rank is shown when all
+// before it are read. Ranks that claim none, or one that is taken, wait for the end.
+std::vector<size_t> Dataset::TakeNumbered() {
+  const std::lock_guard lock(loading_mutex_);
+  std::vector<size_t> out;
+  for (; next_to_number_ < slots_.size() && slots_[next_to_number_].is_read; ++next_to_number_) {
+    const Slot& slot = slots_[next_to_number_];
+    if (!slot.store) continue;
+    store::TraceStore& store = *slot.store;
+    if (store.info.rank == store::kNone || store.info.rank < 0) {
+      store.issues.Add(store::IssueKind::kRankUnknown, store.info.path);
+      waiting_for_number_.push_back(next_to_number_);
+    } else if (!numbers_.emplace(store.info.rank, next_to_number_).second) {
+      store.issues.Add(store::IssueKind::kDuplicateRank,
+                       store.info.path + ": rank " + std::to_string(store.info.rank));
+      waiting_for_number_.push_back(next_to_number_);
+    } else {
+      out.push_back(next_to_number_);
+    }
+  }
+  return out;
+}
+
+void Dataset::NumberTheRest(std::vector<size_t>& waiting) {
+  int64_t next = 0;
+  for (const size_t index : waiting) {
+    while (!numbers_.emplace(next, index).second) ++next;
+    slots_[index].store->info.rank = next;
+  }
+  pool_.ParallelFor(waiting.size(), [&](size_t i) { Show(waiting[i]); });
+}
+
+void Dataset::Show(size_t index) {
+  if (IsCancelled()) return;
+  store::TraceStore& store = *slots_[index].store;
+  PrepareStrings(store);
+  auto shown = std::make_unique<ShownRank>();
+  shown->rank = store.info.rank;
+  shown->store = &store;
+  shown->timeline = RankTimeline::Build(store, pool_);
+  Publish(std::move(shown));
+}
+
+void Dataset::Publish(std::unique_ptr<ShownRank> shown) {
+  const int64_t rank = shown->rank;
+  {
+    const std::unique_lock lock(shown_mutex_);
+    const auto first_id = static_cast<uint32_t>(lanes_.size());
+    shown->timeline->AssignNames(*shown->store, names_);
+    for (const auto& lane : shown->timeline->lanes()) {
+      lane->id += first_id;
+      if (lane->parent != 0) lane->parent += first_id;
+      lane->rank_slot = ranks_.size();
+      lanes_.push_back(lane.get());
+    }
+    ranks_.push_back(std::move(shown));
+    Realign();
+  }
+  ReportProgress("read", rank);
+  Announce("ranks");
+}
+
+// Ranks whose times overlap belong together; each such group begins at time 0, so that captures of
+// different days lie beside each other. Offsets of other alignments are kept for ranks they know.
+void Dataset::Realign() {
+  struct Span {
+    size_t slot;
+    store::Extent extent;
+  };
+  std::vector<Span> spans;
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    const store::Extent extent = ranks_[i]->timeline->extent();
+    if (extent.end_ns > extent.begin_ns) spans.push_back({i, extent});
+  }
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return a.extent.begin_ns < b.extent.begin_ns;
+  });
+  std::vector<int64_t> offset_ns(ranks_.size(), 0);
+  const int64_t origin_ns = spans.empty() ? 0 : spans.front().extent.begin_ns;
+  int64_t group_begin_ns = origin_ns;
+  int64_t group_end_ns = std::numeric_limits<int64_t>::min();
+  int64_t end_ns = 0;
+  for (const Span& span : spans) {
+    if (group_end_ns != std::numeric_limits<int64_t>::min() && span.extent.begin_ns > group_end_ns)
+      group_begin_ns = span.extent.begin_ns;
+    group_end_ns = std::max(group_end_ns, span.extent.end_ns);
+    offset_ns[span.slot] = SubtractSaturating(group_begin_ns, origin_ns);
+    end_ns = std::max(end_ns, SubtractSaturating(span.extent.end_ns, group_begin_ns));
+  }
+  const std::lock_guard lock(alignments_mutex_);
+  std::vector<int64_t> before = alignments_[0].offset_ns;
+  const bool moved = origin_ns != origin_ns_ ||
+                     !std::equal(before.begin(), before.end(), offset_ns.begin());
+  origin_ns_ = origin_ns;
+  end_ns_ = end_ns;
+  alignments_[0].offset_ns = std::move(offset_ns);
+  for (auto& [id, alignment] : alignments_) alignment.offset_ns.resize(ranks_.size(), 0);
+  if (moved && !before.empty()) {
+    ++generation_;
+    tiles_.Clear();
+  }
+}
+
+void Dataset::Finish() {
+  {
+    const std::unique_lock lock(shown_mutex_);
+    size_t bytes = 0;
+    for (const Slot& slot : slots_) {
+      if (!slot.store && !slot.error.empty())
+        ignored_.push_back({slot.source.path, 0, false, slot.error});
+    }
+    // The stores move to where analyses expect them: by rank, one behind the other.
+    std::vector<ShownRank*> ordered;
+    for (const auto& rank : ranks_) ordered.push_back(rank.get());
+    std::sort(ordered.begin(), ordered.end(),
+              [](const ShownRank* a, const ShownRank* b) { return a->rank < b->rank; });
+    job_.ranks.reserve(ordered.size());
+    for (ShownRank* rank : ordered) {
+      bytes += StoreBytes(*rank->store);
+      job_.ranks.push_back(std::move(*rank->store));
+      rank->store = &job_.ranks.back();
+    }
+    job_.ignored = ignored_;
+    if (ranks_.empty() && failure_.empty()) {
+      failure_ = IsCancelled()       ? "interrupted"
+                 : ignored_.empty() ? "nothing here can be read"
+                                    : ignored_.back().note;
+    }
+    slots_.clear();
+    tiles_.SetLimit(std::clamp(bytes / 8, kLeastTileBytes, kMostTileBytes));
+    ready_.store(true, std::memory_order_release);
+  }
+  {
+    const std::lock_guard lock(ready_mutex_);
+    ready_changed_.notify_all();
+  }
+  ReportProgress("done", store::kNone);
+  Announce("done");
+}
+
+void Dataset::Announce(std::string_view what) const {
+  JsonWriter json;
+  json.BeginObject().Key("ds").String(id_).Key("what").String(what).EndObject();
+  events_.Publish("changed", json.text());
+}
+
+void Dataset::ReportProgress(std::string_view phase, int64_t rank) const {
+  const size_t done = read_count_.load();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started_;
+  size_t total = 0;
+  {
+    const std::shared_lock lock(shown_mutex_);
+    total = expected_;
+  }
+  JsonWriter json;
+  json.BeginObject().Key("ds").String(id_).Key("phase").String(phase).Key("rank");
+  if (rank == store::kNone) {
+    json.Null();
+  } else {
+    json.Int(rank);
+  }
+  json.Key("done").Int(static_cast<int64_t>(done));
+  json.Key("total").Int(static_cast<int64_t>(total));
+  const double eta = done == 0 || done >= total
+                         ? 0
+                         : passed.count() * static_cast<double>(total - done) / static_cast<double>(done);
+  json.Key("eta_s").Double(std::round(eta * 10) / 10).EndObject();
+  events_.Publish("progress", json.text());
+}
+
+Result<uint32_t> Dataset::View::KeepAlignment(std::vector<int64_t> offset_ns) const {
+  const std::lock_guard lock(d_.alignments_mutex_);
+  auto& known = d_.alignments_;
+  for (const auto& [id, alignment] : known) {
+    if (alignment.offset_ns == offset_ns) return id;
+  }
+  const uint32_t id = d_.next_alignment_++;
+  known[id] = {std::move(offset_ns)};
+  if (known.size() > kMaxAlignments + 1) known.erase(std::next(known.begin()));
+  return id;
+}
+
+std::vector<size_t> Dataset::View::SlotsByRank() const {
+  std::vector<size_t> slots(d_.ranks_.size());
+  for (size_t i = 0; i < slots.size(); ++i) slots[i] = i;
+  std::sort(slots.begin(), slots.end(),
+            [&](size_t a, size_t b) { return d_.ranks_[a]->rank < d_.ranks_[b]->rank; });
+  return slots;
+}
+
+std::optional<size_t> Dataset::View::SlotOf(int64_t rank) const {
+  for (size_t i = 0; i < d_.ranks_.size(); ++i) {
+    if (d_.ranks_[i]->rank == rank) return i;
+  }
+  return std::nullopt;
+}
+
+const Lane* Dataset::View::FindLane(int64_t id) const {
+  if (id < 1 || static_cast<size_t>(id) > d_.lanes_.size()) return nullptr;
+  return d_.lanes_[static_cast<size_t>(id) - 1];
+}
+
+std::optional<int64_t> Dataset::View::BaseNs(size_t slot, uint32_t align) const {
+  const std::lock_guard lock(d_.alignments_mutex_);
+  const auto found = d_.alignments_.find(align);
+  if (found == d_.alignments_.end()) return std::nullopt;
+  return AddSaturating(d_.origin_ns_, found->second.offset_ns[slot]);
+}
+
+}  // namespace steplens::server

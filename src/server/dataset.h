@@ -1,0 +1,151 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "readers/detect.h"
+#include "server/events.h"
+#include "server/names.h"
+#include "server/timeline/rank_timeline.h"
+#include "server/timeline/tile_cache.h"
+#include "store/trace_store.h"
+
+namespace steplens::server {
+
+// A rank that can be looked at.
+struct ShownRank {
+  int64_t rank = 0;
+  store::TraceStore* store = nullptr;  // filled; changed by nobody
+  std::unique_ptr<RankTimeline> timeline;
+};
+
+// Where time 0 of each rank lies, as a set of offsets: shown time = time - origin - offset.
+struct Alignment {
+  std::vector<int64_t> offset_ns;  // by slot of the rank
+};
+
+// The paths a user opened, read in the background rank by rank. A rank can be looked at as soon as
+// it is read; numbers and order do not depend on which is read first.
+//
+// Threads: reading runs on threads of its own; any number of threads may look through a View. What
+// is shown is immutable; a View holds off only the moment in which a rank is added.
+class Dataset {
+ public:
+  // `id` names it in requests. Starts reading at once; `events` must outlive it.
+  Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache = true);
+  // From a job that is in memory already.
+  Dataset(std::string id, store::Job job, EventHub& events);
+  ~Dataset();  // stops reading
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  const std::string& id() const { return id_; }
+  const std::vector<std::string>& paths() const { return paths_; }
+  bool is_ready() const { return ready_.load(std::memory_order_acquire); }
+  // Waits until all ranks are read; false if that takes longer.
+  bool WaitReady(std::chrono::milliseconds timeout) const;
+  TileCache& tiles() const { return tiles_; }
+  ThreadPool& pool() const { return pool_; }
+
+  // What can be seen now. Hold it for one request, not longer.
+  class View {
+   public:
+    explicit View(const Dataset& dataset) : lock_(dataset.shown_mutex_), d_(dataset) {}
+
+    const Dataset& dataset() const { return d_; }
+    const std::vector<std::unique_ptr<ShownRank>>& ranks() const { return d_.ranks_; }  // by slot
+    std::vector<size_t> SlotsByRank() const;
+    std::optional<size_t> SlotOf(int64_t rank) const;
+    const NamePool& names() const { return d_.names_; }
+    const Lane* FindLane(int64_t id) const;  // null if there is none
+    const ShownRank& RankOf(const Lane& lane) const { return *d_.ranks_[lane.rank_slot]; }
+    size_t lane_count() const { return d_.lanes_.size(); }
+
+    int64_t origin_ns() const { return d_.origin_ns_; }
+    int64_t end_ns() const { return d_.end_ns_; }  // shown time of the last end
+    uint32_t generation() const { return d_.generation_; }
+    const std::vector<store::InputFile>& ignored() const { return d_.ignored_; }
+    const std::string& failure() const { return d_.failure_; }
+    size_t expected_ranks() const { return d_.expected_; }
+    // All ranks, in order; null until all are read.
+    const store::Job* job() const { return d_.is_ready() ? &d_.job_ : nullptr; }
+
+    // Time on the rank's clock that is shown as 0. Nothing if there is no such alignment.
+    std::optional<int64_t> BaseNs(size_t slot, uint32_t align) const;
+    // Keeps a set of offsets and returns the number that requests name it by. The last 64 are kept.
+    Result<uint32_t> KeepAlignment(std::vector<int64_t> offset_ns) const;
+
+   private:
+    std::shared_lock<std::shared_mutex> lock_;
+    const Dataset& d_;
+  };
+
+
+ private:
+  struct Slot {
+    readers::RankSource source;
+    std::unique_ptr<store::TraceStore> store;
+    std::string error;
+    bool is_read = false;
+  };
+
+  void Load();
+  void ReadRank(size_t index, bool use_cache);
+  std::vector<size_t> TakeNumbered();
+  void Show(size_t index);
+  void NumberTheRest(std::vector<size_t>& waiting);
+  void Finish();
+  void Publish(std::unique_ptr<ShownRank> shown);
+  void Realign();
+  void Announce(std::string_view what) const;
+  void ReportProgress(std::string_view phase, int64_t rank) const;
+
+  const std::string id_;
+  const std::vector<std::string> paths_;
+  EventHub& events_;
+  const bool use_cache_;
+  mutable ThreadPool pool_;
+  mutable TileCache tiles_;
+  std::chrono::steady_clock::time_point started_;
+
+  std::mutex loading_mutex_;  // guards what is between detection and display
+  std::vector<Slot> slots_;
+  size_t next_to_number_ = 0;
+  std::vector<size_t> waiting_for_number_;
+  std::map<int64_t, size_t> numbers_;
+  std::atomic<size_t> read_count_{0};
+
+  mutable std::shared_mutex shown_mutex_;  // guards everything below
+  std::vector<std::unique_ptr<ShownRank>> ranks_;
+  std::vector<const Lane*> lanes_;  // by id - 1
+  NamePool names_;
+  store::Job job_;
+  std::vector<store::InputFile> ignored_;
+  std::string failure_;
+  size_t expected_ = 0;
+  int64_t origin_ns_ = 0;
+  int64_t end_ns_ = 0;
+  uint32_t generation_ = 0;
+
+  mutable std::mutex alignments_mutex_;
+  mutable std::map<uint32_t, Alignment> alignments_;  // 0 is the default
+  mutable uint32_t next_alignment_ = 1;
+
+  std::atomic<bool> ready_{false};
+  mutable std::mutex ready_mutex_;
+  mutable std::condition_variable ready_changed_;
+  std::jthread loader_;
+};
+
+}  // namespace steplens::server

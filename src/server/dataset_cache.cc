@@ -1,0 +1,68 @@
+#include "server/dataset_cache.h"
+
+#include "analysis/registry.h"
+#include "server/api/table_rows.h"
+
+namespace steplens::server {
+
+std::vector<query::AnalysisTable> AnalysisTables() {
+  std::vector<query::AnalysisTable> tables;
+  for (const analysis::AnalysisEntry& entry : analysis::Analyses())
+    tables.push_back({entry.name, entry.compute, entry.description});
+  return tables;
+}
+
+DatasetCache::~DatasetCache() = default;
+
+Result<std::unique_ptr<query::Database>> DatasetCache::TakeDatabase(
+    const store::Job& job, std::chrono::milliseconds timeout) {
+  {
+    std::unique_lock lock(databases_mutex_);
+    if (!databases_changed_.wait_for(lock, timeout, [&] { return databases_out_ < kMaxDatabases; }))
+      return Error{ErrorCode::kCancelled, "too many queries are running; try again"};
+    ++databases_out_;
+    if (!databases_.empty()) {
+      std::unique_ptr<query::Database> database = std::move(databases_.back());
+      databases_.pop_back();
+      return database;
+    }
+  }
+  Result<std::unique_ptr<query::Database>> opened = query::Database::Open(job, AnalysisTables());
+  if (!opened.ok()) GiveBack(nullptr);
+  return opened;
+}
+
+void DatasetCache::GiveBack(std::unique_ptr<query::Database> database) {
+  const std::lock_guard lock(databases_mutex_);
+  --databases_out_;
+  if (database) databases_.push_back(std::move(database));
+  databases_changed_.notify_one();
+}
+
+Result<query::Catalog*> DatasetCache::Catalog(const store::Job& job) {
+  const std::lock_guard lock(catalog_mutex_);
+  if (!catalog_) {
+    SL_ASSIGN_OR_RETURN(query::Catalog catalog, query::Catalog::Build(job, AnalysisTables()));
+    catalog_ = std::make_unique<query::Catalog>(std::move(catalog));
+  }
+  return catalog_.get();
+}
+
+std::shared_ptr<const PreparedTable> DatasetCache::FindTable(const std::string& question) {
+  const std::lock_guard lock(tables_mutex_);
+  for (auto it = tables_.begin(); it != tables_.end(); ++it) {
+    if (it->first != question) continue;
+    tables_.splice(tables_.begin(), tables_, it);
+    return tables_.front().second;
+  }
+  return nullptr;
+}
+
+void DatasetCache::KeepTable(const std::string& question,
+                             std::shared_ptr<const PreparedTable> table) {
+  const std::lock_guard lock(tables_mutex_);
+  tables_.emplace_front(question, std::move(table));
+  if (tables_.size() > kMaxTables) tables_.pop_back();
+}
+
+}  // namespace steplens::server

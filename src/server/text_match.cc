@@ -1,0 +1,119 @@
+#include "server/text_match.h"
+
+#include <fmt/format.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace steplens::server {
+namespace {
+
+constexpr size_t kMaxPattern = 256;
+constexpr size_t kMaxRegexText = 4096;  // longer texts are matched by their beginning
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+bool ContainsFolded(std::string_view text, std::string_view folded) {
+  const auto at = std::search(text.begin(), text.end(), folded.begin(), folded.end(),
+                              [](char a, char b) { return Lower(a) == b; });
+  return at != text.end() || folded.empty();
+}
+
+bool EqualsFolded(std::string_view text, std::string_view folded) {
+  return std::equal(text.begin(), text.end(), folded.begin(), folded.end(),
+                    [](char a, char b) { return Lower(a) == b; });
+}
+
+// What POSIX spells otherwise; refuses what could take for ever.
+Result<std::string> Translate(std::string_view pattern) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{ErrorCode::kInvalidArgument, fmt::format("regex '{}': {}", pattern, why)};
+  };
+  if (pattern.size() > kMaxPattern) return refuse("longer than 256 characters");
+  std::string out;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '{') return refuse("counts in braces are not supported");
+    if (pattern[i] == '\0') return refuse("holds a NUL byte");
+    if (pattern[i] == '\\' && i + 1 < pattern.size()) {
+      const char next = pattern[++i];
+      if (next >= '1' && next <= '9') return refuse("back references are not supported");
+      if (next == 'd') {
+        out += "[0-9]";
+        continue;
+      }
+      out += '\\';
+      out += next;
+      continue;
+    }
+    out += pattern[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+struct TextMatcher::Regex {
+  regex_t compiled{};
+  ~Regex() { regfree(&compiled); }
+};
+
+TextMatcher::TextMatcher() = default;
+TextMatcher::~TextMatcher() = default;
+TextMatcher::TextMatcher(TextMatcher&&) noexcept = default;
+TextMatcher& TextMatcher::operator=(TextMatcher&&) noexcept = default;
+
+std::string FoldCase(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), Lower);
+  return out;
+}
+
+Result<MatchMode> ParseMatchMode(std::string_view text) {
+  if (text == "contains") return MatchMode::kContains;
+  if (text == "case") return MatchMode::kCase;
+  if (text == "whole") return MatchMode::kWhole;
+  if (text == "exact") return MatchMode::kExact;
+  if (text == "regex") return MatchMode::kRegex;
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("'{}' is no way to search: contains, case, whole, exact or regex", text)};
+}
+
+Result<TextMatcher> TextMatcher::Make(MatchMode mode, std::string_view pattern) {
+  TextMatcher out;
+  out.mode_ = mode;
+  const bool folds = mode == MatchMode::kContains || mode == MatchMode::kWhole;
+  out.pattern_ = folds ? FoldCase(pattern) : std::string(pattern);
+  if (mode != MatchMode::kRegex) return out;
+  SL_ASSIGN_OR_RETURN(const std::string posix, Translate(pattern));
+  regex_t compiled;
+  const int rc = regcomp(&compiled, posix.c_str(), REG_EXTENDED | REG_NOSUB | REG_ICASE);
+  if (rc != 0) {
+    char why[128];
+    regerror(rc, &compiled, why, sizeof(why));
+    return Error{ErrorCode::kInvalidArgument, fmt::format("regex '{}': {}", pattern, why)};
+  }
+  out.regex_ = std::make_unique<Regex>();
+  out.regex_->compiled = compiled;
+  return out;
+}
+
+bool TextMatcher::operator()(std::string_view text) const {
+  switch (mode_) {
+    case MatchMode::kContains:
+      return ContainsFolded(text, pattern_);
+    case MatchMode::kCase:
+      return text.find(pattern_) != std::string_view::npos;
+    case MatchMode::kWhole:
+      return EqualsFolded(text, pattern_);
+    case MatchMode::kExact:
+      return text == pattern_;
+    case MatchMode::kRegex: {
+      const std::string c_text(text.substr(0, kMaxRegexText));
+      return regexec(&regex_->compiled, c_text.c_str(), 0, nullptr, 0) == 0;
+    }
+  }
+  return false;
+}
+
+}  // namespace steplens::server

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/overlap/overlap.h"
+#include "server/timeline/lane_rows.h"
+#include "server/timeline/tile.h"
+
+namespace steplens::server {
+
+// When at least one of several lanes was busy: the summary of a group or rank. The union is formed
+// once and counted in buckets of a base level: coarse tiles add those up, exact to a sixteenth of a
+// bucket; fine ones form the union of the few slices that touch them, exactly. Immutable.
+class Summary {
+ public:
+  Summary() = default;
+  // The lanes must outlive the summary.
+  explicit Summary(std::vector<const LaneRows*> lanes);
+
+  uint64_t slices() const { return slices_; }
+  // Covered time of each bucket of a tile, kTileBuckets of them; empty if nothing is covered.
+  std::vector<int64_t> Covered(const TileSpan& span) const;
+  size_t bytes() const { return base_.capacity() * sizeof(int64_t); }
+
+ private:
+  std::vector<int64_t> FromBase(const TileSpan& span) const;
+
+  std::vector<const LaneRows*> lanes_;
+  uint64_t slices_ = 0;
+  int64_t base_begin_ns_ = 0;
+  uint32_t base_level_ = 0;
+  std::vector<int64_t> base_;  // covered time before each edge of the base level
+};
+
+// The union of all slices of the lanes that touch [t0_ns, t1_ns), by time, disjoint, not clipped.
+std::vector<analysis::Interval> BusyIntervals(const std::vector<const LaneRows*>& lanes,
+                                              int64_t t0_ns, int64_t t1_ns);
+
+// Kind 2 of the tile format.
+void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summary,
+                       int64_t base_ns);
+
+}  // namespace steplens::server

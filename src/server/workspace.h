@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "server/dataset.h"
+#include "server/dataset_cache.h"
+#include "server/events.h"
+
+namespace steplens::server {
+
+// A data set with what was computed for it since it was opened.
+struct OpenDataset {
+  std::unique_ptr<Dataset> dataset;
+  std::unique_ptr<DatasetCache> cache;  // refers to the data set
+};
+
+// Everything that is open, and what may be opened. Thread safe.
+class Workspace {
+ public:
+  struct Options {
+    std::vector<std::string> roots;  // folders whose files may be listed and opened
+    bool use_cache = true;
+    std::string version = "dev";
+    std::string state_directory;  // for view states; empty: they are not kept
+  };
+  explicit Workspace(Options options);
+  ~Workspace();
+
+  // Opens the paths as one data set, or finds it if it is open; they become roots. The first error
+  // of looking at them is returned; problems inside are told by the data set. Returns its id.
+  Result<std::string> Open(const std::vector<std::string>& paths);
+  // A job that is in memory already, for tests.
+  std::string Adopt(std::string id, store::Job job);
+  // Null if there is none. Data sets live as long as the workspace.
+  OpenDataset* Find(std::string_view id) const;
+  std::vector<OpenDataset*> All() const;  // in order of opening
+
+  // The absolute, link-free form of a path if it is below a root, an error otherwise: nothing else
+  // is ever looked at.
+  Result<std::string> Admit(const std::string& path) const;
+  std::vector<std::string> roots() const;
+
+  EventHub& events() { return events_; }
+  const Options& options() const { return options_; }
+
+ private:
+  Options options_;
+  EventHub events_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> roots_;  // absolute, without links
+  std::vector<std::unique_ptr<OpenDataset>> open_;
+};
+
+}  // namespace steplens::server
