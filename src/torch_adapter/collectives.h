@@ -1,8 +1,8 @@
 // Who talks to whom: joins the call of a collective, which knows its process group (c10d::allreduce_), with the work the
 // backend does for it on a thread of its own, which does not (gloo:all_reduce).
 //
-// Works of one group start in the order of the calls, and a backend's thread serves one group. Calls that no work follows
-// are forgotten after 4,096 newer ones. For any thread; collectives are rare, so one lock guards everything.
+// A work has the tensors of its call; one without tensors (a barrier) is found by order, since a backend's thread serves one
+// group. Calls that no work follows are forgotten after 4,096 newer ones. For any thread; collectives are rare, so one lock guards everything.
 #ifndef STEPLENS_TORCH_ADAPTER_COLLECTIVES_H_
 #define STEPLENS_TORCH_ADAPTER_COLLECTIVES_H_
 

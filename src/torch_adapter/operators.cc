@@ -17,6 +17,7 @@ namespace {
 // Set before the callbacks are added and read by them only.
 slt_options settings{};
 at::CallbackHandle function_callback = at::INVALID_CALLBACK_HANDLE;
+bool function_callback_has_inputs = false;
 at::CallbackHandle range_callback = at::INVALID_CALLBACK_HANDLE;
 
 // Memory for the texts of tags 5 to 7, which hold addresses and so hardly repeat: beyond this much they are left out.
@@ -173,8 +174,7 @@ void End(const at::RecordFunction& function, at::ObserverContext* context) {
   if (out->collective.mark != 0) sl_mark_end(out->collective.mark);
 }
 
-// Ranges (user scope) are few and always come with their inputs: the work of a collective is one of them.
-void AddCallbacks(bool function_inputs) {
+at::CallbackHandle AddFunctionCallback(bool with_inputs) {
   using Scope = at::RecordScope;
   std::unordered_set<Scope> scopes;
   for (size_t i = 0; i < static_cast<size_t>(Scope::NUM_SCOPES); ++i) {
@@ -184,10 +184,13 @@ void AddCallbacks(bool function_inputs) {
       scopes.insert(scope);
     }
   }
-  function_callback =
-      at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(function_inputs).scopes(scopes));
-  range_callback =
-      at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(true).scopes({Scope::USER_SCOPE}));
+  return at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(with_inputs).scopes(scopes));
+}
+
+// Ranges (user scope) are few and always come with their inputs: the work of a collective is one of them.
+at::CallbackHandle AddRangeCallback() {
+  return at::addGlobalCallback(
+      at::RecordFunctionCallback(&Start, &End).needsInputs(true).scopes({at::RecordScope::USER_SCOPE}));
 }
 
 }  // namespace
@@ -196,13 +199,22 @@ void InstallOperators(const slt_options& options) {
   settings = options;
   tensor_text_bytes = 0;
   ForgetCalls();
-  AddCallbacks(options.shapes != 0 || options.tensors != 0 || options.inputs != 0);
+  function_callback_has_inputs = options.shapes != 0 || options.tensors != 0 || options.inputs != 0;
+  function_callback = AddFunctionCallback(function_callback_has_inputs);
+  range_callback = AddRangeCallback();
 }
 
 void RemoveOperators() {
   if (function_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(function_callback);
   if (range_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_callback);
   function_callback = range_callback = at::INVALID_CALLBACK_HANDLE;
+}
+
+void AlsoTakeInputs() {
+  if (function_callback == at::INVALID_CALLBACK_HANDLE || function_callback_has_inputs) return;
+  function_callback_has_inputs = true;
+  at::removeCallback(function_callback);
+  function_callback = AddFunctionCallback(true);
 }
 
 }  // namespace steplens::torch_adapter

@@ -36,6 +36,9 @@ SL_API int slt_start(const slt_options* options);
 /* Removes them; operators that are running are not recorded any more. */
 SL_API void slt_stop(void);
 
+/* From now on inputs are looked at (slt_options.inputs): the process has joined a group. Nothing without hooks. */
+SL_API void slt_watch_groups(void);
+
 /* Tells who a process group is: the address of its C++ object, its name in captures, its global ranks as "0,1". */
 SL_API void slt_group(uint64_t address, const char* name, const char* ranks);
 /* Called on the thread of a collective whose group is not known; may call slt_group. NULL: nothing is called. */
