@@ -7,7 +7,7 @@ import os
 import unittest
 from unittest import mock
 
-from support import FakeCapture, FrontTest, silently
+from support import FakeCapture, FrontTest, needs, silently
 from steplens import _analyse
 from steplens._session import Source
 from steplens.megatron import StepProfiler, _groups, add_profile_arguments, fsdp2, name_group
@@ -130,6 +130,7 @@ class Megatron(FlagsTest):
         self.assertEqual(self.make()._profile._machine._source, Source.COMMAND)
 
 
+@needs("torch")
 class Groups(FlagsTest):
     """With torch.distributed in this process: one rank, gloo."""
 

@@ -39,6 +39,10 @@ class MonitorTest(FrontTest):
         with open("conf/new", "w", encoding="utf-8") as file:
             json.dump(values, file)
         os.replace("conf/new", CONFIG)
+        self.wait_for_publication()
+
+    def wait_for_publication(self):
+        """Until the watcher has seen the file, without a step of the loop."""
         if self.monitor is not None:
             channel = self.monitor._channel
             end = time.monotonic() + 5
@@ -67,6 +71,7 @@ class Construction(MonitorTest):
         with mock.patch.dict(os.environ, {"RANK_ID": "1"}):
             self.make()
         self.assertFalse(os.path.exists(CONFIG))
+        self.quiet(self.monitor.step)
 
     def test_wrong_parameters(self):
         with self.assertRaises(TypeError):
@@ -231,7 +236,7 @@ class StepUse(MonitorTest):
         self.steps(1)
         with open(CONFIG, "w", encoding="utf-8") as file:
             file.write("{")
-        time.sleep(0.2)
+        self.wait_for_publication()
         self.steps(3)
         self.assertEqual([level for level, _ in self.lines], ["ERROR"] * 3)
 

@@ -10,7 +10,7 @@ import time
 import unittest
 from unittest import mock
 
-from support import FakeCapture, FrontTest
+from support import FakeCapture, FrontTest, needs
 from steplens import _analyse
 from steplens._channel import Channel, StampedLayout
 from steplens._shm import SIZE, Block
@@ -165,7 +165,7 @@ class Steps(DynamicTest):
         self.init(start_step=1, active=3)
         self.steps(1)
         self.write(start_step=-1, active=1, prof_dir="second")
-        time.sleep(0.1)
+        self.wait_for_publication()
         self.steps(2)
         self.assertEqual(len(FakeCapture.made), 1)
         self.steps(1)
@@ -359,6 +359,7 @@ class Processes(FrontTest):
         return subprocess.run([sys.executable, "-c", code, *args], env={**os.environ, "PYTHONPATH": path, **environment},
                               capture_output=True, text=True, timeout=60, check=False)
 
+    @needs("torch")
     def test_the_steps_of_the_last_optimizer_are_the_steps(self):
         os.makedirs("conf")
         with open(CONFIG, "w", encoding="utf-8") as file:
