@@ -113,6 +113,9 @@ class Captures(AnalyseTest):
         os.makedirs("many/other")
         self.assertEqual(_paths.captures("many"), ["many/a", "many/b"])
         self.assertEqual(_paths.captures("deep"), ["deep/x/c"])
+        self.capture("deep/d")
+        self.assertEqual(_paths.captures("deep"), ["deep/d"])
+        self.assertEqual(_paths.captures("deep", deep=True), ["deep/d", "deep/x/c"])
         self.assertEqual(_paths.captures("nowhere"), [])
 
 

@@ -333,6 +333,11 @@ def tensorboard_trace_handler(dir_name: str | None = None, worker_name: str | No
 def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count() or 1) // 2),
             export_type: str | list | None = None):
     """Analyses the capture at `profiler_path`, or those directly below it."""
+    analyse_below(profiler_path, max_process_number, export_type)
+
+
+def analyse_below(profiler_path: str, max_process_number: Any, export_type: Any, deep: bool = False) -> None:
+    """`deep`: captures at any depth."""
     if _analyse.refuses():
         return
     cores = os.cpu_count() or 1
@@ -343,7 +348,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
     elif max_process_number > cores:
         _log.warning(f"Parameter max_process_number is larger than the number of cores; it is set to {cores}.")
         max_process_number = cores
-    captures = _paths.captures(os.path.realpath(os.path.expanduser(profiler_path)))
+    captures = _paths.captures(os.path.realpath(os.path.expanduser(profiler_path)), deep)
     if captures:
         _analyse.analyse_all(captures, _checked_export(export_type), max_process_number)
 
