@@ -108,7 +108,8 @@ class Config(FrontTest):
                 (dict(profiler_level=2), "profiler_level", ProfilerLevel.Level2),
                 (dict(activities=["NPU"]), "activities", [NPU]), (dict(activities=0), "activities", [CPU, NPU]),
                 (dict(activities=1), "activities", [CPU]), (dict(activities=2), "activities", [NPU]),
-                (dict(export_type=["db"]), "export_type", [ExportType.Db]), (dict(export_type=0), "export_type", [ExportType.Text]),
+                (dict(export_type=["db"]), "export_type", [ExportType.Db]),
+                (dict(export_type=0), "export_type", [ExportType.Text]),
                 (dict(export_type=1), "export_type", [ExportType.Db]), (dict(export_type=9), "export_type", [ExportType.Text]),
                 (dict(export_type=2), "export_type", [ExportType.Text, ExportType.Db]),
                 (dict(host_sys=["cpu", "mem"]), "host_sys", [HostSystem.CPU, HostSystem.MEM])]:
@@ -126,9 +127,11 @@ class Config(FrontTest):
 
     def test_wrong_values_warn_and_are_replaced(self):
         for given, key, expected in [
-                (dict(aic_metrics="Nothing"), "aic_metrics", AicoreMetrics.AiCoreNone), (dict(aic_metrics=[]), "aic_metrics", AicoreMetrics.AiCoreNone),
+                (dict(aic_metrics="Nothing"), "aic_metrics", AicoreMetrics.AiCoreNone),
+                (dict(aic_metrics=[]), "aic_metrics", AicoreMetrics.AiCoreNone),
                 (dict(profiler_level="level1"), "profiler_level", ProfilerLevel.Level0),
-                (dict(profiler_level=3), "profiler_level", ProfilerLevel.Level0), (dict(profiler_level=True), "profiler_level", ProfilerLevel.Level0),
+                (dict(profiler_level=3), "profiler_level", ProfilerLevel.Level0),
+                (dict(profiler_level=True), "profiler_level", ProfilerLevel.Level0),
                 (dict(activities=["CPU", "x"]), "activities", [CPU, NPU]), (dict(activities=3), "activities", [CPU, NPU]),
                 (dict(activities="CPU"), "activities", [CPU, NPU]), (dict(export_type=["x"]), "export_type", [ExportType.Text]),
                 (dict(export_type="db"), "export_type", [ExportType.Text]), (dict(host_sys=["cpu", "x"]), "host_sys", []),
@@ -139,7 +142,8 @@ class Config(FrontTest):
             self.assertEqual(len(told), 1, given)
         for given, attribute, expected in [(dict(start_step="1"), "start_step", -1), (dict(stop_step=True), "stop_step", -1),
                                            (dict(analyse=1), "analyse", False), (dict(analyse_mode=2), "analyse_mode", "no"),
-                                           (dict(analyse_mode="0"), "analyse_mode", "no"), (dict(prof_path=5), "prof_path", "./")]:
+                                           (dict(analyse_mode="0"), "analyse_mode", "no"),
+                                           (dict(prof_path=5), "prof_path", "./")]:
             config, told = self.parse(**given)
             self.assertEqual((getattr(config, attribute), len(told)), (expected, 1), given)
 

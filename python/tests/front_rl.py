@@ -112,11 +112,14 @@ class Hooks(RlTest):
     def test_which_hooks_act(self):
         listed = ["actor_update", "actor_generate"]
         for values, role, iteration, expected in [
-                ({}, "integrated", None, True), ({}, "actor_update", None, False), (dict(profile=False), "integrated", None, False),
+                ({}, "integrated", None, True), ({}, "actor_update", None, False),
+                (dict(profile=False), "integrated", None, False),
                 (dict(stage="actor_update"), "actor_update", 1, True), (dict(stage="actor_update"), "actor_update", 2, False),
-                (dict(stage="actor_update"), "actor_update", 0, False), (dict(stage="actor_update"), "actor_generate", 1, False),
+                (dict(stage="actor_update"), "actor_update", 0, False),
+                (dict(stage="actor_update"), "actor_generate", 1, False),
                 (dict(stage="actor_update"), "integrated", None, False), (dict(stage=listed), "actor_generate", 1, True),
-                (dict(stage=listed), "critic_update", 1, False), (dict(stage="actor_update", profile_step_end=5), "actor_update", 4, True),
+                (dict(stage=listed), "critic_update", 1, False),
+                (dict(stage="actor_update", profile_step_end=5), "actor_update", 4, True),
                 (dict(profile_ranks=[1]), "integrated", None, False), (dict(profile_ranks=[0]), "integrated", None, True)]:
             self.assertEqual(self.starts(self.config(**values), role, iteration), expected, (values, role, iteration))
         self.assertFalse(self.starts(None))

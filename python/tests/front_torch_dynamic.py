@@ -87,13 +87,15 @@ class ConfigFile(DynamicTest):
 
     def test_wrong_values_are_told_and_replaced(self):
         for values, attribute, expected in [
-                (dict(start_step=-2), "start_step", 0), (dict(start_step="1"), "start_step", 0), (dict(start_step=True), "start_step", 0),
+                (dict(start_step=-2), "start_step", 0), (dict(start_step="1"), "start_step", 0),
+                (dict(start_step=True), "start_step", 0),
                 (dict(active=0), "active", 1), (dict(warmup=-1), "warmup", 0), (dict(warmup=1.5), "warmup", 0),
                 (dict(activities="CPU"), "activities", [ProfilerActivity.CPU, ProfilerActivity.NPU]),
                 (dict(activities=["cpu", "tpu"]), "activities", [ProfilerActivity.CPU]),
                 (dict(analyse=1), "analyse", False), (dict(async_mode=1), "async_mode", False),
                 (dict(async_mode=True), "async_mode", True), (dict(is_rank=1), "ranks", None),
-                (dict(is_rank=True, rank_list=[0, -1, "2", 3]), "ranks", [0, 3]), (dict(is_rank=True, rank_list=3), "ranks", []),
+                (dict(is_rank=True, rank_list=[0, -1, "2", 3]), "ranks", [0, 3]),
+                (dict(is_rank=True, rank_list=3), "ranks", []),
                 (dict(is_rank=True, rank_list=[0], analyse=True), "analyse", False), (dict(prof_dir=5), "prof_dir", "./"),
                 (dict(metadata=5), "metadata", {})]:
             config, told = self.parse(**values)
