@@ -163,8 +163,9 @@ class Life(ProfileTest):
 
 class EndOfProgram(FrontTest):
     CODE = """if True:
-        import atexit, sys, support
+        import atexit, sys
         atexit.register(lambda: print(support.FakeCapture.log))  # runs after what is registered later
+        import support
         from steplens import _machine
         _machine.new_capture = support.FakeCapture
         from steplens.torch_npu.profiler import profile, schedule
