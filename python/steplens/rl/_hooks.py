@@ -9,8 +9,9 @@ from typing import Any, Callable, Optional
 from .. import _command, _log
 from .._rank import global_rank
 from ..torch_npu.npu import mstx
+from ..torch_npu.profiler._offline import analyse_below
 from ..torch_npu.profiler._schedule import quiet_schedule
-from ..torch_npu.profiler.profiler import analyse_below, profile
+from ..torch_npu.profiler.profiler import profile
 from ._config import ROLE, ProfilerConfig
 
 __all__ = ["analyse", "mstx_timer_decorator", "profiler_start", "profiler_step", "profiler_stop"]
