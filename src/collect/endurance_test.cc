@@ -254,6 +254,11 @@ TEST_F(Endurance, AForkedChildLeavesTheParentsCaptureAlone) {
 }
 
 TEST_F(Endurance, AForkedChildMayRecordItself) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not allow threads in a child";
+#endif
+#endif
   Start(OptionsFor(capture_));
   Ranges(Id("parent"), 1);
   const std::string own = folder_ / "child";
