@@ -44,4 +44,6 @@ void slt_group(uint64_t address, const char* name, const char* ranks) {
   if (name && ranks) steplens::torch_adapter::NameGroup(address, name, ranks);
 }
 
-void slt_unknown_group_hook(void (*hook)(uint64_t address)) { steplens::torch_adapter::SetUnknownGroupHook(hook); }
+void slt_unknown_group_hook(void (*hook)(uint64_t address)) {
+  steplens::torch_adapter::SetUnknownGroupHook(hook);
+}
