@@ -21,7 +21,7 @@ from steplens import _native, _ranges
 from steplens._capture import Capture
 from steplens._config import Config
 
-OPERATORS = 300  # calls of an operator in one burst: short, so that some bursts are undisturbed
+OPERATORS = 150  # calls of an operator in one burst: short, so that some bursts are undisturbed
 RANGES = 2000
 SWITCHES = [("times", {}), ("shapes", {"record_shapes": True}),
             ("shapes, memory, stacks", {"record_shapes": True, "profile_memory": True, "with_stack": True})]
@@ -34,9 +34,10 @@ def thread_ns(function):
 
 
 def small_operators():
-    x = torch.ones(8)
+    """Each call is one recorded operator with two tensors and, with memory, one allocation and one free."""
+    x, y = torch.ones(8), torch.ones(8)
     for _ in range(OPERATORS):
-        x.add_(1)
+        x.mul(y)
 
 
 def burst_ns():
@@ -164,7 +165,7 @@ def range_costs(folder, repeat):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=100)
+    parser.add_argument("--repeat", type=int, default=300)
     repeat = parser.parse_args().repeat
     torch.set_num_threads(1)
     gc.disable()
@@ -186,7 +187,7 @@ def main():
         report("idle profiler slows the loop by", idle_share(repeat), "%", 0.2)
         calls, contexts = range_costs(folder, repeat)
         report("range_begin + range_end", calls, "ns", 200)
-        print(f"with steplens.range(...): {contexts:.0f} ns")
+        print(f"with steplens.range(...):          {contexts:.0f} ns")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if missed else 0

@@ -1,5 +1,5 @@
-"""MindSpore's dynamic profiler: the file ./conf/profiler_config.json asks for steps 2 to 5 and is changed later to ask for steps
-20 to 21; folders rank0_start2_stop5 and rank0_start20_stop21 in ./dyn_profile_data."""
+"""MindSpore's dynamic profiler: the file ./conf/profiler_config.json asks for steps 2 to 5 and is changed later to ask for
+steps 60 to 61; folders rank0_start2_stop5 and rank0_start60_stop61 in ./dyn_profile_data."""
 
 import json
 import os
@@ -21,9 +21,9 @@ os.makedirs("conf", exist_ok=True)
 ask_for(2, 5)
 monitor = DynamicProfilerMonitor(cfg_path="conf", output_path="./dyn_profile_data")
 net = Tiny()
-for step in range(30):
+for step in range(80):
     net.train_step()
     monitor.step()
     if step == 7:
-        ask_for(20, 21)
+        ask_for(60, 61)
     time.sleep(0.01)

@@ -10,7 +10,7 @@ from tiny import Tiny
 
 dp.init("conf")  # makes conf/profiler_config.json, which records nothing
 model = Tiny()
-for step in range(200):
+for step in range(300):
     model.train_step()
     dp.step()
     if step == 4:
@@ -20,4 +20,4 @@ for step in range(200):
         with open("conf/new.json", "w", encoding="utf-8") as file:
             json.dump(config, file)
         os.replace("conf/new.json", "conf/profiler_config.json")
-    time.sleep(0.002)
+    time.sleep(0.003)

@@ -1,5 +1,5 @@
-// Calls made a few times per capture: start, stop and what lies between. Those that may wait for the disk release the
-// interpreter lock.
+// Calls made a few times per capture: start, stop and what lies between. Those that may wait for
+// the disk release the interpreter lock.
 #include <cstring>
 #include <ctime>
 #include <string>
@@ -108,7 +108,8 @@ PyObject* Stop(PyObject*, PyObject*) {
   code = sl_stop(&statistics);
   Py_END_ALLOW_THREADS;
   if (code != SL_OK) return Fail(code);
-  return Py_BuildValue("{s:K,s:K,s:K,s:K}", "recorded", static_cast<unsigned long long>(statistics.recorded), "dropped",
+  return Py_BuildValue("{s:K,s:K,s:K,s:K}", "recorded",
+                       static_cast<unsigned long long>(statistics.recorded), "dropped",
                        static_cast<unsigned long long>(statistics.dropped), "lost_on_write",
                        static_cast<unsigned long long>(statistics.lost_on_write), "bytes_written",
                        static_cast<unsigned long long>(statistics.bytes_written));
@@ -157,7 +158,8 @@ PyObject* ParamInfo(PyObject*, PyObject* arguments) {
 PyObject* MarkFilter(PyObject*, PyObject* arguments) {
   int enabled = 0;
   const char *include = "", *exclude = "";
-  if (!PyArg_ParseTuple(arguments, "p|ss:mark_filter", &enabled, &include, &exclude)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "p|ss:mark_filter", &enabled, &include, &exclude))
+    return nullptr;
   sl_mark_filter(enabled, include, exclude);
   Py_RETURN_NONE;
 }
@@ -200,19 +202,22 @@ PyObject* GcHook(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 PyMethodDef kControlMethods[] = {
     {"start", Start, METH_O, "start(options): begins a capture; RuntimeError says why it cannot."},
-    {"stop", Stop, METH_NOARGS, "stop() -> dict: ends the capture and tells what became of its records."},
+    {"stop", Stop, METH_NOARGS,
+     "stop() -> dict: ends the capture and tells what became of its records."},
     {"discard", Discard, METH_NOARGS, "discard(): forgets the capture and removes its folder."},
     {"flush", Flush, METH_NOARGS, "flush(): waits until all recorded so far is in the files."},
     {"pause", Pause, METH_NOARGS, "pause(): events are dropped until resume()."},
     {"resume", Resume, METH_NOARGS, "resume(): events are kept again."},
-    {"metadata", Metadata, METH_VARARGS, "metadata(key, json): a member of profiler_metadata.json."},
+    {"metadata", Metadata, METH_VARARGS,
+     "metadata(key, json): a member of profiler_metadata.json."},
     {"mark_filter", MarkFilter, METH_VARARGS,
      "mark_filter(enabled, include='', exclude=''): which domains of marks are kept."},
     {"param_info", ParamInfo, METH_VARARGS,
      "param_info(key, tag, text): parameters of a module (tag 1) or an optimizer (tag 2)."},
     {"now", Now, METH_NOARGS, "now() -> int: the raw clock."},
     {"thread", Thread, METH_NOARGS, "thread() -> int: the kernel's id of the calling thread."},
-    {"gc_threshold", GcThreshold, METH_O, "gc_threshold(ms): collections shorter than this are not recorded."},
+    {"gc_threshold", GcThreshold, METH_O,
+     "gc_threshold(ms): collections shorter than this are not recorded."},
     {"gc_hook", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(GcHook)), METH_FASTCALL,
      "gc_hook(phase, info): a member for gc.callbacks."},
     {nullptr, nullptr, 0, nullptr}};

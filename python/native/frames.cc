@@ -27,7 +27,8 @@ size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
   const _PyInterpreterFrame* frame = thread->cframe ? thread->cframe->current_frame : nullptr;
   for (; frame && count < max; frame = frame->previous) {
     PyCodeObject* code = frame->f_code;
-    const int instruction = _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
+    const int instruction =
+        _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
     if (instruction < 0) continue;  // being entered
     PyObject* self = IsModuleCode(code) ? FirstLocal(frame) : nullptr;
     out[count++] = {code, instruction, self ? Py_TYPE(self) : nullptr};
@@ -65,7 +66,9 @@ void SetModuleCode(PyCodeObject* code) {
   Py_XDECREF(before);
 }
 
-bool IsModuleCode(const PyCodeObject* code) { return code == module_code.load(std::memory_order_relaxed); }
+bool IsModuleCode(const PyCodeObject* code) {
+  return code == module_code.load(std::memory_order_relaxed);
+}
 
 size_t CurrentFrames(Frame* out, size_t max) {
   PyThreadState* thread = PyGILState_GetThisThreadState();

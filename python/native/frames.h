@@ -10,20 +10,23 @@
 namespace steplens::python {
 
 struct Frame {
-  PyCodeObject* code;   // alive as long as the frame runs
-  int instruction;      // offset of the running instruction in bytes, for PyCode_Addr2Line
-  PyTypeObject* module; // the class of the nn.Module whose call this frame is, else nullptr
+  PyCodeObject* code;    // alive as long as the frame runs
+  int instruction;       // offset of the running instruction in bytes, for PyCode_Addr2Line
+  PyTypeObject* module;  // the class of the nn.Module whose call this frame is, else nullptr
 };
 
-// The code objects that are calls of modules: `self`, their first argument, is the module. The lock is held.
+// The code objects that are calls of modules: `self`, their first argument, is the module. The lock
+// is held.
 void SetModuleCode(PyCodeObject* code);
 bool IsModuleCode(const PyCodeObject* code);
 
-// May be called without the interpreter lock: a thread's own frames do not change while it is busy elsewhere. On Python
-// 3.11 the lock is not taken; on later ones, whose frames have no accessible layout, it is.
+// May be called without the interpreter lock: a thread's own frames do not change while it is busy
+// elsewhere. On Python 3.11 the lock is not taken; on later ones, whose frames have no accessible
+// layout, it is.
 size_t CurrentFrames(Frame* out, size_t max);
 
-// The module a frame of module code was called for; borrowed, nullptr if it cannot be told. The lock is held.
+// The module a frame of module code was called for; borrowed, nullptr if it cannot be told. The
+// lock is held.
 PyObject* ModuleOf(PyFrameObject* frame);
 
 }  // namespace steplens::python

@@ -12,7 +12,8 @@ std::vector<std::string>& Prefixes() {
 
 std::string Utf8(PyObject* text) {
   Py_ssize_t length = 0;
-  const char* bytes = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &length) : nullptr;
+  const char* bytes =
+      text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &length) : nullptr;
   if (bytes) return {bytes, static_cast<size_t>(length)};
   PyErr_Clear();
   return "?";
@@ -50,7 +51,8 @@ std::string ClassName(PyTypeObject* type) {
 }
 
 std::string ModuleText(PyObject* module) {
-  return ClassName(Py_TYPE(module)) + "######" + std::to_string(reinterpret_cast<uintptr_t>(module));
+  return ClassName(Py_TYPE(module)) + "######" +
+         std::to_string(reinterpret_cast<uintptr_t>(module));
 }
 
 std::string BuiltinText(PyObject* function) {
@@ -64,7 +66,8 @@ std::string BuiltinText(PyObject* function) {
 }
 
 void SetTrimmedPrefixes(std::vector<std::string> prefixes) {
-  std::sort(prefixes.begin(), prefixes.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::sort(prefixes.begin(), prefixes.end(),
+            [](const auto& a, const auto& b) { return a.size() > b.size(); });
   Prefixes() = std::move(prefixes);
 }
 

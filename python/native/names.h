@@ -1,4 +1,5 @@
-// Texts for what the interpreter runs, and references that keep their keys valid. Everything here needs the lock.
+// Texts for what the interpreter runs, and references that keep their keys valid. Everything here
+// needs the lock.
 #ifndef STEPLENS_PYTHON_NAMES_H_
 #define STEPLENS_PYTHON_NAMES_H_
 

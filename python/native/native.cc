@@ -1,5 +1,6 @@
-// The module steplens._native: the calls of collect.h for Python, in the limited API, so that one file serves every
-// Python from 3.11 on. Calls made per event come first; while nothing is recorded each is one test.
+// The module steplens._native: the calls of collect.h for Python, in the limited API, so that one
+// file serves every Python from 3.11 on. Calls made per event come first; while nothing is recorded
+// each is one test.
 #include "native.h"
 
 namespace steplens::python {
@@ -17,7 +18,8 @@ size_t SlotOf(const PyObject* text) {
   return (address ^ (address >> 11)) & (kCacheSize - 1);
 }
 
-// Texts that are not valid Unicode (lone surrogates) keep what they have: such characters become '?'.
+// Texts that are not valid Unicode (lone surrogates) keep what they have: such characters become
+// '?'.
 sl_string InternUncached(PyObject* text) {
   Py_ssize_t length = 0;
   if (const char* bytes = PyUnicode_AsUTF8AndSize(text, &length)) {
@@ -28,7 +30,8 @@ sl_string InternUncached(PyObject* text) {
   if (!encoded) return 0;
   char* bytes = nullptr;
   sl_string id = 0;
-  if (PyBytes_AsStringAndSize(encoded, &bytes, &length) == 0) id = sl_intern(bytes, static_cast<size_t>(length));
+  if (PyBytes_AsStringAndSize(encoded, &bytes, &length) == 0)
+    id = sl_intern(bytes, static_cast<size_t>(length));
   Py_DECREF(encoded);
   return id;
 }
@@ -87,7 +90,8 @@ bool ParseMark(PyObject* const* arguments, Py_ssize_t count, MarkTexts* out) {
     out->domain = 0;
     return true;
   }
-  out->domain = PyUnicode_Check(arguments[1]) && PyUnicode_CompareWithASCIIString(arguments[1], "default") == 0
+  out->domain = PyUnicode_Check(arguments[1]) &&
+                        PyUnicode_CompareWithASCIIString(arguments[1], "default") == 0
                     ? 0
                     : TextId(arguments[1]);
   return !PyErr_Occurred();
@@ -149,21 +153,33 @@ PyCFunction AsMethod(Function* function) {
 }
 
 PyMethodDef hot_methods[] = {
-    {"range_begin", RangeBegin, METH_O, "range_begin(name): opens a nested range of the calling thread."},
-    {"range_end", RangeEnd, METH_NOARGS, "range_end(): closes the innermost range of the calling thread."},
-    {"recording", Recording, METH_NOARGS, "recording() -> bool: whether events are kept right now."},
-    {"intern", Intern, METH_O, "intern(text) -> int: the id of a text, the same for the life of the process."},
+    {"range_begin", RangeBegin, METH_O,
+     "range_begin(name): opens a nested range of the calling thread."},
+    {"range_end", RangeEnd, METH_NOARGS,
+     "range_end(): closes the innermost range of the calling thread."},
+    {"recording", Recording, METH_NOARGS,
+     "recording() -> bool: whether events are kept right now."},
+    {"intern", Intern, METH_O,
+     "intern(text) -> int: the id of a text, the same for the life of the process."},
     {"mark", AsMethod(Mark), METH_FASTCALL, "mark(message, domain=None): an instant."},
     {"mark_start", AsMethod(MarkStart), METH_FASTCALL,
-     "mark_start(message, domain=None) -> int: opens a range that any thread may end; 0: not recorded."},
+     "mark_start(message, domain=None) -> int: opens a range that any thread may end; 0: not "
+     "recorded."},
     {"mark_end", MarkEnd, METH_O, "mark_end(id): ends a range of mark_start; 0 is ignored."},
     {"counter", AsMethod(Counter), METH_FASTCALL, "counter(series, value): a sample of a series."},
     {"step_begin", StepBegin, METH_O, "step_begin(n): opens the range ProfilerStep#n."},
     {"step_end", StepEnd, METH_NOARGS, "step_end(): closes it."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", "The recorder's C interface.", -1, hot_methods,
-                          nullptr,               nullptr,   nullptr,                       nullptr};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "_native",
+                          "The recorder's C interface.",
+                          -1,
+                          hot_methods,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 }  // namespace
 

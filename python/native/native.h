@@ -1,4 +1,5 @@
-// What the files of the extension `_native` share. Everything here is called with the interpreter lock held.
+// What the files of the extension `_native` share. Everything here is called with the interpreter
+// lock held.
 #ifndef STEPLENS_PYTHON_NATIVE_H_
 #define STEPLENS_PYTHON_NATIVE_H_
 
@@ -9,8 +10,8 @@
 
 namespace steplens::python {
 
-// The id of a str's text. A str seen before costs one comparison: the cache keeps it alive, so its address stands for
-// its text. Not a str: TypeError is set and 0 returned.
+// The id of a str's text. A str seen before costs one comparison: the cache keeps it alive, so its
+// address stands for its text. Not a str: TypeError is set and 0 returned.
 sl_string TextId(PyObject* text);
 
 // Methods of the module that are called a few times per capture (control.cc).

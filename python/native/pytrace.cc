@@ -1,9 +1,12 @@
-// The module steplens._pytrace: every call and return of the interpreter, of all its threads, into the capture.
-// Built for one version of Python; without it there are no call stacks and no function trace, and all else works.
+// The module steplens._pytrace: every call and return of the interpreter, of all its threads, into
+// the capture. Built for one version of Python; without it there are no call stacks and no function
+// trace, and all else works.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <frameobject.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -29,6 +32,19 @@ KeptObjects kept;
 std::unordered_set<uint64_t> named_modules;
 std::unordered_set<const PyMethodDef*> named_builtins;
 
+// Keys that were named lately, so that the sets above are asked rarely.
+constexpr size_t kRecentSize = 512;  // a power of two
+const void* recent[kRecentSize];
+
+// Whether `object` was here before; remembers it.
+bool IsRecent(const void* object) {
+  const auto address = reinterpret_cast<uintptr_t>(object) >> 4;
+  const void*& slot = recent[(address ^ (address >> 9)) & (kRecentSize - 1)];
+  if (slot == object) return true;
+  slot = object;
+  return false;
+}
+
 // How far a thread is above the frames it had when the capture began.
 struct ThreadDepth {
   uint64_t epoch = 0;
@@ -41,11 +57,14 @@ void Name(uint64_t key, const std::string& text) { sl_python_name(key, text.data
 
 uint64_t KeyOfFunction(PyCodeObject* code) {
   const auto key = reinterpret_cast<uint64_t>(code);
-  if (kept.Keep(reinterpret_cast<PyObject*>(code))) Name(key, FunctionText(code));
+  if (!IsRecent(code) && kept.Keep(reinterpret_cast<PyObject*>(code))) {
+    Name(key, FunctionText(code));
+  }
   return key;
 }
 
-// An address may be used again by another module: of the same class it has the same name, of another one another key.
+// An address may be used again by another module: of the same class it has the same name, of
+// another one another key.
 uint64_t RawModuleKey(PyObject* module) {
   const auto address = reinterpret_cast<uint64_t>(module);
   return (address ^ (reinterpret_cast<uint64_t>(Py_TYPE(module)) << 17)) * 2 + 1;
@@ -66,7 +85,8 @@ uint64_t KeyOfBuiltin(PyObject* function) {
   }
   // Methods of many objects share a definition, and its first name stands for all.
   const PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-  if (named_builtins.insert(definition).second) Name(reinterpret_cast<uint64_t>(definition), BuiltinText(function));
+  if (named_builtins.insert(definition).second)
+    Name(reinterpret_cast<uint64_t>(definition), BuiltinText(function));
   return reinterpret_cast<uint64_t>(definition);
 }
 
@@ -157,7 +177,8 @@ void SetOnAllThreads(Py_tracefunc from, Py_tracefunc to) {
 PyObject* Start(PyObject*, PyObject* arguments) {
   PyObject* module_code = nullptr;
   PyObject* prefixes = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OO!:start", &module_code, &PyList_Type, &prefixes)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "OO!:start", &module_code, &PyList_Type, &prefixes))
+    return nullptr;
   std::vector<std::string> folders;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(prefixes); ++i) {
     const char* text = PyUnicode_AsUTF8(PyList_GET_ITEM(prefixes, i));
@@ -181,13 +202,15 @@ PyObject* Start(PyObject*, PyObject* arguments) {
 PyObject* Stop(PyObject*, PyObject*) {
   tracing = false;
   SetOnAllThreads(Hook, nullptr);
+  std::fill(std::begin(recent), std::end(recent), nullptr);
   named_modules.clear();
   named_builtins.clear();
   kept.Release();
   Py_RETURN_NONE;
 }
 
-// For threading.setprofile: a new thread's first event puts the native hook in place of this function.
+// For threading.setprofile: a new thread's first event puts the native hook in place of this
+// function.
 PyObject* ThreadHook(PyObject*, PyObject*) {
   PyEval_SetProfile(tracing ? Hook : nullptr, nullptr);
   Py_RETURN_NONE;
@@ -196,7 +219,8 @@ PyObject* ThreadHook(PyObject*, PyObject*) {
 PyObject* StacksBegin(PyObject*, PyObject* arguments) {
   int stacks = 0, modules = 0;
   PyObject* module_code = nullptr;
-  if (!PyArg_ParseTuple(arguments, "ppO:stacks_begin", &stacks, &modules, &module_code)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "ppO:stacks_begin", &stacks, &modules, &module_code))
+    return nullptr;
   SetModuleCode(PyCode_Check(module_code) ? reinterpret_cast<PyCodeObject*>(module_code) : nullptr);
   BeginStacks(stacks, modules);
   return PyLong_FromUnsignedLongLong(reinterpret_cast<uint64_t>(&CurrentStack));
@@ -207,17 +231,23 @@ PyObject* StacksEnd(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* ModuleKey(PyObject*, PyObject* module) { return PyLong_FromUnsignedLongLong(RawModuleKey(module)); }
+PyObject* ModuleKey(PyObject*, PyObject* module) {
+  return PyLong_FromUnsignedLongLong(RawModuleKey(module));
+}
 
 PyMethodDef methods[] = {
     {"start", Start, METH_VARARGS,
-     "start(module_code, prefixes): traces all threads; calls of module_code are named after the module; files lose the "
+     "start(module_code, prefixes): traces all threads; calls of module_code are named after the "
+     "module; files lose the "
      "prefixes."},
     {"stop", Stop, METH_NOARGS, "stop(): ends it."},
-    {"thread_hook", ThreadHook, METH_VARARGS, "thread_hook(frame, event, arg): for threading.setprofile."},
-    {"module_key", ModuleKey, METH_O, "module_key(module) -> int: the key its calls are recorded under."},
+    {"thread_hook", ThreadHook, METH_VARARGS,
+     "thread_hook(frame, event, arg): for threading.setprofile."},
+    {"module_key", ModuleKey, METH_O,
+     "module_key(module) -> int: the key its calls are recorded under."},
     {"stacks_begin", StacksBegin, METH_VARARGS,
-     "stacks_begin(call_stacks, modules, module_code) -> int: the address of the function that tells a thread's stack."},
+     "stacks_begin(call_stacks, modules, module_code) -> int: the address of the function that "
+     "tells a thread's stack."},
     {"stacks_end", StacksEnd, METH_NOARGS, "stacks_end(): gives back what stacks kept alive."},
     {nullptr, nullptr, 0, nullptr}};
 

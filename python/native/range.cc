@@ -1,5 +1,6 @@
-// The context manager of a range: `with Range("forward"): ...`. It remembers whether its begin was recorded, so that a
-// range that was open when recording started or stopped never closes another one.
+// The context manager of a range: `with Range("forward"): ...`. It remembers whether its begin was
+// recorded, so that a range that was open when recording started or stopped never closes another
+// one.
 #include "native.h"
 
 namespace steplens::python {
@@ -8,13 +9,16 @@ namespace {
 struct Range {
   PyObject ob_base;
   PyObject* name;  // owned str
-  unsigned depth;  // how often it is entered and recorded; one object may be entered again inside itself
+  unsigned
+      depth;  // how often it is entered and recorded; one object may be entered again inside itself
 };
 
 PyObject* New(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   PyObject* name = nullptr;
   static const char* names[] = {"name", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U:range", const_cast<char**>(names), &name)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U:range", const_cast<char**>(names),
+                                   &name))
+    return nullptr;
   auto* allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   PyObject* object = allocate(type, 0);
   if (!object) return nullptr;
@@ -57,7 +61,8 @@ PyObject* Name(PyObject* object, void*) {
 
 PyMethodDef methods[] = {
     {"__enter__", Enter, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Exit)), METH_FASTCALL, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(Exit)), METH_FASTCALL,
+     nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef properties[] = {{"name", Name, nullptr, "What the range is called.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -65,14 +70,15 @@ PyGetSetDef properties[] = {{"name", Name, nullptr, "What the range is called.",
 }  // namespace
 
 PyObject* MakeRangeType() {
-  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(New)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(Free)},
-                                {Py_tp_methods, methods},
-                                {Py_tp_getset, properties},
-                                {Py_tp_doc, const_cast<char*>("A named range of time of the calling thread.")},
-                                {0, nullptr}};
-  static PyType_Spec spec = {"steplens._native.Range", sizeof(Range), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                             slots};
+  static PyType_Slot slots[] = {
+      {Py_tp_new, reinterpret_cast<void*>(New)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(Free)},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, properties},
+      {Py_tp_doc, const_cast<char*>("A named range of time of the calling thread.")},
+      {0, nullptr}};
+  static PyType_Spec spec = {"steplens._native.Range", sizeof(Range), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   return PyType_FromSpec(&spec);
 }
 

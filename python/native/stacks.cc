@@ -45,7 +45,8 @@ size_t SlotOf(const Frame* frames, size_t count) {
   uint64_t hash = count;
   for (size_t i = 0; i < count; ++i) {
     hash = (hash ^ reinterpret_cast<uintptr_t>(frames[i].code)) * 0x9E3779B97F4A7C15u;
-    hash ^= static_cast<uint64_t>(frames[i].instruction) ^ reinterpret_cast<uintptr_t>(frames[i].module) ^ (hash >> 29);
+    hash ^= static_cast<uint64_t>(frames[i].instruction) ^
+            reinterpret_cast<uintptr_t>(frames[i].module) ^ (hash >> 29);
   }
   hash *= 0xD6E8FEB86659FD93u;
   return (hash >> 40) & (kCacheSize - 1);
@@ -60,7 +61,9 @@ bool Same(const Remembered& entry, const Frame* frames, size_t count) {
   return true;
 }
 
-sl_string Intern(const std::string& text) { return text.empty() ? 0 : sl_intern(text.data(), text.size()); }
+sl_string Intern(const std::string& text) {
+  return text.empty() ? 0 : sl_intern(text.data(), text.size());
+}
 
 // Names the frames. Takes the interpreter lock, whether the thread has it or not.
 void Resolve(const Frame* frames, size_t count, Remembered* out) {

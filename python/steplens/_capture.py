@@ -120,9 +120,11 @@ class Capture:
         self._native.step_begin(step)
         self._step_mark = self._native.mark_start(f"ProfilerStep#{step}")
         if self._device is not None:
-            self._device.step()
+            self._device.step(is_end=False)
 
     def step_end(self) -> None:
+        if self._device is not None:
+            self._device.step(is_end=True)
         self._native.mark_end(self._step_mark)
         self._step_mark = 0
         self._native.step_end()

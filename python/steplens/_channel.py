@@ -124,8 +124,9 @@ class Channel:
     def _publish(self) -> None:
         config, changed_s = read_config(self.path)
         if config is None:
-            if os.path.exists(self.path):
-                self._log(f"{self.path} is not a JSON object; it is not used.")
+            if not os.path.exists(self.path):
+                return  # nothing is asked for
+            self._log(f"{self.path} is not a JSON object; it is not used.")
             config = dict(INVALID)
         elif self._marks_valid:
             config["is_valid"] = True

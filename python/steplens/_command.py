@@ -8,7 +8,7 @@ from typing import Any, Iterable
 from . import _rank
 from ._session import Source
 from .torch_npu.profiler import ProfilerActivity, ProfilerLevel, _ExperimentalConfig, _output, profile, schedule
-from .torch_npu.profiler.profiler import _TraceHandler
+from .torch_npu.profiler._handler import _TraceHandler
 
 LEVELS = {"level_none": ProfilerLevel.Level_none, "level0": ProfilerLevel.Level0, "level1": ProfilerLevel.Level1,
           "level2": ProfilerLevel.Level2}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 from typing import Any, Iterator, NamedTuple, Optional
 
@@ -75,6 +76,25 @@ def connect(library: ctypes.CDLL) -> None:
 
     _hook = _HOOK_TYPE(unknown)
     library.slt_unknown_group_hook(_hook)
+    _watch_initialisation(library)
+
+
+def _watch_initialisation(library: ctypes.CDLL) -> None:
+    """A capture may be running when the process joins its job: from then on the inputs of operators matter."""
+    module = _module()
+    if module is None or initialised():
+        return
+    join = module.init_process_group
+
+    @functools.wraps(join)
+    def join_and_tell(*args: Any, **kwargs: Any) -> Any:
+        result = join(*args, **kwargs)
+        library.slt_watch_groups()
+        return result
+
+    for owner in (module, sys.modules["torch.distributed"]):
+        if owner.init_process_group is join:
+            owner.init_process_group = join_and_tell
 
 
 def parallel_group_info() -> dict[str, Any]:

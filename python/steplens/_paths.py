@@ -54,8 +54,8 @@ def is_capture(path: str) -> bool:
         return False
 
 
-def captures(path: str) -> list[str]:
-    """The capture at `path`, or those directly below it, or else those farther down; in order of their paths."""
+def captures(path: str, deep: bool = False) -> list[str]:
+    """The capture at `path`, or those directly below it, or else (`deep`: and) those farther down; in order of their paths."""
     if is_capture(path):
         return [path]
     try:
@@ -64,4 +64,6 @@ def captures(path: str) -> list[str]:
         return []
     folders = [child for child in children if os.path.isdir(child) and not os.path.islink(child)]
     direct = [child for child in folders if is_capture(child)]
-    return direct or [capture for child in folders for capture in captures(child)]
+    if direct and not deep:
+        return direct
+    return [capture for child in folders for capture in captures(child, deep)]

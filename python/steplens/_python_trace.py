@@ -87,7 +87,8 @@ class Calls:
             return
 
         def enable_alone(*args: Any, **kwargs: Any) -> Any:
-            sys.setprofile(None)
+            if sys.getprofile() is None:  # not one of the user, which torch replaces anyway
+                sys.setprofile(None)
             return enable(*args, **kwargs)
 
         self._enable_profiler = enable

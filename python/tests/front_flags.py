@@ -7,7 +7,7 @@ import os
 import unittest
 from unittest import mock
 
-from support import FakeCapture, FrontTest, silently
+from support import FakeCapture, FrontTest, needs, silently
 from steplens import _analyse
 from steplens._session import Source
 from steplens.megatron import StepProfiler, _groups, add_profile_arguments, fsdp2, name_group
@@ -88,10 +88,9 @@ class Megatron(FlagsTest):
         self.assertEqual(profiler.config.base_iteration, 5)
 
     def test_steps_that_cannot_be_reached_raise(self):
-        for words, done, text in [(["--profile-step-start", "0"], 0, "greater than 0"), (["--profile-step-start", "-3"], 0, "greater than 0"),
-                                  (["--profile-step-start", "5"], 5, "already done")]:
+        for start, done, text in [("0", 0, "greater than 0"), ("-3", 0, "greater than 0"), ("5", 5, "already done")]:
             with self.assertRaisesRegex(AssertionError, text):
-                self.make(*words, iteration=done)
+                self.make("--profile-step-start", start, iteration=done)
 
     def test_wrong_levels_that_bypass_the_parser_raise(self):
         for key, value in (("profile_level", "level3"), ("profile_export_type", "json")):
@@ -109,7 +108,8 @@ class Megatron(FlagsTest):
     def test_switches_reach_the_internal_record(self):
         config = self.make("--profile-level", "level1", "--profile-with-cpu", "--profile-with-stack", "--profile-with-memory",
                            "--profile-record-shapes", "--profile-data-simplification", "--profile-export-type", "db").config
-        self.assertEqual((config.level, config.activities, config.export, config.aic_metrics), ("1", {"cpu", "npu"}, ["db"], "PipeUtilization"))
+        self.assertEqual((config.level, config.activities, config.export, config.aic_metrics),
+                         ("1", {"cpu", "npu"}, ["db"], "PipeUtilization"))
         self.assertTrue(config.with_stack and config.profile_memory and config.record_shapes and config.data_simplification)
         plain = self.make().config
         self.assertEqual((plain.level, plain.activities, plain.aic_metrics, plain.data_simplification), ("0", {"npu"}, "None", False))
@@ -130,6 +130,7 @@ class Megatron(FlagsTest):
         self.assertEqual(self.make()._profile._machine._source, Source.COMMAND)
 
 
+@needs("torch")
 class Groups(FlagsTest):
     """With torch.distributed in this process: one rank, gloo."""
 

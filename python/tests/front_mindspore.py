@@ -53,7 +53,8 @@ class Types(FrontTest):
         (dict(activities=True), "activities", [CPU, NPU]),
         (dict(aic_metrics="Memory"), "aic_metrics", AicoreMetrics.AiCoreNone),
         (dict(host_sys=HostSystem.CPU), "host_sys", []), (dict(host_sys=["cpu"]), "host_sys", []),
-        (dict(export_type="json"), "export_type", [ExportType.Text]), (dict(export_type=["text"]), "export_type", [ExportType.Text]),
+        (dict(export_type="json"), "export_type", [ExportType.Text]),
+        (dict(export_type=["text"]), "export_type", [ExportType.Text]),
         (dict(export_type=5), "export_type", [ExportType.Text]),
         (dict(mstx=True, mstx_domain_include="a"), "mstx_domain_include", []),
         (dict(mstx=True, mstx_domain_include=["a", ""]), "mstx_domain_include", []),
@@ -64,7 +65,8 @@ class Types(FrontTest):
         (dict(), "activities", [CPU, NPU]), (dict(activities=[CPU, CPU]), "activities", [CPU]),
         (dict(activities=None), "activities", [CPU, NPU]), (dict(host_sys=[]), "host_sys", []),
         (dict(host_sys=[HostSystem.MEM, HostSystem.MEM]), "host_sys", [HostSystem.MEM]),
-        (dict(export_type="db"), "export_type", [ExportType.Db]), (dict(export_type=ExportType.Db), "export_type", [ExportType.Db]),
+        (dict(export_type="db"), "export_type", [ExportType.Db]),
+        (dict(export_type=ExportType.Db), "export_type", [ExportType.Db]),
         (dict(export_type=[]), "export_type", [ExportType.Text]),
         (dict(export_type=[ExportType.Db, ExportType.Text]), "export_type", [ExportType.Db, ExportType.Text]),
         (dict(mstx=True, mstx_domain_include=["a", "a"]), "mstx_domain_include", ["a"]),
@@ -124,7 +126,8 @@ class Rules(FrontTest):
             LEVEL1, activities=[CPU], with_stack=True, profile_memory=True, l2_cache=True, mstx=True, mstx_domain_exclude=["x"],
             host_sys=[HostSystem.DISK], export_type=[ExportType.Db], schedule=plan, record_shapes=True, sys_io=True,
             data_simplification=False, parallel_strategy=True))).config()
-        self.assertEqual((config.framework, config.level, config.aic_metrics, config.activities), ("mindspore", "1", "Memory", {"cpu"}))
+        self.assertEqual((config.framework, config.level, config.aic_metrics, config.activities),
+                         ("mindspore", "1", "Memory", {"cpu"}))
         self.assertEqual(config.schedule, Cycle(wait=1, warmup=1, active=2, repeat=1, skip_first=2))
         self.assertEqual((config.host_sys, config.export, config.mstx_exclude), (["disk"], ["db"], ["x"]))
         for name in ("with_stack", "profile_memory", "l2_cache", "mstx", "record_shapes", "sys_io", "parallel_strategy"):
@@ -199,7 +202,8 @@ class Life(MindSporeTest):
         planned = Profiler(start_profile=False, schedule=self.plan(active=1))
         for call, level, part in [(prof.step, "ERROR", "no schedule"), (prof.stop, "ERROR", "not started"),
                                   (planned.step, "ERROR", "not started"), (planned.stop, "WARNING", "please use step()"),
-                                  (planned.analyse, "WARNING", "on_trace_ready"), (prof.analyse, "ERROR", "Nothing was recorded")]:
+                                  (planned.analyse, "WARNING", "on_trace_ready"),
+                                  (prof.analyse, "ERROR", "Nothing was recorded")]:
             with self.said() as lines:
                 call()
             self.assertEqual([entry[0] for entry in lines], [level])
@@ -382,7 +386,8 @@ class Environment(MindSporeTest):
                 ({"aic_metrics": "AiCoreNone"}, "aic_metrics", AicoreMetrics.AiCoreNone),
                 ({"aic_metrics": 1}, "aic_metrics", AicoreMetrics.AiCoreNone),
                 ({"profiler_level": 1}, "profiler_level", ProfilerLevel.Level0),
-                ({"export_type": "text"}, "export_type", [ExportType.Text]), ({"export_type": ["x"]}, "export_type", [ExportType.Text]),
+                ({"export_type": "text"}, "export_type", [ExportType.Text]),
+                ({"export_type": ["x"]}, "export_type", [ExportType.Text]),
                 ({"export_type": 5}, "export_type", [ExportType.Text])]:
             self.assertEqual(self.warns(key, lambda: self.options(json.dumps(given)))[key], expected, given)
         self.assertEqual(self.quiet(lambda: self.options('{"aic_metrics": "None"}'))["aic_metrics"], AicoreMetrics.AiCoreNone)

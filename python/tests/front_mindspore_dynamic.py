@@ -39,6 +39,10 @@ class MonitorTest(FrontTest):
         with open("conf/new", "w", encoding="utf-8") as file:
             json.dump(values, file)
         os.replace("conf/new", CONFIG)
+        self.wait_for_publication()
+
+    def wait_for_publication(self):
+        """Until the watcher has seen the file, without a step of the loop."""
         if self.monitor is not None:
             channel = self.monitor._channel
             end = time.monotonic() + 5
@@ -67,6 +71,7 @@ class Construction(MonitorTest):
         with mock.patch.dict(os.environ, {"RANK_ID": "1"}):
             self.make()
         self.assertFalse(os.path.exists(CONFIG))
+        self.quiet(self.monitor.step)
 
     def test_wrong_parameters(self):
         with self.assertRaises(TypeError):
@@ -103,7 +108,8 @@ class Config(FrontTest):
                 (dict(profiler_level=2), "profiler_level", ProfilerLevel.Level2),
                 (dict(activities=["NPU"]), "activities", [NPU]), (dict(activities=0), "activities", [CPU, NPU]),
                 (dict(activities=1), "activities", [CPU]), (dict(activities=2), "activities", [NPU]),
-                (dict(export_type=["db"]), "export_type", [ExportType.Db]), (dict(export_type=0), "export_type", [ExportType.Text]),
+                (dict(export_type=["db"]), "export_type", [ExportType.Db]),
+                (dict(export_type=0), "export_type", [ExportType.Text]),
                 (dict(export_type=1), "export_type", [ExportType.Db]), (dict(export_type=9), "export_type", [ExportType.Text]),
                 (dict(export_type=2), "export_type", [ExportType.Text, ExportType.Db]),
                 (dict(host_sys=["cpu", "mem"]), "host_sys", [HostSystem.CPU, HostSystem.MEM])]:
@@ -121,9 +127,11 @@ class Config(FrontTest):
 
     def test_wrong_values_warn_and_are_replaced(self):
         for given, key, expected in [
-                (dict(aic_metrics="Nothing"), "aic_metrics", AicoreMetrics.AiCoreNone), (dict(aic_metrics=[]), "aic_metrics", AicoreMetrics.AiCoreNone),
+                (dict(aic_metrics="Nothing"), "aic_metrics", AicoreMetrics.AiCoreNone),
+                (dict(aic_metrics=[]), "aic_metrics", AicoreMetrics.AiCoreNone),
                 (dict(profiler_level="level1"), "profiler_level", ProfilerLevel.Level0),
-                (dict(profiler_level=3), "profiler_level", ProfilerLevel.Level0), (dict(profiler_level=True), "profiler_level", ProfilerLevel.Level0),
+                (dict(profiler_level=3), "profiler_level", ProfilerLevel.Level0),
+                (dict(profiler_level=True), "profiler_level", ProfilerLevel.Level0),
                 (dict(activities=["CPU", "x"]), "activities", [CPU, NPU]), (dict(activities=3), "activities", [CPU, NPU]),
                 (dict(activities="CPU"), "activities", [CPU, NPU]), (dict(export_type=["x"]), "export_type", [ExportType.Text]),
                 (dict(export_type="db"), "export_type", [ExportType.Text]), (dict(host_sys=["cpu", "x"]), "host_sys", []),
@@ -134,7 +142,8 @@ class Config(FrontTest):
             self.assertEqual(len(told), 1, given)
         for given, attribute, expected in [(dict(start_step="1"), "start_step", -1), (dict(stop_step=True), "stop_step", -1),
                                            (dict(analyse=1), "analyse", False), (dict(analyse_mode=2), "analyse_mode", "no"),
-                                           (dict(analyse_mode="0"), "analyse_mode", "no"), (dict(prof_path=5), "prof_path", "./")]:
+                                           (dict(analyse_mode="0"), "analyse_mode", "no"),
+                                           (dict(prof_path=5), "prof_path", "./")]:
             config, told = self.parse(**given)
             self.assertEqual((getattr(config, attribute), len(told)), (expected, 1), given)
 
@@ -231,7 +240,7 @@ class StepUse(MonitorTest):
         self.steps(1)
         with open(CONFIG, "w", encoding="utf-8") as file:
             file.write("{")
-        time.sleep(0.2)
+        self.wait_for_publication()
         self.steps(3)
         self.assertEqual([level for level, _ in self.lines], ["ERROR"] * 3)
 

@@ -4,7 +4,7 @@ import threading
 import unittest
 import warnings
 
-from support import FakeNative, FrontTest
+from support import FakeNative, FrontTest, needs
 from steplens import _marks
 from steplens.mindspore.profiler import mstx as ms_mstx
 from steplens.torch_npu import npu
@@ -111,6 +111,7 @@ class MindSporeMarks(FrontTest):
         self.assertEqual(ms_mstx.range_start("a"), 0)
 
 
+@needs("torch")
 class Flops(FrontTest):
     def setUp(self):
         super().setUp()

@@ -5,7 +5,7 @@ import os
 import unittest
 from unittest import mock
 
-from support import FakeCapture, FrontTest, silently
+from support import FakeCapture, FrontTest, needs, silently
 from steplens import _analyse, rl
 from steplens.rl import ProfilerConfig, load_config, profiler_start, profiler_step, profiler_stop
 
@@ -55,6 +55,7 @@ class Keys(RlTest):
             "profile_analysis": False, "profile_ranks": "all"})
         self.assertEqual((config.role, config.base_path, config.ranks), ("integrated", "./profiler_data", None))
 
+    @needs("yaml")
     def test_every_key_of_a_file(self):
         config = load_config(self.write(SAMPLE))
         self.assertEqual((config.profile, config.profile_save_path, config.profile_export_type, config.profile_step_start,
@@ -76,6 +77,7 @@ class Keys(RlTest):
     def test_ranks_that_are_no_list_count_as_rank_0(self):
         self.assertEqual(ProfilerConfig({"profile_ranks": 3}).ranks, [0])
 
+    @needs("yaml")
     def test_files_that_are_none(self):
         for text, part in (("a: [", "not YAML"), ("- 1", "mapping"), ("profiler_config: 5", "not a mapping"),
                            ("profiler_config: {integrated: [1]}", "not a mapping")):
@@ -110,11 +112,14 @@ class Hooks(RlTest):
     def test_which_hooks_act(self):
         listed = ["actor_update", "actor_generate"]
         for values, role, iteration, expected in [
-                ({}, "integrated", None, True), ({}, "actor_update", None, False), (dict(profile=False), "integrated", None, False),
+                ({}, "integrated", None, True), ({}, "actor_update", None, False),
+                (dict(profile=False), "integrated", None, False),
                 (dict(stage="actor_update"), "actor_update", 1, True), (dict(stage="actor_update"), "actor_update", 2, False),
-                (dict(stage="actor_update"), "actor_update", 0, False), (dict(stage="actor_update"), "actor_generate", 1, False),
+                (dict(stage="actor_update"), "actor_update", 0, False),
+                (dict(stage="actor_update"), "actor_generate", 1, False),
                 (dict(stage="actor_update"), "integrated", None, False), (dict(stage=listed), "actor_generate", 1, True),
-                (dict(stage=listed), "critic_update", 1, False), (dict(stage="actor_update", profile_step_end=5), "actor_update", 4, True),
+                (dict(stage=listed), "critic_update", 1, False),
+                (dict(stage="actor_update", profile_step_end=5), "actor_update", 4, True),
                 (dict(profile_ranks=[1]), "integrated", None, False), (dict(profile_ranks=[0]), "integrated", None, True)]:
             self.assertEqual(self.starts(self.config(**values), role, iteration), expected, (values, role, iteration))
         self.assertFalse(self.starts(None))

@@ -10,7 +10,7 @@ import time
 import unittest
 from unittest import mock
 
-from support import FakeCapture, FrontTest
+from support import FakeCapture, FrontTest, needs
 from steplens import _analyse
 from steplens._channel import Channel, StampedLayout
 from steplens._shm import SIZE, Block
@@ -87,13 +87,15 @@ class ConfigFile(DynamicTest):
 
     def test_wrong_values_are_told_and_replaced(self):
         for values, attribute, expected in [
-                (dict(start_step=-2), "start_step", 0), (dict(start_step="1"), "start_step", 0), (dict(start_step=True), "start_step", 0),
+                (dict(start_step=-2), "start_step", 0), (dict(start_step="1"), "start_step", 0),
+                (dict(start_step=True), "start_step", 0),
                 (dict(active=0), "active", 1), (dict(warmup=-1), "warmup", 0), (dict(warmup=1.5), "warmup", 0),
                 (dict(activities="CPU"), "activities", [ProfilerActivity.CPU, ProfilerActivity.NPU]),
                 (dict(activities=["cpu", "tpu"]), "activities", [ProfilerActivity.CPU]),
                 (dict(analyse=1), "analyse", False), (dict(async_mode=1), "async_mode", False),
                 (dict(async_mode=True), "async_mode", True), (dict(is_rank=1), "ranks", None),
-                (dict(is_rank=True, rank_list=[0, -1, "2", 3]), "ranks", [0, 3]), (dict(is_rank=True, rank_list=3), "ranks", []),
+                (dict(is_rank=True, rank_list=[0, -1, "2", 3]), "ranks", [0, 3]),
+                (dict(is_rank=True, rank_list=3), "ranks", []),
                 (dict(is_rank=True, rank_list=[0], analyse=True), "analyse", False), (dict(prof_dir=5), "prof_dir", "./"),
                 (dict(metadata=5), "metadata", {})]:
             config, told = self.parse(**values)
@@ -165,7 +167,7 @@ class Steps(DynamicTest):
         self.init(start_step=1, active=3)
         self.steps(1)
         self.write(start_step=-1, active=1, prof_dir="second")
-        time.sleep(0.1)
+        self.wait_for_publication()
         self.steps(2)
         self.assertEqual(len(FakeCapture.made), 1)
         self.steps(1)
@@ -359,6 +361,7 @@ class Processes(FrontTest):
         return subprocess.run([sys.executable, "-c", code, *args], env={**os.environ, "PYTHONPATH": path, **environment},
                               capture_output=True, text=True, timeout=60, check=False)
 
+    @needs("torch")
     def test_the_steps_of_the_last_optimizer_are_the_steps(self):
         os.makedirs("conf")
         with open(CONFIG, "w", encoding="utf-8") as file:

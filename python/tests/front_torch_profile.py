@@ -3,6 +3,8 @@
 import gc
 import os
 import re
+import subprocess
+import sys
 import unittest
 from unittest import mock
 
@@ -157,6 +159,31 @@ class Life(ProfileTest):
         del prof
         gc.collect()
         self.assertEqual(os.listdir("."), [])
+
+
+class EndOfProgram(FrontTest):
+    CODE = """if True:
+        import atexit, sys
+        atexit.register(lambda: print(support.FakeCapture.log))  # runs after what is registered later
+        import support
+        from steplens import _machine
+        _machine.new_capture = support.FakeCapture
+        from steplens.torch_npu.profiler import profile, schedule
+        prof = profile(schedule=schedule(wait=0, active=5), on_trace_ready=lambda prof: support.FakeCapture.log.append("ready"))
+        prof.start()
+        prof.step()
+        {end}
+    """
+
+    def test_a_program_that_ends_while_recording_closes_its_capture(self):
+        package = os.path.dirname(os.path.dirname(os.path.abspath(_analyse.__file__)))
+        path = os.pathsep.join([package, os.path.dirname(os.path.abspath(__file__))])
+        for end, code in (("", 0), ("sys.exit(3)", 3), ("raise ValueError", 1)):
+            result = subprocess.run([sys.executable, "-c", self.CODE.format(end=end)], env={**os.environ, "PYTHONPATH": path},
+                                    capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn("ends while the profiler is running", result.stderr)
+            self.assertTrue(result.stdout.endswith(f"'step_end', '{P}', '{F}', '{R}']\n"), result.stdout)
 
 
 class Places(ProfileTest):

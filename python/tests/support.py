@@ -1,6 +1,7 @@
 """What the tests of the front ends share: a capture that only writes down what was asked of it, and a clean process state."""
 
 import contextlib
+import importlib.util
 import io
 import os
 import pathlib
@@ -152,6 +153,11 @@ class FrontTest(unittest.TestCase):
             result = call()
         self.assertEqual(lines, [])
         return result
+
+
+def needs(module):
+    """Leaves a test out where a package that users may lack is not installed."""
+    return unittest.skipUnless(importlib.util.find_spec(module), f"{module} is not installed")
 
 
 def silently(call):

@@ -126,8 +126,9 @@ class Capture {
   }
 
   DropCounts Counts() const {
-    return {encoder_->records(), TheLibrary().rings.dropped() + TheLibrary().side.dropped(),
-            encoder_->lost(), TheLibrary().strings.left_out()};
+    const uint64_t dropped =
+        TheLibrary().rings.dropped() + TheLibrary().side.dropped() + encoder_->left_out();
+    return {encoder_->records(), dropped, encoder_->lost(), TheLibrary().strings.left_out()};
   }
 
   int WriteInfo(bool is_finished) {

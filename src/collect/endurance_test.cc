@@ -92,6 +92,41 @@ TEST_F(Endurance, TwoThousandThreadsOneAfterAnotherAndManyAtOnce) {
   EXPECT_EQ(ReadOps(capture_).size(), 10'000u);
 }
 
+TEST_F(Endurance, TwoThousandThreadsAtTheSameTime) {
+  constexpr int kThreads = 2000;
+  Start(OptionsFor(capture_));
+  struct Shared {
+    sl_string name = Id("work");
+    std::atomic<int> recorded{0};
+    std::atomic<bool> all_have{false};  // nobody leaves before everybody has a ring
+  } shared;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 256 << 10);
+  std::vector<pthread_t> threads(kThreads);
+  int started = 0;
+  for (pthread_t& thread : threads) {
+    const auto body = [](void* pointer) -> void* {
+      auto* all = static_cast<Shared*>(pointer);
+      Ranges(all->name, 5);
+      ++all->recorded;
+      all->all_have.wait(false);
+      return nullptr;
+    };
+    if (pthread_create(&thread, &attributes, body, &shared) != 0) break;
+    ++started;
+  }
+  pthread_attr_destroy(&attributes);
+  while (shared.recorded < started) usleep(1000);
+  shared.all_have = true;
+  shared.all_have.notify_all();
+  for (int i = 0; i < started; ++i) pthread_join(threads[static_cast<size_t>(i)], nullptr);
+  const sl_statistics statistics = Stop();
+  EXPECT_EQ(statistics.recorded, static_cast<uint64_t>(started) * 5);
+  EXPECT_EQ(statistics.dropped, 0u);
+  EXPECT_GT(started, 100);
+}
+
 TEST_F(Endurance, ThreadsBeyondTheBoundShareARing) {
   sl_options options = OptionsFor(capture_);
   options.total_buffer_bytes = 64 << 10;
@@ -254,6 +289,11 @@ TEST_F(Endurance, AForkedChildLeavesTheParentsCaptureAlone) {
 }
 
 TEST_F(Endurance, AForkedChildMayRecordItself) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not allow threads in a child";
+#endif
+#endif
   Start(OptionsFor(capture_));
   Ranges(Id("parent"), 1);
   const std::string own = folder_ / "child";

@@ -8,6 +8,7 @@
 #include <new>
 #include <string_view>
 
+#include "collect/device/device_marks.h"
 #include "collect/library.h"
 #include "collect/marks.h"
 #include "collect/thread_state.h"
@@ -50,8 +51,10 @@ const Domain* Find(mstxDomainHandle_t handle) {
 // Whether a mark would be kept; the text is looked at and interned only then.
 bool IsWanted(const char* message) { return RecordingThread() != nullptr && IsAllowed(message); }
 
-void MarkA(const char* message, aclrtStream) {
-  if (IsWanted(message)) Mark(Intern(message), 0);
+void MarkA(const char* message, aclrtStream stream) {
+  if (!IsWanted(message)) return;
+  Mark(Intern(message), 0);
+  MarkOnStream(message, stream);
 }
 
 uint64_t RangeStartA(const char* message, aclrtStream) {
@@ -87,9 +90,11 @@ void DomainDestroy(mstxDomainHandle_t handle) {
   }
 }
 
-void DomainMarkA(mstxDomainHandle_t handle, const char* message, aclrtStream) {
+void DomainMarkA(mstxDomainHandle_t handle, const char* message, aclrtStream stream) {
   const Domain* domain = Find(handle);
-  if (domain != nullptr && IsWanted(message)) Mark(Intern(message), domain->name);
+  if (domain == nullptr || !IsWanted(message) || !IsDomainKept(domain->name)) return;
+  Mark(Intern(message), domain->name);
+  MarkOnStream(message, stream);
 }
 
 uint64_t DomainRangeStartA(mstxDomainHandle_t handle, const char* message, aclrtStream) {

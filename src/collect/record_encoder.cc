@@ -10,6 +10,9 @@
 namespace steplens::collect {
 namespace {
 
+constexpr size_t kMaxOpenMarks =
+    1 << 20;  // a program that never ends its ranges must not fill the memory
+
 std::string In(const std::string& folder, std::string_view name) {
   return folder + "/" + std::string(name);
 }
@@ -218,6 +221,10 @@ void RecordEncoder::AddMark(const MarkRecord& record, uint64_t thread_id) {
     return EndMark(record.id, mark, record.time, thread_id, format::kMarkInstant);
   }
   if (record.kind == kMarkStart) {
+    if (open_marks_.size() >= kMaxOpenMarks) {
+      ++left_out_;
+      return;
+    }
     open_marks_[record.id] = mark;
     const auto early = early_ends_.find(record.id);
     if (early == early_ends_.end()) return;

@@ -37,6 +37,8 @@ class RecordEncoder {
 
   uint64_t records() const;
   uint64_t lost() const;
+  // Ranges that began when too many were open already.
+  uint64_t left_out() const { return left_out_; }
   uint64_t bytes() const;
   int error() const;  // errno of a failure to write; 0: none
 
@@ -92,6 +94,7 @@ class RecordEncoder {
   std::unordered_set<uint32_t> series_;  // named in the file
   uint64_t counters_lost_ = 0;           // losses of the counter file that series_ knows of
   std::unordered_map<uint64_t, std::string> threads_;  // named in the file
+  uint64_t left_out_ = 0;
   std::string shapes_;
 };
 

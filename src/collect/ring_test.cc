@@ -53,7 +53,7 @@ std::vector<uint64_t> TakeAll(Ring& ring) {
 TEST(Ring, GivesBackWhatWasPutInOrder) {
   OwnedRing owned(1024);
   EXPECT_TRUE(owned.ring.empty());
-  for (uint64_t value : {3, 1, 2}) EXPECT_TRUE(Put(owned.ring, value));
+  for (const uint64_t value : {3u, 1u, 2u}) EXPECT_TRUE(Put(owned.ring, value));
   EXPECT_FALSE(owned.ring.empty());
   EXPECT_EQ(TakeAll(owned.ring), (std::vector<uint64_t>{3, 1, 2}));
   EXPECT_TRUE(owned.ring.empty());

@@ -36,8 +36,8 @@ void Record(const void* block, int64_t size, int64_t total, uint8_t kind) {
   sl_record_memory(&event);
 }
 
-// What tensors allocated here are freed with, whenever that is. The event comes first: once the block is free another
-// thread may be given it.
+// What tensors allocated here are freed with, whenever that is. The event comes first: once the
+// block is free another thread may be given it.
 void Delete(void* block) {
   const int64_t size = Blocks().Remove(block);
   if (size >= 0) {
@@ -52,7 +52,8 @@ class RecordingAllocator final : public c10::Allocator {
   c10::DataPtr allocate(size_t bytes) const override {
     c10::DataPtr data = original->allocate(bytes);
     void* block = data.get();
-    // The framework's allocator hands out blocks that are their own context; anything else is passed through.
+    // The framework's allocator hands out blocks that are their own context; anything else is
+    // passed through.
     if (!block || data.get_context() != block || !sl_recording()) return data;
     if (!data.compare_exchange_deleter(original_deleter, &Delete)) return data;
     const auto size = static_cast<int64_t>(bytes);

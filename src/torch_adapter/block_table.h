@@ -1,4 +1,5 @@
-// The sizes of live blocks by address, for any number of threads: open addressing in 64 parts, each with its own lock.
+// The sizes of live blocks by address, for any number of threads: open addressing in 16 parts, each
+// with its own lock.
 #ifndef STEPLENS_TORCH_ADAPTER_BLOCK_TABLE_H_
 #define STEPLENS_TORCH_ADAPTER_BLOCK_TABLE_H_
 
@@ -63,7 +64,9 @@ class BlockTable {
     const uint64_t hash = (reinterpret_cast<uint64_t>(block) >> 4) * 0x9E3779B97F4A7C15u;
     return static_cast<size_t>(hash >> 20);
   }
-  Part& PartOf(const void* block) { return parts_[(reinterpret_cast<uintptr_t>(block) >> 6) % parts_.size()]; }
+  Part& PartOf(const void* block) {
+    return parts_[(reinterpret_cast<uintptr_t>(block) >> 6) % parts_.size()];
+  }
 
   static void Put(Part* part, const void* block, int64_t size) {
     const size_t mask = part->slots.size() - 1;
@@ -98,7 +101,7 @@ class BlockTable {
     --part->used;
   }
 
-  std::array<Part, 64> parts_;
+  std::array<Part, 16> parts_;
 };
 
 }  // namespace steplens::torch_adapter

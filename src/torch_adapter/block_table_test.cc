@@ -43,7 +43,8 @@ TEST(BlockTable, KeepsBlocksOfManyThreadsApart) {
   std::atomic<int> wrong{0};
   for (uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&table, &wrong, thread] {
-      for (uint64_t i = 0; i < 20'000; ++i) table.Insert(Block(1 + i * 4 + thread), static_cast<int64_t>(i));
+      for (uint64_t i = 0; i < 20'000; ++i)
+        table.Insert(Block(1 + i * 4 + thread), static_cast<int64_t>(i));
       for (uint64_t i = 0; i < 20'000; ++i) {
         if (table.Remove(Block(1 + i * 4 + thread)) != static_cast<int64_t>(i)) ++wrong;
       }

@@ -16,8 +16,9 @@
 namespace steplens::torch_adapter {
 namespace {
 
-// One collective: its name in c10d::, the name backends give its work, the library call an NPU would make, and which
-// input holds the tensors of this rank that are counted. `peer`: the input with the other rank, or -1.
+// One collective: its name in c10d::, the name backends give its work, the library call an NPU
+// would make, and which input holds the tensors of this rank that are counted. `peer`: the input
+// with the other rank, or -1.
 struct Kind {
   std::string_view call;
   std::string_view work;
@@ -48,20 +49,23 @@ constexpr Kind kKinds[] = {
 };
 
 const Kind* FindCall(std::string_view call) {
-  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.call == call; });
+  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                   [&](const Kind& k) { return k.call == call; });
   return found == std::end(kKinds) ? nullptr : found;
 }
 
 const Kind* FindWork(std::string_view work) {
-  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.work == work; });
+  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                   [&](const Kind& k) { return k.work == work; });
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-// What is sent or received by this rank. `type` is that of the first tensor.
+// What is sent or received by this rank. `type` and `data` are those of the first tensor.
 struct Payload {
   int64_t elements = 0;
   int64_t bytes = 0;
   std::optional<c10::ScalarType> type;
+  const char* data = nullptr;  // where it lies; never read
 
   void AddAll(const c10::IValue& value) {
     if (value.isTensor()) {
@@ -69,7 +73,11 @@ struct Payload {
       if (!tensor.defined()) return;
       elements += tensor.numel();
       bytes += tensor.numel() * static_cast<int64_t>(tensor.element_size());
-      if (!type) type = tensor.scalar_type();
+      if (type) return;
+      type = tensor.scalar_type();
+      if (!tensor.has_storage()) return;
+      data = static_cast<const char*>(tensor.storage().data()) +
+             tensor.storage_offset() * static_cast<int64_t>(tensor.element_size());
     } else if (value.isList() || value.isTensorList()) {
       for (const c10::IValue& item : value.toListRef()) AddAll(item);
     }
@@ -142,36 +150,43 @@ uint64_t GroupAddress(c10::ArrayRef<const c10::IValue> inputs) {
   return 0;
 }
 
-bool Fits(const Call& call, const Kind& kind, const Payload& seen) {
-  return std::string_view(call.kind->name) == kind.name &&
-         (!seen.type || !call.payload.type || call.payload.elements == seen.elements);
+// How well a call fits the work of `kind` that was seen on `thread`: kSame is certain, because a
+// work has the very tensors of its call; kLikely can only be told by the order.
+enum class Fit { kNo, kLikely, kSame };
+
+Fit FitOf(const Call& call, const Kind& kind, const Payload& seen, uint64_t thread) {
+  if (std::string_view(call.kind->name) != kind.name) return Fit::kNo;
+  if (call.payload.data && seen.data) return call.payload.data == seen.data ? Fit::kSame : Fit::kNo;
+  const auto& threads = GroupOfThread();
+  const auto bound = threads.find(thread);
+  if (bound == threads.end() || call.thread == thread) return Fit::kLikely;
+  return call.group == bound->second ? Fit::kLikely : Fit::kNo;
 }
 
-// Takes the call that the work on `thread` belongs to out of the list. The lock is held.
+// Takes the call that the work on `thread` belongs to, the first that fits best, out of the list.
+// The lock is held.
 std::optional<Call> TakeCall(const Kind& kind, const Payload& seen, uint64_t thread) {
   auto& pending = Pending();
-  auto& threads = GroupOfThread();
-  const auto bound = threads.find(thread);
   auto best = pending.end();
-  bool one_group = true;
+  Fit best_fit = Fit::kNo;
   for (auto call = pending.begin(); call != pending.end(); ++call) {
-    if (!Fits(*call, kind, seen)) continue;
-    if (bound != threads.end() && call->thread != thread && call->group != bound->second) continue;
-    if (best == pending.end()) {
+    const Fit fit = FitOf(*call, kind, seen, thread);
+    if (fit > best_fit) {
       best = call;
-    } else if (call->group != best->group) {
-      one_group = false;
+      best_fit = fit;
     }
   }
   if (best == pending.end()) return std::nullopt;
   Call call = std::move(*best);
   pending.erase(best);
-  if (one_group && call.thread != thread && call.group != 0) threads.emplace(thread, call.group);
+  if (best_fit == Fit::kSame && call.thread != thread && call.group != 0)
+    GroupOfThread()[thread] = call.group;
   return call;
 }
 
 // The fields as an NPU's collective call would be marked: names of HCCL, all values as text.
-std::string MarkText(const Kind& kind, const Payload& payload, int64_t peer, const std::string& group) {
+std::string MarkText(const Kind& kind, const Payload& payload, int64_t peer,
+                     const std::string& group) {
   std::string out = "{\"streamId\":\"" + std::to_string(sl_thread()) + "\",\"count\":\"" +
                     std::to_string(payload.elements) + "\",\"dataType\":\"" +
                     (payload.type ? TypeName(*payload.type) : "na") + "\",";
@@ -196,7 +211,9 @@ void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
   if (!kind) return;
   Call call{kind, GroupAddress(inputs), sl_thread(), {}, -1};
   const auto at = [&](int index) -> const c10::IValue* {
-    return index >= 0 && static_cast<size_t>(index) < inputs.size() ? &inputs[static_cast<size_t>(index)] : nullptr;
+    return index >= 0 && static_cast<size_t>(index) < inputs.size()
+               ? &inputs[static_cast<size_t>(index)]
+               : nullptr;
   };
   if (const c10::IValue* tensors = at(kind->tensors)) call.payload.AddAll(*tensors);
   if (const c10::IValue* peer = at(kind->peer); peer && peer->isInt()) call.peer = peer->toInt();
@@ -208,11 +225,13 @@ void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
     if (pending.size() >= kMaxPending) pending.pop_front();
     pending.push_back(std::move(call));
   }
-  // Outside the lock: the hook may need the interpreter, and tells the group's name through NameGroup.
+  // Outside the lock: the hook may need the interpreter, and tells the group's name through
+  // NameGroup.
   if (auto* hook = unknown_group_hook.load(); unknown && hook) hook(GroupAddress(inputs));
 }
 
-CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue> inputs, bool marks) {
+CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue> inputs,
+                          bool marks) {
   CollectiveFields out;
   const Kind* kind = FindWork(name.substr(std::string_view("gloo:").size()));
   if (!kind) return out;
@@ -236,7 +255,8 @@ CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue
   out.Add(kKindTag, InternText(kind->name));
   if (peer >= 0) out.Add(kPeerTag, number(peer));
   if (marks) {
-    out.mark = sl_mark_start(InternText(MarkText(*kind, payload, peer, group.name)), InternText("communication"));
+    out.mark = sl_mark_start(InternText(MarkText(*kind, payload, peer, group.name)),
+                             InternText("communication"));
   }
   return out;
 }

@@ -1,8 +1,10 @@
-// Who talks to whom: joins the call of a collective, which knows its process group (c10d::allreduce_), with the work the
-// backend does for it on a thread of its own, which does not (gloo:all_reduce).
+// Who talks to whom: joins the call of a collective, which knows its process group
+// (c10d::allreduce_), with the work the backend does for it on a thread of its own, which does not
+// (gloo:all_reduce).
 //
-// Works of one group start in the order of the calls, and a backend's thread serves one group. Calls that no work follows
-// are forgotten after 4,096 newer ones. For any thread; collectives are rare, so one lock guards everything.
+// A work has the tensors of its call; one without tensors (a barrier) is found by order, since a
+// backend's thread serves one group. Calls that no work follows are forgotten after 4,096 newer
+// ones. For any thread; collectives are rare, so one lock guards everything.
 #ifndef STEPLENS_TORCH_ADAPTER_COLLECTIVES_H_
 #define STEPLENS_TORCH_ADAPTER_COLLECTIVES_H_
 
@@ -13,10 +15,10 @@
 
 namespace steplens::torch_adapter {
 
-// Text fields of the work's operator record (docs/formats/framework.md): group name, bytes, element count, data type,
-// ranks of the group, kind of collective, peer.
-inline constexpr uint16_t kGroupTag = 32, kBytesTag = 33, kCountTag = 34, kTypeTag = 35, kRanksTag = 36, kKindTag = 37,
-                          kPeerTag = 38;
+// Text fields of the work's operator record (docs/formats/framework.md): group name, bytes, element
+// count, data type, ranks of the group, kind of collective, peer.
+inline constexpr uint16_t kGroupTag = 32, kBytesTag = 33, kCountTag = 34, kTypeTag = 35,
+                          kRanksTag = 36, kKindTag = 37, kPeerTag = 38;
 struct CollectiveFields {
   sl_field fields[7];
   uint32_t count = 0;
@@ -34,7 +36,8 @@ inline bool IsWork(std::string_view name) { return name.starts_with("gloo:"); }
 void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
 
 // Its work starts on the calling thread (start of gloo:*). Opens the mark if `marks`.
-CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue> inputs, bool marks);
+CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue> inputs,
+                          bool marks);
 
 // Forgets the calls of the last capture; groups and their threads stay known.
 void ForgetCalls();

@@ -11,19 +11,24 @@ namespace {
 enum Kind : unsigned char { kNone = 200, kTensorList = 201, kScalar = 202, kScalarList = 203 };
 
 bool HasPlainShape(const at::Tensor& tensor) {
-  return tensor.defined() && !tensor.is_nested() && !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+  return tensor.defined() && !tensor.is_nested() &&
+         !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
 }
 
+// The usual kinds first: each question about the elements of a list costs more than the last.
 unsigned char KindOf(const c10::IValue& value) {
   if (value.isTensor()) {
     if (!HasPlainShape(value.toTensor())) return kNone;
     return static_cast<unsigned char>(value.toTensor().scalar_type());
   }
-  if (value.isScalar()) return kScalar;
   if (value.isNone()) return kNone;
+  if (value.isInt() || value.isBool() || value.isDouble() || value.isComplexDouble())
+    return kScalar;
+  if (!value.isList()) return kNone;
+  if (value.isIntList()) return kScalarList;
   if (value.isTensorList() || value.isOptionalTensorList()) return kTensorList;
-  if (value.isIntList() || value.isDoubleList() || value.isBoolList() || value.isComplexDoubleList()) return kScalarList;
-  return kNone;
+  return value.isDoubleList() || value.isBoolList() || value.isComplexDoubleList() ? kScalarList
+                                                                                   : kNone;
 }
 
 std::string_view NameOf(unsigned char kind) {
@@ -54,7 +59,8 @@ sl_string InternKinds(std::string_view kinds) {
 
 void AppendAddress(std::string* out, const void* address) {
   char buffer[32];
-  const int length = std::snprintf(buffer, sizeof(buffer), "0x%llx", reinterpret_cast<unsigned long long>(address));
+  const int length = std::snprintf(buffer, sizeof(buffer), "0x%llx",
+                                   reinterpret_cast<unsigned long long>(address));
   out->append(buffer, static_cast<size_t>(length));
 }
 
@@ -107,7 +113,8 @@ void Shapes::Spill(int64_t word) {
   more_.push_back(word);
 }
 
-sl_string DescribeInputs(c10::ArrayRef<const c10::IValue> inputs, TextCache<256>* cache, Shapes* shapes) {
+sl_string DescribeInputs(c10::ArrayRef<const c10::IValue> inputs, TextCache<256>* cache,
+                         Shapes* shapes) {
   char kinds[64];
   std::string many;
   const bool fits = inputs.size() <= sizeof(kinds);

@@ -1,4 +1,5 @@
-// What is kept of an operator's inputs: shapes, types and, for the memory timeline, the tensors themselves.
+// What is kept of an operator's inputs: shapes, types and, for the memory timeline, the tensors
+// themselves.
 #ifndef STEPLENS_TORCH_ADAPTER_INPUTS_H_
 #define STEPLENS_TORCH_ADAPTER_INPUTS_H_
 
@@ -34,8 +35,10 @@ class Shapes {
   std::vector<int64_t> more_;  // everything, once kInline is not enough
 };
 
-// Fills `shapes` and returns the text of the types: "float;Scalar;None". `cache` belongs to the calling thread.
-sl_string DescribeInputs(c10::ArrayRef<const c10::IValue> inputs, TextCache<256>* cache, Shapes* shapes);
+// Fills `shapes` and returns the text of the types: "float;Scalar;None". `cache` belongs to the
+// calling thread.
+sl_string DescribeInputs(c10::ArrayRef<const c10::IValue> inputs, TextCache<256>* cache,
+                         Shapes* shapes);
 
 // The texts of tags 5 (tensors), 6 (tensor lists) and 7 (scalars); empty where there is none.
 struct TensorTexts {

@@ -17,9 +17,11 @@ namespace {
 // Set before the callbacks are added and read by them only.
 slt_options settings{};
 at::CallbackHandle function_callback = at::INVALID_CALLBACK_HANDLE;
+bool function_callback_has_inputs = false;
 at::CallbackHandle range_callback = at::INVALID_CALLBACK_HANDLE;
 
-// Memory for the texts of tags 5 to 7, which hold addresses and so hardly repeat: beyond this much they are left out.
+// Memory for the texts of tags 5 to 7, which hold addresses and so hardly repeat: beyond this much
+// they are left out.
 constexpr int64_t kMaxTensorTextBytes = int64_t{256} << 20;
 std::atomic<int64_t> tensor_text_bytes{0};
 
@@ -31,10 +33,11 @@ struct Operator;
 
 // What a thread keeps between operators: texts it met and blocks for contexts.
 struct ThreadState {
-  TextCache<1024> names;
+  NameCache<1024> names;
   TextCache<256> types;
   FreeBlock* blocks = nullptr;
   unsigned block_count = 0;
+  const uint64_t thread = sl_thread();
   Operator* node = nullptr;  // the innermost node of the autograd engine that is evaluated
 
   ThreadState() = default;
@@ -48,8 +51,8 @@ struct ThreadState {
   }
 };
 
-// A plain pointer is what the hot path reads; the owner ends it with the thread. Operators that still run then (static
-// destructors) find no state and are not recorded.
+// A plain pointer is what the hot path reads; the owner ends it with the thread. Operators that
+// still run then (static destructors) find no state and are not recorded.
 thread_local ThreadState* thread_state = nullptr;
 thread_local bool thread_ended = false;
 struct ThreadStateOwner {
@@ -119,8 +122,8 @@ void AddCollective(std::string_view name, const at::RecordFunction& function, Op
   }
 }
 
-// The engine's range around a node does not know which forward operator the node belongs to; the node, which starts
-// inside it, does.
+// The engine's range around a node does not know which forward operator the node belongs to; the
+// node, which starts inside it, does.
 void LinkNode(std::string_view name, ThreadState* state, Operator* out) {
   if (out->record.scope == static_cast<uint8_t>(at::RecordScope::BACKWARD_FUNCTION)) {
     if (!state->node || state->node->record.sequence >= 0 || out->record.sequence < 0) return;
@@ -139,19 +142,24 @@ std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
   if (!state) return nullptr;
   std::unique_ptr<Operator> out(new Operator);
   sl_op& record = out->record;
-  const std::string_view name = function.name();
-  record.name = state->names.Get(name, InternText);
+  const char* name = function.name();
+  record.name = state->names.Get(name);
   record.sequence = function.seqNr();
   record.forward_thread = function.forwardThreadId();
   record.scope = static_cast<uint8_t>(function.scope());
-  record.start_thread = sl_thread();
-  if (settings.shapes) record.dtypes = DescribeInputs(function.inputs(), &state->types, &out->shapes);
+  record.start_thread = state->thread;
+  if (settings.shapes) {
+    record.dtypes = DescribeInputs(function.inputs(), &state->types, &out->shapes);
+  }
   if (settings.stack && function.scope() != at::RecordScope::BACKWARD_FUNCTION) {
     settings.stack(&record.call_stack, &record.modules);
   }
-  if (name.size() > 5 && (name[0] == 'c' || name[0] == 'g')) AddCollective(name, function, out.get());
-  if (record.scope != 0 || name.starts_with("au")) LinkNode(name, state, out.get());
-  if (settings.tensors && out->collective.count == 0) AddTensorTexts(function.inputs(), &out->collective);
+  // Most operators are aten::*; what is special has another begin.
+  if (name[0] == 'c' || name[0] == 'g') AddCollective(name, function, out.get());
+  if (record.scope != 0 || (name[0] == 'a' && name[1] == 'u')) LinkNode(name, state, out.get());
+  if (settings.tensors && out->collective.count == 0) {
+    AddTensorTexts(function.inputs(), &out->collective);
+  }
   record.start = sl_now();  // last: what is done here is not the operator's time
   return out;
 }
@@ -161,9 +169,10 @@ void End(const at::RecordFunction& function, at::ObserverContext* context) {
   const sl_ticks now = sl_now();
   auto* out = static_cast<Operator*>(context);
   sl_op& record = out->record;
-  if (out->is_node && thread_state) thread_state->node = out->outer_node;
+  const ThreadState* state = thread_state;
+  if (out->is_node && state) thread_state->node = out->outer_node;
   record.end = now;
-  record.end_thread = sl_thread();
+  record.end_thread = state ? state->thread : sl_thread();
   record.is_async = function.isAsync();
   record.shapes = out->shapes.data();
   record.shape_words = out->shapes.size();
@@ -173,21 +182,28 @@ void End(const at::RecordFunction& function, at::ObserverContext* context) {
   if (out->collective.mark != 0) sl_mark_end(out->collective.mark);
 }
 
-// Ranges (user scope) are few and always come with their inputs: the work of a collective is one of them.
-void AddCallbacks(bool function_inputs) {
+at::CallbackHandle AddFunctionCallback(bool with_inputs) {
   using Scope = at::RecordScope;
   std::unordered_set<Scope> scopes;
   for (size_t i = 0; i < static_cast<size_t>(Scope::NUM_SCOPES); ++i) {
-    // Counts of kernels' data types and of build features come with every operator and say nothing about time.
+    // Counts of kernels' data types and of build features come with every operator and say nothing
+    // about time.
     const auto scope = static_cast<Scope>(i);
-    if (scope != Scope::USER_SCOPE && scope != Scope::KERNEL_FUNCTION_DTYPE && scope != Scope::BUILD_FEATURE) {
+    if (scope != Scope::USER_SCOPE && scope != Scope::KERNEL_FUNCTION_DTYPE &&
+        scope != Scope::BUILD_FEATURE) {
       scopes.insert(scope);
     }
   }
-  function_callback =
-      at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(function_inputs).scopes(scopes));
-  range_callback =
-      at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End).needsInputs(true).scopes({Scope::USER_SCOPE}));
+  return at::addGlobalCallback(
+      at::RecordFunctionCallback(&Start, &End).needsInputs(with_inputs).scopes(scopes));
+}
+
+// Ranges (user scope) are few and always come with their inputs: the work of a collective is one of
+// them.
+at::CallbackHandle AddRangeCallback() {
+  return at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End)
+                                   .needsInputs(true)
+                                   .scopes({at::RecordScope::USER_SCOPE}));
 }
 
 }  // namespace
@@ -196,13 +212,22 @@ void InstallOperators(const slt_options& options) {
   settings = options;
   tensor_text_bytes = 0;
   ForgetCalls();
-  AddCallbacks(options.shapes != 0 || options.tensors != 0 || options.inputs != 0);
+  function_callback_has_inputs = options.shapes != 0 || options.tensors != 0 || options.inputs != 0;
+  function_callback = AddFunctionCallback(function_callback_has_inputs);
+  range_callback = AddRangeCallback();
 }
 
 void RemoveOperators() {
   if (function_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(function_callback);
   if (range_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_callback);
   function_callback = range_callback = at::INVALID_CALLBACK_HANDLE;
+}
+
+void AlsoTakeInputs() {
+  if (function_callback == at::INVALID_CALLBACK_HANDLE || function_callback_has_inputs) return;
+  function_callback_has_inputs = true;
+  at::removeCallback(function_callback);
+  function_callback = AddFunctionCallback(true);
 }
 
 }  // namespace steplens::torch_adapter

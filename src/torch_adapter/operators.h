@@ -10,6 +10,10 @@ namespace steplens::torch_adapter {
 void InstallOperators(const slt_options& options);
 void RemoveOperators();
 
+// Installs them again so that operators come with their inputs, unless they do already. Operators
+// that run are recorded.
+void AlsoTakeInputs();
+
 }  // namespace steplens::torch_adapter
 
 #endif

@@ -51,6 +51,30 @@ class TextCache {
   std::array<Entry, kSize> entries_{};
 };
 
+// Ids of C strings, found by where they lie: names of operators stay where they are. The text is
+// compared all the same, because names of ranges are temporary.
+template <size_t kSize>
+class NameCache {
+  static_assert((kSize & (kSize - 1)) == 0);
+
+ public:
+  sl_string Get(const char* name) {
+    const auto address = reinterpret_cast<uintptr_t>(name) >> 4;
+    Entry& entry = entries_[(address ^ (address >> 10)) & (kSize - 1)];
+    if (entry.id != 0 && std::strcmp(entry.name.c_str(), name) == 0) return entry.id;
+    entry.name = name;
+    entry.id = sl_intern(name, entry.name.size());
+    return entry.id;
+  }
+
+ private:
+  struct Entry {
+    std::string name;
+    sl_string id = 0;
+  };
+  std::array<Entry, kSize> entries_{};
+};
+
 inline sl_string InternText(std::string_view text) { return sl_intern(text.data(), text.size()); }
 
 }  // namespace steplens::torch_adapter

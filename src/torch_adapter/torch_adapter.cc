@@ -35,8 +35,15 @@ void slt_stop() {
   steplens::torch_adapter::RemoveOperators();
 }
 
+void slt_watch_groups() {
+  const std::lock_guard lock(hooks_mutex);
+  if (hooks_installed) steplens::torch_adapter::AlsoTakeInputs();
+}
+
 void slt_group(uint64_t address, const char* name, const char* ranks) {
   if (name && ranks) steplens::torch_adapter::NameGroup(address, name, ranks);
 }
 
-void slt_unknown_group_hook(void (*hook)(uint64_t address)) { steplens::torch_adapter::SetUnknownGroupHook(hook); }
+void slt_unknown_group_hook(void (*hook)(uint64_t address)) {
+  steplens::torch_adapter::SetUnknownGroupHook(hook);
+}

@@ -1,8 +1,9 @@
-/* libsteplens_torch.so: what happens inside PyTorch, into the capture that runs (steplens/collect.h).
+/* libsteplens_torch.so: what happens inside PyTorch, into the capture that runs
+ * (steplens/collect.h).
  *
- * One set of hooks per process. slt_start and slt_stop are called by one thread at a time; the hooks run on any thread
- * and do nothing while the recorder keeps nothing. The library must not be unloaded: tensors made during a capture are
- * freed through it. */
+ * One set of hooks per process. slt_start and slt_stop are called by one thread at a time; the
+ * hooks run on any thread and do nothing while the recorder keeps nothing. The library must not be
+ * unloaded: tensors made during a capture are freed through it. */
 #ifndef STEPLENS_TORCH_ADAPTER_TORCH_ADAPTER_H_
 #define STEPLENS_TORCH_ADAPTER_TORCH_ADAPTER_H_
 
@@ -12,8 +13,8 @@
 extern "C" {
 #endif
 
-/* The Python call stack and module hierarchy of the calling thread, 0 where there is none. May be called without the
- * interpreter lock. */
+/* The Python call stack and module hierarchy of the calling thread, 0 where there is none. May be
+ * called without the interpreter lock. */
 typedef void (*slt_stack_function)(sl_string* call_stack, sl_string* modules);
 
 typedef struct slt_options {
@@ -36,9 +37,15 @@ SL_API int slt_start(const slt_options* options);
 /* Removes them; operators that are running are not recorded any more. */
 SL_API void slt_stop(void);
 
-/* Tells who a process group is: the address of its C++ object, its name in captures, its global ranks as "0,1". */
+/* From now on inputs are looked at (slt_options.inputs): the process has joined a group. Nothing
+ * without hooks. */
+SL_API void slt_watch_groups(void);
+
+/* Tells who a process group is: the address of its C++ object, its name in captures, its global
+ * ranks as "0,1". */
 SL_API void slt_group(uint64_t address, const char* name, const char* ranks);
-/* Called on the thread of a collective whose group is not known; may call slt_group. NULL: nothing is called. */
+/* Called on the thread of a collective whose group is not known; may call slt_group. NULL: nothing
+ * is called. */
 SL_API void slt_unknown_group_hook(void (*hook)(uint64_t address));
 
 #ifdef __cplusplus

@@ -9,8 +9,8 @@ from typing import Any, Callable, Optional
 from .. import _command, _log
 from .._rank import global_rank
 from ..torch_npu.npu import mstx
+from ..torch_npu.profiler._offline import analyse_below
 from ..torch_npu.profiler._schedule import quiet_schedule
-from ..torch_npu.profiler.profiler import analyse as _analyse_path
 from ..torch_npu.profiler.profiler import profile
 from ._config import ROLE, ProfilerConfig
 
@@ -52,9 +52,11 @@ def profiler_stop(profiler: Optional[profile]) -> None:
         profiler.stop()
 
 
-def analyse(path: str = "./profiler_data", **options: Any) -> None:
-    """Analyses all captures below `path`, of all stages; `options` as for torch_npu.profiler.profiler.analyse."""
-    _analyse_path(path, **options)
+@_log.guarded()
+def analyse(path: str = "./profiler_data", max_process_number: int = max(1, (os.cpu_count() or 1) // 2),
+            export_type: Any = None) -> None:
+    """Analyses all captures below `path`, of all stages; parameters as for torch_npu.profiler.profiler.analyse."""
+    analyse_below(path, max_process_number, export_type, deep=True)
 
 
 def mstx_timer_decorator(function: Callable) -> Callable:

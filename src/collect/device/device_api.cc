@@ -1,5 +1,6 @@
 // The calls of device.h: their order, and who serves them.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -7,6 +8,7 @@
 
 #include "collect/capture.h"
 #include "collect/device/acl_profiling.h"
+#include "collect/device/device_marks.h"
 #include "collect/device/mspti.h"
 #include "steplens/device.h"
 
@@ -30,6 +32,9 @@ Backend& TheBackend() {
   static Backend* const backend = new Backend;
   return *backend;
 }
+
+// Whether the device records marks now, without the lock: marks of a program come often.
+std::atomic<bool> takes_marks{false};
 
 DeviceResult OutOfOrder(const char* call) {
   return {SL_DEVICE_NOT_READY, std::string(call) + " was called out of order"};
@@ -91,7 +96,9 @@ DeviceResult Start(Backend& backend) {
   }
   DeviceResult result =
       backend.config.use_mspti != 0 ? backend.mspti.Start(backend.config) : backend.acl.Start();
-  if (result.ok()) backend.state = State::kRunning;
+  if (!result.ok()) return result;
+  backend.state = State::kRunning;
+  takes_marks = backend.config.use_mspti == 0 && backend.config.mstx != 0;
   return result;
 }
 
@@ -110,6 +117,7 @@ DeviceResult Mark(Backend& backend, const char* message, void* stream) {
 
 DeviceResult Stop(Backend& backend) {
   if (backend.state != State::kRunning) return OutOfOrder("sl_device_stop");
+  takes_marks = false;
   backend.state = State::kStopped;
   return backend.config.use_mspti != 0 ? backend.mspti.Stop() : backend.acl.Stop();
 }
@@ -140,6 +148,12 @@ int Guarded(Call call) {
 }
 
 }  // namespace
+
+void MarkOnStream(const char* message, void* stream) {
+  if (stream == nullptr || !takes_marks.load(std::memory_order_relaxed)) return;
+  sl_device_mark(message, stream);
+}
+
 }  // namespace steplens::collect
 
 using namespace steplens::collect;

@@ -85,7 +85,7 @@ def _checked_experimental(value: Any, activities: set, checker: Checker) -> _Exp
         checker.note("Parameter experimental_config is not an _ExperimentalConfig; the default is used.")
         value = None
     if value is not None and ProfilerActivity.NPU not in activities:
-        checker.note("Experimental config will not be used while ProfilerActivity.NPU is not set.")
+        checker.note("Experimental config will not be used for the device while ProfilerActivity.NPU is not set.")
     experimental = value if value is not None else _ExperimentalConfig()
     if experimental._gc_detect_threshold is not None and ProfilerActivity.CPU not in activities:
         checker.note("GC detect will not take effect while ProfilerActivity.CPU is not set.")

@@ -27,8 +27,9 @@ from ..._check import is_int
 from ..._session import Source
 from . import _dynamic_config, _optimizer, _output
 from ._dynamic_config import DynamicConfig
+from ._handler import _TraceHandler
 from ._schedule import quiet_schedule
-from .profiler import _TraceHandler, profile
+from .profiler import profile
 
 __all__ = ["apply_daemon_text", "init", "set_state", "start", "status", "step"]
 

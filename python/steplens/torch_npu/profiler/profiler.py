@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import uuid
 from typing import Any, Callable, Optional
 
-from ... import _analyse, _log, _paths, _rank
-from ..._check import Checker, is_int, is_one_of
+from ... import _analyse, _log, _rank
+from ..._check import Checker
 from ..._machine import Machine
 from ..._metadata import Metadata
 from ..._schedule import Action
 from ..._session import Source
 from . import _flops, _output, _settings
 from ._constants import ProfilerAction
+from ._handler import tensorboard_trace_handler
+from ._offline import analyse
 
 __all__ = ["_KinetoProfile", "analyse", "profile", "tensorboard_trace_handler"]
 
@@ -298,64 +299,6 @@ class profile(_KinetoProfile):
     def _call_observer(self, name: str) -> None:
         if self._observer is not None:
             getattr(self._observer, name)()
-
-
-class _TraceHandler:
-    """An on_trace_ready that analyses the finished capture. `mode`: no, sync or async; `place`: where captures go."""
-
-    def __init__(self, mode: str, place: _output.Place):
-        self.mode = mode
-        self.place = place
-
-    def __call__(self, finished: _KinetoProfile) -> None:
-        if self.mode == "no":
-            return
-        directory = finished._machine.directory
-        _log.info(f"Start parsing profiling data in {self.mode} mode at: {directory}")
-        begin = time.monotonic()
-        done = _analyse.analyse(directory, finished._config.export, wait=self.mode == "sync")
-        if done and self.mode == "sync":
-            _log.info(f"All profiling data parsed in a total time of {time.monotonic() - begin:.3f} s.")
-
-
-@_log.guarded()
-def tensorboard_trace_handler(dir_name: str | None = None, worker_name: str | None = None, analyse_flag: bool = True,
-                              async_mode: bool = False) -> Optional[_TraceHandler]:
-    """A handler for `on_trace_ready`. The place is set now, not when a capture is finished."""
-    place = _output.set_place(dir_name, worker_name)
-    checker = Checker(_log.warning)
-    analyses = checker.boolean("Parameter analyse_flag", analyse_flag, True)
-    in_background = checker.boolean("Parameter async_mode", async_mode, False)
-    return _TraceHandler(("async" if in_background else "sync") if analyses else "no", place)
-
-
-@_log.guarded()
-def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count() or 1) // 2),
-            export_type: str | list | None = None):
-    """Analyses the capture at `profiler_path`, or those directly below it."""
-    if _analyse.refuses():
-        return
-    cores = os.cpu_count() or 1
-    if not is_int(max_process_number) or max_process_number <= 0:
-        default = max(1, cores // 2)
-        _log.warning(f"Parameter max_process_number must be a positive int; it is set to {default}.")
-        max_process_number = default
-    elif max_process_number > cores:
-        _log.warning(f"Parameter max_process_number is larger than the number of cores; it is set to {cores}.")
-        max_process_number = cores
-    captures = _paths.captures(os.path.realpath(os.path.expanduser(profiler_path)))
-    if captures:
-        _analyse.analyse_all(captures, _checked_export(export_type), max_process_number)
-
-
-def _checked_export(value: Any) -> Optional[list]:
-    if value is None:
-        return None
-    types = [value] if isinstance(value, str) else value
-    if isinstance(types, list) and types and all(is_one_of(item, ("text", "db")) for item in types):
-        return list(dict.fromkeys(types))
-    _log.warning("Parameter export_type must be text, db or a list of these; the types that were recorded are used.")
-    return None
 
 
 def _checked_output(path: Any) -> str:

@@ -1,0 +1,128 @@
+"""Two ranks with gloo, each recording itself: collectives carry their group and agree between the ranks."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import raw_reader
+from native_support import NativeTest
+
+RANK = """
+import os, sys, torch
+import torch.distributed as dist
+from steplens._capture import Capture
+from steplens._config import Config
+
+rank = int(os.environ["RANK"])
+torch.set_num_threads(1)
+if sys.argv[2] == "before":
+    capture = Capture(Config(activities={"cpu"}, mstx=True), sys.argv[1])
+    capture.start()
+dist.init_process_group("gloo")
+pair, alone = dist.new_group([0, 1]), [dist.new_group([r]) for r in range(2)][rank]
+if sys.argv[2] == "after":
+    capture = Capture(Config(activities={"cpu"}, record_shapes=True), sys.argv[1])
+    capture.start()
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 4))
+for step in range(3):
+    capture.step_begin(step)
+    model(torch.ones(2, 8)).sum().backward()
+    works = [dist.all_reduce(torch.ones(10), group=group, async_op=True) for group in (pair, dist.group.WORLD) * 4]
+    for work in works:
+        work.wait()
+    dist.all_reduce(torch.ones(3), group=alone)
+    dist.all_gather([torch.ones(5, dtype=torch.int64) for _ in range(2)], torch.ones(5, dtype=torch.int64))
+    dist.broadcast(torch.ones(7), src=0)
+    if rank == 0:
+        dist.send(torch.ones(6), 1)
+    else:
+        dist.recv(torch.ones(6), 0)
+    dist.barrier(group=pair)
+    capture.step_end()
+capture.stop()
+dist.destroy_process_group()
+capture.finalize({})
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run_ranks(root, when):
+    port = free_port()
+    programs = []
+    for rank in range(2):
+        environment = {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                       "MASTER_PORT": str(port)}
+        programs.append(subprocess.Popen([sys.executable, "-c", RANK, os.path.join(root, f"rank{rank}"), when], env=environment,
+                                         stderr=subprocess.PIPE, text=True))
+    for program in programs:
+        _, said = program.communicate(timeout=120)
+        if program.returncode:
+            raise AssertionError(said)
+    return [os.path.join(root, f"rank{rank}") for rank in range(2)]
+
+
+def works(directory, group):
+    """(kind, elements, type) of each work of a group, in order of start."""
+    found = sorted((op for op in raw_reader.ops(directory) if op.name.startswith("gloo:") and op.fields.get(32) == group),
+                   key=lambda op: op.start)
+    return [(op.fields[37], op.fields[34], op.fields.get(35)) for op in found]
+
+
+class Collectives(NativeTest):
+    def check(self, when):
+        with tempfile.TemporaryDirectory() as root:
+            first, second = run_ranks(root, when)
+            self.assertEqual(raw_reader.info(first)["rank_id"], "0")
+            groups = raw_reader.metadata(first)["parallel_group_info"]
+            world = next(name for name, group in groups.items() if group["group_name"] == "default_group")
+            self.assertEqual(groups[world], {"group_name": "default_group", "group_rank": 0, "global_ranks": [0, 1]})
+            others = [name for name, group in groups.items() if name != world and group["global_ranks"] == [0, 1]]
+            self.assertEqual(len(others), 1)
+            self.check_matching(first, second, world, others[0])
+            self.check_every_work_is_known(first)
+
+    def check_matching(self, first, second, world, pair):
+        for group in (world, pair):
+            ours, theirs = works(first, group), works(second, group)
+            mirrored = [("recv", *rest) if kind == "send" else (kind, *rest) for kind, *rest in ours]
+            self.assertEqual(sorted(mirrored, key=str), sorted(theirs, key=str))
+        self.assertEqual(works(first, pair).count(("all_reduce", "10", "fp32")), 12)
+        self.assertEqual(works(first, world).count(("all_reduce", "10", "fp32")), 12)
+        self.assertEqual(works(first, world).count(("all_gather", "5", "int64")), 3)
+        self.assertEqual(works(first, world).count(("broadcast", "7", "fp32")), 3)
+        self.assertEqual(works(first, world).count(("send", "6", "fp32")), 3)
+        self.assertEqual(works(first, pair).count(("barrier", "0", None)), 3)
+
+    def check_every_work_is_known(self, directory):
+        ops = raw_reader.ops(directory)
+        found = [op for op in ops if op.name.startswith("gloo:")]
+        self.assertGreater(len(found), 40)
+        for op in found:
+            self.assertTrue(op.is_async)
+            self.assertIn(op.fields[36], ("0,1", "0"))
+            if 35 in op.fields:
+                size = {"fp32": 4, "int64": 8, "int32": 4, "uint8": 1}[op.fields[35]]
+                self.assertEqual(int(op.fields[33]), int(op.fields[34]) * size)
+        sends = [op for op in found if op.fields[37] == "send"]
+        self.assertEqual({op.fields[38] for op in sends}, {"1"})
+        # What DDP reduces by itself during backward is there as well.
+        self.assertEqual(sum(op.fields[34] == "36" and op.fields[37] == "all_reduce" for op in found), 3)
+        self.assertTrue([op for op in ops if op.name == "c10d::allreduce_"])
+
+    def test_capture_after_the_groups(self):
+        self.check("after")
+
+    def test_capture_before_the_groups_and_without_shapes(self):
+        self.check("before")
+
+
+if __name__ == "__main__":
+    unittest.main()
