@@ -48,7 +48,6 @@ class RecordReader {
   std::unique_ptr<ByteSource> source_;
   std::string name_;
   store::IssueLog& issues_;
-  size_t block_bytes_;
   std::vector<uint8_t> buffer_;  // bytes [pos_, end_) are not consumed yet
   size_t pos_ = 0;
   size_t end_ = 0;
