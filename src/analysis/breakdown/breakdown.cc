@@ -156,6 +156,11 @@ std::vector<StepRange> StepsOrAll(const TraceStore& store) {
            std::numeric_limits<int64_t>::max()}};
 }
 
+// Raw captures are measured as their text results will be.
+bool IsText(const TraceStore& store) {
+  return store.info.format == "text" || store.info.format == "raw";
+}
+
 std::vector<StepParts> BreakDownDevice(const TraceStore& store, const DeviceWork& work,
                                        std::span<const StepRange> steps) {
   std::vector<StepParts> rows(steps.size());
@@ -164,7 +169,7 @@ std::vector<StepParts> BreakDownDevice(const TraceStore& store, const DeviceWork
     rows[s].step = steps[s].step;
     rows[s].host_begin_ns = steps[s].host_begin_ns;
   }
-  if (store.info.format == "text") {
+  if (IsText(store)) {
     CountTimeline(work, steps, rows);
   } else {
     for (size_t s = 0; s < steps.size(); ++s) CountSelection(work, steps[s], rows[s]);
@@ -254,7 +259,7 @@ table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOpt
     for (const DeviceWork& work : works[r]) {
       for (const StepParts& parts : BreakDownDevice(store, work, steps)) {
         if (!options.selection.HasStep(parts.step)) continue;
-        result.Append(store.info.rank, parts, store.info.format == "text");
+        result.Append(store.info.rank, parts, IsText(store));
       }
     }
   }
