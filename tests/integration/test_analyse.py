@@ -219,7 +219,11 @@ class CpuCapture(Case):
         db = cpu_capture(self.scratch / "d_ascend_pt", 0, export_type=("db",))
         self.run_program("analyse", self.scratch, expect=0)
         self.assertEqual(self.info(db)["ranks"][0]["format"], "db")
-        self.assertEqual(self.rows("breakdown", text), self.rows("breakdown", db))
+        # The forms differ in one rule: text never splits a piece of free time at the border of a step.
+        columns = ("Step", "Computing", "Communication", "Communication(Not Overlapped)", "Overlapped", "Preparing")
+        for a, b in zip(self.rows("breakdown", text), self.rows("breakdown", db), strict=True):
+            self.assertEqual([a[c] for c in columns], [b[c] for c in columns])
+            self.assertGreaterEqual(a["Free"], b["Free"])
         self.run_program("verify", db, expect=0)
 
     def test_ranks_of_a_job_match(self):
