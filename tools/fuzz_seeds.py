@@ -9,6 +9,7 @@ instead of first having to find out what one looks like.
 import json
 import pathlib
 import sqlite3
+import struct
 import sys
 
 import make_framework as raw
@@ -131,7 +132,10 @@ def framework_seed():
         raw.old_module_call(0, "1", "Conv"),
         raw.mark(1, 5, 9, "ProfilerStep#1", "mine"),
         raw.counter_series(1, "CPU Usage/0") + raw.counter_sample(1, 5, 1.5),
-        raw.record(35, (1).to_bytes(8, "little") * 2, [(1, "main")])]
+        raw.record(35, (1).to_bytes(8, "little") * 2, [(1, "main")]),
+        raw.record(36, struct.pack("<IIqqIIQQQ", 2, 0, 20, 50, 0, 3, 7, 0, 0), [(1, "MatMul"), (2, "KERNEL_AICORE")])
+        + raw.record(36, struct.pack("<IIqqIIQQQ", 9, 4, 60, 90, 0, 3, 8, 16, 0), [(1, "hcom_allReduce__1_0_1"), (2, "g")])
+        + raw.record(36, struct.pack("<IIqqIIQQQ", 11, 0, 3, 6, 1, 1, 7, 0, 0), [(1, "launch")])]
     return b"".join(bytes([kind]) + len(data).to_bytes(2, "little") + data for kind, data in enumerate(files))
 
 

@@ -18,8 +18,6 @@ import make_framework as raw  # noqa: E402
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 CAPTURES = [DATA / "ascend_pt" / "text" / level / f"rank{rank}_ascend_pt" for level in ("level0", "level1") for rank in (0, 1)]
-BASE = 1_700_000_000_000_000_000  # where the synthetic captures are in time
-CLOCK = {"end_info": {"collectionTimeEnd": BASE, "MonotonicTimeEnd": 0}, "steplens_version": "test"}
 
 
 def rows(folder, name):
@@ -156,35 +154,11 @@ class Oracle(Case):
         self.assertEqual(snapshot(folder), before)
 
 
-def cpu_capture(folder, rank, *, steps=3, **options):
-    """A training loop on a CPU: per step two layers, an all-reduce of gloo, and memory."""
-    ops, memory, now = [], [], 1_000_000
-    for step in range(steps):
-        begin = now
-        for layer in range(2):
-            ops.append(raw.op_range("aten::addmm", now + 100, now + 900, tid=10, shapes="8,4;4,4", dtypes="float;float"))
-            memory.append(raw.memory(64 * (layer + 1), now + 200, 128, 128, 256, 128, device=rank, tid=10))
-            ops.append(raw.op_range("aten::linear", now, now + 1000, tid=10, sequence=step * 2 + layer))
-            now += 1100
-        extra = raw.collective("17522688603477080586", 4096, 1024, "float", "0,1", "all_reduce")
-        ops.append(raw.op_range("c10d::allreduce_", now, now + 50, tid=10))
-        ops.append(raw.op_range("gloo:all_reduce", now + 10, now + 2000 + 100 * rank, tid=10, end_tid=11, is_async=1, extra=extra))
-        now += 2200
-        for layer in range(2):
-            memory.append(raw.memory(64 * (layer + 1), now, -128, 0, 256, 0, kind=raw.FREE, device=rank, tid=10))
-        ops.append(raw.op_range(f"ProfilerStep#{step}", begin, now, tid=10, scope=7))
-    files = {"torch.op_range": ops, "torch.memory_usage": memory,
-             "torch.gc_record": [raw.gc(1_000_300, 1_000_400)],
-             "steplens.mark": [raw.mark(1, 1_000_000, 1_000_500, "forward", "mine")],
-             "steplens.counter": [raw.counter_series(1, "CPU Usage/0"), raw.counter_sample(1, 1_000_100, 50.0)]}
-    return raw.write_capture(folder, files, rank=rank, clock=CLOCK, **options)
-
-
 class CpuCapture(Case):
     """A capture whose device is the host."""
 
     def test_results_hold_kernels_streams_and_communication(self):
-        folder = cpu_capture(self.scratch / "a_ascend_pt", 0, export_type=("text", "db"))
+        folder = raw.training(self.scratch / "a_ascend_pt", 0, export_type=("text", "db"))
         self.run_program("analyse", folder, expect=0)
         kernels = rows(folder, "kernel_details.csv")
         self.assertEqual(collections.Counter(k["Name"] for k in kernels if "hcom" not in k["Name"]), {"aten::addmm": 6})
@@ -205,7 +179,7 @@ class CpuCapture(Case):
         self.assertTrue((folder / OUTPUT / "ascend_pytorch_profiler_0.db").exists())
 
     def test_raw_and_analysed_capture_agree(self):
-        folder = cpu_capture(self.scratch / "a_ascend_pt", 0)
+        folder = raw.training(self.scratch / "a_ascend_pt", 0)
         before = self.rows("breakdown", folder)
         operators = self.rows("ops", folder)
         self.run_program("analyse", folder, expect=0)
@@ -215,8 +189,8 @@ class CpuCapture(Case):
         self.run_program("verify", folder, expect=0)
 
     def test_text_and_db_agree(self):
-        text = cpu_capture(self.scratch / "t_ascend_pt", 0, export_type=("text",))
-        db = cpu_capture(self.scratch / "d_ascend_pt", 0, export_type=("db",))
+        text = raw.training(self.scratch / "t_ascend_pt", 0, export_type=("text",))
+        db = raw.training(self.scratch / "d_ascend_pt", 0, export_type=("db",))
         self.run_program("analyse", self.scratch, expect=0)
         self.assertEqual(self.info(db)["ranks"][0]["format"], "db")
         # The forms differ in one rule: text never splits a piece of free time at the border of a step.
@@ -228,7 +202,7 @@ class CpuCapture(Case):
 
     def test_ranks_of_a_job_match(self):
         for rank in range(2):
-            cpu_capture(self.scratch / "job" / f"r{rank}_ascend_pt", rank)
+            raw.training(self.scratch / "job" / f"r{rank}_ascend_pt", rank)
         done = self.run_program("analyse", self.scratch / "job", "--export-type", "text", expect=0)
         self.assertEqual(len(done.out.splitlines()), 2)
         times = [json.loads((self.scratch / "job" / f"r{rank}_ascend_pt" / OUTPUT / "communication.json").read_text())
@@ -236,16 +210,16 @@ class CpuCapture(Case):
         self.assertEqual(times[0]["step1"]["collective"].keys(), times[1]["step1"]["collective"].keys())
 
     def test_mindspore_captures_are_known_by_their_name(self):
-        folder = cpu_capture(self.scratch / "a_ascend_ms", 0)
+        folder = raw.training(self.scratch / "a_ascend_ms", 0)
         self.assertEqual(self.info(folder)["ranks"][0]["source"], "ascend_ms")
 
     def test_single_exports(self):
-        folder = cpu_capture(self.scratch / "a_ascend_pt", 0)
+        folder = raw.training(self.scratch / "a_ascend_pt", 0)
         self.run_program("analyse", folder, "--export", "chrome_trace", "--output", self.scratch / "t.json", expect=0)
         self.assertTrue(load_trace(self.scratch / "t.json"))
         self.assertFalse((folder / OUTPUT).exists())
         stack = raw.op_range("aten::mm", 0, 5_000, stack="b.py(2): g;a.py(1): f")
-        stacked = raw.write_capture(self.scratch / "s_ascend_pt", {"torch.op_range": [stack]}, clock=CLOCK)
+        stacked = raw.write_capture(self.scratch / "s_ascend_pt", {"torch.op_range": [stack]}, clock=raw.TRAINING_CLOCK)
         self.run_program("analyse", stacked, "--export", "stacks", "--output", self.scratch / "s.log", expect=0)
         self.assertEqual((self.scratch / "s.log").read_text(), "a.py(1): f;b.py(2): g 5\n")
 
@@ -255,7 +229,7 @@ class Running(Case):
 
     def setUp(self):
         super().setUp()
-        self.folder = cpu_capture(self.scratch / "job" / "a_ascend_pt", 0)
+        self.folder = raw.training(self.scratch / "job" / "a_ascend_pt", 0)
 
     def test_up_to_date_results_are_left_alone(self):
         self.run_program("analyse", self.folder, expect=0)
@@ -296,7 +270,7 @@ class Running(Case):
         self.assertIn("cannot create the folder", done.err)
 
     def test_ranks_are_chosen(self):
-        cpu_capture(self.scratch / "job" / "deeper" / "b_ascend_pt", 1)
+        raw.training(self.scratch / "job" / "deeper" / "b_ascend_pt", 1)
         done = self.run_program("analyse", self.scratch / "job", "--rank", "1", expect=0)
         self.assertIn("b_ascend_pt", done.out)
         self.assertFalse((self.folder / OUTPUT).exists())

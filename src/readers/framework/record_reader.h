@@ -19,7 +19,7 @@ class RecordReader {
  public:
   // No real record is near this size; one with damaged length would be.
   static constexpr size_t kMaxRecordBytes = size_t{64} << 20;
-  static constexpr size_t kBlockBytes = size_t{1} << 20;
+  static constexpr size_t kBlockBytes = size_t{1} << 18;
 
   // `issues` must outlive the reader; `name` is used in messages.
   RecordReader(std::unique_ptr<ByteSource> source, std::string name, store::IssueLog& issues,
