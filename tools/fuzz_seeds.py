@@ -9,7 +9,10 @@ instead of first having to find out what one looks like.
 import json
 import pathlib
 import sqlite3
+import struct
 import sys
+
+import make_framework as raw
 
 RANK = pathlib.Path(__file__).resolve().parents[1] / "examples/sample/rank0_ascend_pt"
 OUTPUT = RANK / "ASCEND_PROFILER_OUTPUT"
@@ -113,6 +116,29 @@ def db_seed(path, tables):
     connection.close()
 
 
+def framework_seed():
+    """Each raw file with a record or two, as framework_fuzz takes them: kind, length, bytes, in the order of FrameworkFile."""
+    files = [
+        raw.op_range("aten::mm", 10, 30, sequence=1, dtypes="float", shapes="2,3", stack="a.py(1): f",
+                     extra=raw.collective("g", 8, 2, "float", "0,1", "all_reduce"))
+        + raw.op_range("aten::add", 40, 50, sequence=1, tid=2, fwd_tid=1, era="2023"),
+        b"".join(raw.op_mark("add", time, kind, 1, tid=1 + kind // 2) for time, kind in ((12, 0), (14, 1), (20, 2), (30, 3))),
+        raw.memory(1, 12, 64, 64, 64, 64) + raw.memory(1, 25, -64, 0, 64, 0, kind=raw.FREE, tid=2, era="2024"),
+        raw.python_event(5, 1, 0) + raw.python_event(9, 0, 1),
+        raw.python_name(1, "Linear######12"),
+        raw.record(5, (1).to_bytes(8, "little"), [(1, "w)t)g"), (2, "t)g)s>t]")]),
+        raw.gc(3, 4),
+        raw.old_python_event(5, 0, "f") + raw.old_python_event(7, 1, ""),
+        raw.old_module_call(0, "1", "Conv"),
+        raw.mark(1, 5, 9, "ProfilerStep#1", "mine"),
+        raw.counter_series(1, "CPU Usage/0") + raw.counter_sample(1, 5, 1.5),
+        raw.record(35, (1).to_bytes(8, "little") * 2, [(1, "main")]),
+        raw.record(36, struct.pack("<IIqqIIQQQ", 2, 0, 20, 50, 0, 3, 7, 0, 0), [(1, "MatMul"), (2, "KERNEL_AICORE")])
+        + raw.record(36, struct.pack("<IIqqIIQQQ", 9, 4, 60, 90, 0, 3, 8, 16, 0), [(1, "hcom_allReduce__1_0_1"), (2, "g")])
+        + raw.record(36, struct.pack("<IIqqIIQQQ", 11, 0, 3, 6, 1, 1, 7, 0, 0), [(1, "launch")])]
+    return b"".join(bytes([kind]) + len(data).to_bytes(2, "little") + data for kind, data in enumerate(files))
+
+
 def make_seeds(folder):
     def write(target, name, content):
         path = folder / target / name
@@ -125,6 +151,7 @@ def make_seeds(folder):
             write("csv_fuzz", name, b"\x40" + text_seed(name))
     write("chrome_trace_fuzz", "trace_view.json", trace_seed())
     write("chrome_trace_fuzz", "object.json", b'{"traceEvents": ' + trace_seed() + b', "displayTimeUnit": "ms"}')
+    write("framework_fuzz", "capture", framework_seed())
     write("ascend_db_fuzz", "profiler.db", b"")
     db_seed(folder / "ascend_db_fuzz/profiler.db", DB_TABLES)
     write("nsys_fuzz", "export.sqlite", b"")

@@ -2,7 +2,8 @@
 """Encodes raw captures (FRAMEWORK/ and profiler_info) from lists of records or from an analysed capture.
 
     python3 tools/make_framework.py CAPTURE OUT [--counter] [--no-end] [--no-device]
-    python3 tools/make_framework.py --synthetic N OUT [--stack]
+    python3 tools/make_framework.py --synthetic N OUT [--stack]      (N operators, for measurements)
+    python3 tools/make_framework.py --training STEPS OUT             (a training loop on a CPU, small enough to check by hand)
 
 CAPTURE is a rank folder with ASCEND_PROFILER_OUTPUT in text form; its operators, queue items, Python functions and memory
 rows are written as the recorder would have written them, and its device part as msprof's export (PROF_*/mindstudio_profiler_output).
@@ -352,11 +353,40 @@ def synthetic(count, out, *, stack=False, seed=1):
     write_capture(out, {}, clock={"end_info": {"collectionTimeEnd": 1_700_000_000_000_000_000, "MonotonicTimeEnd": 0}})
 
 
+# Where the invented captures are in time.
+TRAINING_CLOCK = {"end_info": {"collectionTimeEnd": 1_700_000_000_000_000_000, "MonotonicTimeEnd": 0}, "steplens_version": "example"}
+
+
+def training(folder, rank, *, steps=3, **options):
+    """A training loop on a CPU: per step two layers, an all-reduce of gloo, and memory."""
+    ops, events, now = [], [], 1_000_000
+    for step in range(steps):
+        begin = now
+        for layer in range(2):
+            ops.append(op_range("aten::addmm", now + 100, now + 900, tid=10, shapes="8,4;4,4", dtypes="float;float"))
+            events.append(memory(64 * (layer + 1), now + 200, 128, 128, 256, 128, device=rank, tid=10))
+            ops.append(op_range("aten::linear", now, now + 1000, tid=10, sequence=step * 2 + layer))
+            now += 1100
+        extra = collective("17522688603477080586", 4096, 1024, "float", "0,1", "all_reduce")
+        ops.append(op_range("c10d::allreduce_", now, now + 50, tid=10))
+        ops.append(op_range("gloo:all_reduce", now + 10, now + 2000 + 100 * rank, tid=10, end_tid=11, is_async=1, extra=extra))
+        now += 2200
+        for layer in range(2):
+            events.append(memory(64 * (layer + 1), now, -128, 0, 256, 0, kind=FREE, device=rank, tid=10))
+        ops.append(op_range(f"ProfilerStep#{step}", begin, now, tid=10, scope=7))
+    files = {"torch.op_range": ops, "torch.memory_usage": events,
+             "torch.gc_record": [gc(1_000_300, 1_000_400)],
+             "steplens.mark": [mark(1, 1_000_000, 1_000_500, "forward", "mine")],
+             "steplens.counter": [counter_series(1, "CPU Usage/0"), counter_sample(1, 1_000_100, 50.0)]}
+    return write_capture(folder, files, rank=rank, clock=TRAINING_CLOCK, **options)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("capture", nargs="?", help="an analysed rank folder in text form")
     parser.add_argument("out", help="the capture's folder; must not exist")
     parser.add_argument("--synthetic", type=int, metavar="N", help="N invented operators instead of a capture")
+    parser.add_argument("--training", type=int, metavar="STEPS", help="an invented training loop instead of a capture")
     parser.add_argument("--stack", action="store_true", help="with --synthetic: call stacks")
     parser.add_argument("--counter", action="store_true", help="raw times are ticks of the system counter")
     parser.add_argument("--no-end", action="store_true", help="as after kill -9: no end_info, but clock samples")
@@ -367,11 +397,13 @@ def main():
     try:
         if arguments.synthetic is not None:
             synthetic(arguments.synthetic, arguments.out, stack=arguments.stack)
+        elif arguments.training is not None:
+            training(arguments.out, 0, steps=arguments.training)
         elif arguments.capture:
             encode_capture(arguments.capture, arguments.out, counter=arguments.counter, end=not arguments.no_end,
                            device=not arguments.no_device)
         else:
-            parser.error("a capture, or --synthetic, was expected")
+            parser.error("a capture, --synthetic or --training was expected")
     except (OSError, KeyError, StopIteration, ValueError) as error:
         shutil.rmtree(arguments.out, ignore_errors=True)
         parser.exit(1, f"{arguments.capture}: cannot be encoded: {error!r}\n")

@@ -187,7 +187,8 @@ CommandSpec AnalyseCommand() {
       "are up to date are passed over, so an interrupted run goes on where it was.";
   spec.positionals = {{.name = "PATH", .help = "A capture's folder, or one above many"}};
   spec.options = AnalyseOptions();
-  spec.example = "steplens analyse prof --export-type text,db";
+  spec.example =
+      "steplens analyse examples/raw_ascend_pt --export chrome_trace --output /tmp/trace.json";
   spec.run = Run;
   return spec;
 }

@@ -228,14 +228,17 @@ bool HasUnexportedDevice(const RankSource& capture) {
                      [](const auto& file) { return file.note == readers::kDeviceDataNotExported; });
 }
 
-Status WriteResults(const store::TraceStore& store, const std::vector<std::string>& types,
+// The rules for steps differ between the two forms; each is written by its own, as it will be read.
+Status WriteResults(store::TraceStore& store, const std::vector<std::string>& types,
                     ThreadPool& pool, NewOutput& output) {
   const exporting::ExportOptions options;
   if (Asks(types, "text")) {
+    store.info.format = "text";
     SL_RETURN_IF_ERROR(exporting::WriteText(store, options, output.path(), pool));
   }
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
   if (Asks(types, "db")) {
+    store.info.format = "db";
     SL_RETURN_IF_ERROR(exporting::WriteDb(store, options, output.path(), pool));
   }
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};

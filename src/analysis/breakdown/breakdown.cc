@@ -156,7 +156,13 @@ std::vector<StepRange> StepsOrAll(const TraceStore& store) {
            std::numeric_limits<int64_t>::max()}};
 }
 
-std::vector<StepParts> BreakDownDevice(const TraceStore& store, const DeviceWork& work,
+// Raw captures are measured as their text results will be.
+bool IsText(const TraceStore& store, BreakdownRule rule) {
+  if (rule != BreakdownRule::kOfCapture) return rule == BreakdownRule::kText;
+  return store.info.format == "text" || store.info.format == "raw";
+}
+
+std::vector<StepParts> BreakDownDevice(bool is_text, const DeviceWork& work,
                                        std::span<const StepRange> steps) {
   std::vector<StepParts> rows(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
@@ -164,7 +170,7 @@ std::vector<StepParts> BreakDownDevice(const TraceStore& store, const DeviceWork
     rows[s].step = steps[s].step;
     rows[s].host_begin_ns = steps[s].host_begin_ns;
   }
-  if (store.info.format == "text") {
+  if (is_text) {
     CountTimeline(work, steps, rows);
   } else {
     for (size_t s = 0; s < steps.size(); ++s) CountSelection(work, steps[s], rows[s]);
@@ -251,10 +257,11 @@ table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOpt
     const TraceStore& store = ranks[r];
     if (works[r].empty()) continue;
     const std::vector<StepRange> steps = StepsOrAll(store);
+    const bool is_text = IsText(store, options.rule);
     for (const DeviceWork& work : works[r]) {
-      for (const StepParts& parts : BreakDownDevice(store, work, steps)) {
+      for (const StepParts& parts : BreakDownDevice(is_text, work, steps)) {
         if (!options.selection.HasStep(parts.step)) continue;
-        result.Append(store.info.rank, parts, store.info.format == "text");
+        result.Append(store.info.rank, parts, is_text);
       }
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "analysis/selection.h"
@@ -8,10 +9,15 @@
 
 namespace steplens::analysis {
 
+// How work is divided among steps: text cuts the timeline into pieces first, a db takes the work
+// that starts in a step.
+enum class BreakdownRule : uint8_t { kOfCapture, kText, kDb };
+
 struct BreakdownOptions {
-  Selection selection;
+  Selection selection{};
   // Stage and Preparing of text captures in the 0.25 us grid of the reference's doubles.
   bool compat = false;
+  BreakdownRule rule = BreakdownRule::kOfCapture;
 };
 
 // `steplens breakdown`: one row per (rank, device, step), or per (rank, device) with an empty Step

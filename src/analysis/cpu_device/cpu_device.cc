@@ -148,8 +148,9 @@ class DeviceBuilder {
   }
 
   void Reserve(size_t works) {
-    store_.slices.Reserve(store_.slices.size() + 2 * works);
-    store_.flows.Reserve(store_.flows.size() + 2 * works);
+    // And the pieces of Overlap Analysis, which are about two a kernel.
+    store_.slices.Reserve(store_.slices.size() + 3 * works);
+    store_.flows.Reserve(store_.flows.size() + works);
     store_.kernels.Reserve(store_.kernels.size() + works);
   }
 
@@ -157,23 +158,21 @@ class DeviceBuilder {
   struct HostThread {
     int64_t tid = kNone;
     TrackId stream = store::kNoTrack;
-    TrackId cann = store::kNoTrack;
   };
-  HostThread& ThreadOf(TrackId track) {
+  const HostThread& ThreadOf(TrackId track) {
     const auto t = static_cast<size_t>(track);
     if (t >= threads_.size()) threads_.resize(t + 1);
     HostThread& thread = threads_[t];
     if (thread.tid == kNone) {
       thread.tid = ParseInt64(store_.Text(store_.tracks.tid[t])).value_or(0);
-      thread.cann = tracks_.CannThread(thread.tid);
+      thread.stream = tracks_.Stream(thread.tid);
     }
     return thread;
   }
 
   void AddKernel(const Work& work) {
     const TrackId host_track = store_.slices.track[work.host_slice];
-    HostThread& thread = ThreadOf(host_track);
-    if (thread.stream == store::kNoTrack) thread.stream = tracks_.Stream(thread.tid);
+    const HostThread& thread = ThreadOf(host_track);
     store::KernelTable::Row row;
     row.stream = thread.tid;
     row.task_id = connection_ & 0xFFFF;
@@ -207,10 +206,9 @@ class DeviceBuilder {
     store_.comm_ops.Append(op);
   }
 
-  // The kernel row, its slice, its launch and the arrows to it.
+  // The kernel row, its slice and the arrow to it.
   void Append(store::KernelTable::Row& row, const Work& work, TrackId track, StringId category) {
     const TrackId host_track = store_.slices.track[work.host_slice];
-    const TrackId cann_track = ThreadOf(host_track).cann;
     row.device = store_.info.device;
     row.model_id = kNoModel;
     row.begin_ns = work.begin_ns;
@@ -221,10 +219,7 @@ class DeviceBuilder {
     store_.kernels.Append(row);
     store_.slices.Append(
         {track, row.begin_ns, row.dur_ns, row.name, category, connection_, kNone, 0});
-    store_.slices.Append(
-        {cann_track, row.begin_ns, 0, launch_, StringId::kEmpty, connection_, kNone, 0});
     store_.flows.Append({async_npu_, host_track, row.begin_ns, track, row.begin_ns});
-    store_.flows.Append({host_to_device_, cann_track, row.begin_ns, track, row.begin_ns});
   }
 
   TraceStore& store_;
@@ -237,9 +232,7 @@ class DeviceBuilder {
   const StringId ai_core_ = store_.strings.Intern("AI_CORE");
   const StringId communication_ = store_.strings.Intern("COMMUNICATION");
   const StringId gloo_ = store_.strings.Intern("gloo");
-  const StringId launch_ = store_.strings.Intern("Node@launch");
   const StringId async_npu_ = store_.strings.Intern("async_npu");
-  const StringId host_to_device_ = store_.strings.Intern("HostToDevice");
 };
 
 }  // namespace

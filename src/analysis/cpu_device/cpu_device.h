@@ -10,9 +10,10 @@ namespace steplens::analysis {
 //              without the name space, core AI_CORE (the one core type that every analysis counts
 //              as computing and none warns about), stream = thread; and collectives
 //   comm_ops   work of gloo, named as HCCL would, on a track per group
-//   slices     the same on processes "Ascend Hardware" and "Communication"; their launches, 0 long,
-//              as Node@launch of "CANN"; Computing, Communication, ... of "Overlap Analysis"
-//   flows      async_npu from the operator, HostToDevice from the launch, one each a kernel
+//   slices     the same on processes "Ascend Hardware" and "Communication", and Computing,
+//              Communication, ... of "Overlap Analysis"
+//   flows      async_npu from the operator, one a kernel. There is no launch between the two: on a
+//              CPU the call is the execution, so there are no CANN calls and no HostToDevice flows
 //
 // Nothing is measured twice: a kernel has the times of its operator. O(n log n).
 void AppendCpuDevice(store::TraceStore& store);

@@ -10,8 +10,6 @@ using store::TrackId;
 
 namespace {
 
-constexpr int64_t kHostDevice = 31;
-
 int64_t OsPid(const store::TraceStore& store) {
   for (size_t i = 0; i < store.tracks.size(); ++i) {
     if (store.tracks.parent[i] != store::kNoTrack) continue;
@@ -29,7 +27,7 @@ DeviceTracks::DeviceTracks(store::TraceStore& store, int64_t device)
 TrackId DeviceTracks::ProcessTrack(const Process& process) {
   const auto [place, is_new] = processes_.try_emplace(process.index, store::kNoTrack);
   if (!is_new) return place->second;
-  const auto device = static_cast<uint64_t>(process.on_device ? device_ : kHostDevice);
+  const auto device = static_cast<uint64_t>(device_);
   const uint64_t pid = (static_cast<uint64_t>(os_pid_) << 10 |
                         static_cast<uint64_t>(process.index) << 5 | (device & 31)) &
                        0xFFFFFFFF;
@@ -37,7 +35,7 @@ TrackId DeviceTracks::ProcessTrack(const Process& process) {
   row.kind = store_.strings.Intern("process");
   row.pid = store_.strings.Intern(fmt::to_string(pid));
   row.name = store_.strings.Intern(process.name);
-  row.label = store_.strings.Intern(process.on_device ? fmt::format("NPU {}", device_) : "CPU");
+  row.label = store_.strings.Intern(fmt::format("NPU {}", device_));
   row.sort_index = process.index;
   store_.tracks.Append(row);
   return place->second = TrackId{static_cast<uint32_t>(store_.tracks.size() - 1)};
@@ -59,7 +57,7 @@ TrackId DeviceTracks::Thread(const Process& process, int64_t tid, const std::str
 }
 
 TrackId DeviceTracks::Stream(int64_t stream) {
-  return Thread({"Ascend Hardware", 14, true}, stream, fmt::format("Stream {}", stream));
+  return Thread({"Ascend Hardware", 14}, stream, fmt::format("Stream {}", stream));
 }
 
 TrackId DeviceTracks::Group(std::string_view group) {
@@ -67,17 +65,13 @@ TrackId DeviceTracks::Group(std::string_view group) {
   if (found != groups_.end()) return found->second;
   const auto tid = static_cast<int64_t>(groups_.size());
   const TrackId track =
-      Thread({"Communication", 16, true}, tid, fmt::format("Group {} Communication", group));
+      Thread({"Communication", 16}, tid, fmt::format("Group {} Communication", group));
   groups_.emplace(group, track);
   return track;
 }
 
-TrackId DeviceTracks::CannThread(int64_t thread) {
-  return Thread({"CANN", 7, false}, thread, fmt::format("Thread {}", thread));
-}
-
 TrackId DeviceTracks::Overlap(int64_t thread, std::string_view name) {
-  return Thread({"Overlap Analysis", 31, true}, thread, std::string(name));
+  return Thread({"Overlap Analysis", 31}, thread, std::string(name));
 }
 
 }  // namespace steplens::analysis

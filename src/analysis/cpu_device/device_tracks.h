@@ -19,14 +19,12 @@ class DeviceTracks {
 
   store::TrackId Stream(int64_t stream);
   store::TrackId Group(std::string_view group);  // "Group <group> Communication"
-  store::TrackId CannThread(int64_t thread);
   store::TrackId Overlap(int64_t thread, std::string_view name);
 
  private:
   struct Process {
     std::string_view name;
     int64_t index;
-    bool on_device;
   };
   store::TrackId ProcessTrack(const Process& process);
   store::TrackId Thread(const Process& process, int64_t tid, const std::string& name);

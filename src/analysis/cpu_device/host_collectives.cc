@@ -57,7 +57,11 @@ std::string DataType(std::string_view text) {
   for (const auto& [from, to] : kTypes) {
     if (text == from) return std::string(to);
   }
-  return std::string(text);
+  std::string upper(text);  // "fp32", as mstx spells it
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - ('a' - 'A'));
+  }
+  return upper;
 }
 
 // Three digits that every rank of the group agrees on: the last of its number, or of a hash.

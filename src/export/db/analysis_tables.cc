@@ -40,8 +40,7 @@ void WriteStoredSteps(const TraceStore& store, SqliteWriter& db) {
   }
 }
 
-void WriteComputedSteps(const TraceStore& store, SqliteWriter& db) {
-  const table::Table table = analysis::StepBreakdown(std::span(&store, 1), {});
+void WriteComputedSteps(const table::Table& table, SqliteWriter& db) {
   const table::Column* device = table.Find("Device_id");
   TableWriter rows =
       db.Table("StepTraceTime", (device ? "deviceId INTEGER, " : "") + std::string(kStepColumns));
@@ -63,6 +62,17 @@ void WriteComputedSteps(const TraceStore& store, SqliteWriter& db) {
     }
     rows.EndRow();
   }
+}
+
+// A db has exact times, where the csv has those of doubles; so they are computed, unless the store
+// has them from a db or has no timeline.
+void WriteSteps(const TraceStore& store, SqliteWriter& db) {
+  if (store.info.format != "db" || store.step_traces.size() == 0) {
+    const table::Table table =
+        analysis::StepBreakdown(std::span(&store, 1), {.rule = analysis::BreakdownRule::kDb});
+    if (table.rows() > 0) return WriteComputedSteps(table, db);
+  }
+  WriteStoredSteps(store, db);
 }
 
 class CommunicationWriter {
@@ -132,7 +142,7 @@ class CommunicationWriter {
 
 Status WriteAnalysisDb(const TraceStore& store, const std::string& path) {
   SL_ASSIGN_OR_RETURN(SqliteWriter db, SqliteWriter::Create(path));
-  store.step_traces.size() > 0 ? WriteStoredSteps(store, db) : WriteComputedSteps(store, db);
+  WriteSteps(store, db);
   if (store.comm_times.size() > 0 || store.info.level != "Level0") {
     CommunicationWriter writer(db);
     for (const CommunicationStep& step : analysis::CollectCommunication(store)) {

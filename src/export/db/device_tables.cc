@@ -8,6 +8,7 @@
 #include "analysis/classify/classify.h"
 #include "analysis/communication/transfers.h"
 #include "analysis/time_math.h"
+#include "base/number.h"
 #include "export/db/db_context.h"
 
 namespace steplens::exporting {
@@ -50,6 +51,10 @@ class DeviceWriter {
     for (const int64_t connection : store_.markers.correlation) markers_.insert(connection);
     for (const auto& [slice, connection] : ctx.made_connections)
       made_by_place_[{store_.slices.track[slice], store_.slices.begin_ns[slice]}] = connection;
+    for (size_t op = 0; op < store_.comm_ops.size(); ++op) {
+      if (store_.comm_ops.correlation[op] != kNone)
+        ops_by_connection_[store_.comm_ops.correlation[op]] = op;
+    }
     NameGroups();
   }
 
@@ -68,9 +73,13 @@ class DeviceWriter {
     for (size_t i = 0; i < index.slices.size(); ++i) {
       const uint32_t slice = index.slices[i];
       const TrackFacts& track = ctx_.timeline.of(store_.slices.track[slice]);
-      tasks_.push_back({store_.slices.begin_ns[slice], store_.slices.dur_ns[slice], track.device,
-                        ctx_.ConnectionOf(slice), track.tid, slice, index.kernel_of[i],
-                        index.comm_task_of[i]});
+      // Up to CANN 8.0 the trace rounds durations where kernel_details.csv cuts them; the kernels
+      // count.
+      const uint32_t kernel = index.kernel_of[i];
+      const int64_t dur_ns =
+          kernel == kNoId ? store_.slices.dur_ns[slice] : store_.kernels.dur_ns[kernel];
+      tasks_.push_back({store_.slices.begin_ns[slice], dur_ns, track.device,
+                        ctx_.ConnectionOf(slice), track.tid, slice, kernel, index.comm_task_of[i]});
     }
     for (const uint32_t kernel : index.lone_kernels) {
       const store::KernelTable& kernels = store_.kernels;
@@ -130,8 +139,9 @@ class DeviceWriter {
   int64_t Known(StringId text) {
     return text == StringId::kEmpty ? ctx_.strings.exporter("N/A") : ctx_.strings.exporter(text);
   }
-  int64_t Shapes(StringId text) {
-    if (text == StringId::kEmpty) return Known(text);
+  // What has a type and no shape is a scalar.
+  int64_t Shapes(StringId text, StringId types) {
+    if (text == StringId::kEmpty && types == StringId::kEmpty) return Known(text);
     return ctx_.strings.exporter("\"" + std::string(store_.Text(text)) + "\"");
   }
 
@@ -150,9 +160,10 @@ class DeviceWriter {
       rows.Int(kernels.block_dim[row]).Int(kernels.mix_block_dim[row]);
       rows.Int(Known(kernels.core[row])).Int(Known(kernels.type[row]));
       rows.Int(Known(kernels.input_formats[row])).Int(Known(kernels.input_types[row]));
-      rows.Int(Shapes(kernels.input_shapes[row]));
+      rows.Int(Shapes(kernels.input_shapes[row], kernels.input_types[row]));
       rows.Int(Known(kernels.output_formats[row])).Int(Known(kernels.output_types[row]));
-      rows.Int(Shapes(kernels.output_shapes[row])).Int(Known(StringId::kEmpty));
+      rows.Int(Shapes(kernels.output_shapes[row], kernels.output_types[row]))
+          .Int(Known(StringId::kEmpty));
       rows.Int(Known(kernels.state[row])).Int(Known(kernels.hf32[row])).EndRow();
     }
   }
@@ -189,12 +200,18 @@ class DeviceWriter {
 
   // Text up to CANN 8.0 numbers the groups; communication.json has their names.
   void NameGroups() {
+    constexpr int64_t kMaxGroups = 1000000;
+    const auto is_number = [&](StringId group) {
+      const auto number = ParseInt64(store_.Text(group));
+      return number && *number >= 0 && *number < kMaxGroups;
+    };
     std::map<StringId, StringId> group_of_op;
     for (size_t i = 0; i < store_.comm_times.size(); ++i)
       group_of_op[store_.comm_times.op_name[i]] = store_.comm_times.group_name[i];
     for (size_t i = 0; i < store_.comm_ops.size(); ++i) {
       const auto named = group_of_op.find(store_.comm_ops.name[i]);
-      if (named != group_of_op.end() && named->second != StringId::kEmpty)
+      if (named != group_of_op.end() && named->second != StringId::kEmpty &&
+          is_number(store_.comm_ops.group_name[i]))
         group_names_.try_emplace(store_.comm_ops.group_name[i], named->second);
     }
   }
@@ -210,13 +227,15 @@ class DeviceWriter {
         "opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, "
         "algType INTEGER, count NUMERIC, opType INTEGER, deviceId INTEGER");
     const store::CommOpTable& ops = store_.comm_ops;
+    const bool is_level0 = store_.info.level == "Level0";  // which does not say the type
     for (size_t i = 0; i < ops.size(); ++i) {
       rows.Int(ctx_.strings.exporter(ops.name[i])).Int(ops.begin_ns[i]);
       rows.Int(analysis::EndNs(ops.begin_ns[i], ops.dur_ns[i]));
       rows.Int(ValueOr(ops.correlation[i], MadeConnection(i))).Int(Group(ops.group_name[i]));
       rows.Int(static_cast<int64_t>(i) + 1).Int(0).Int(0);
       rows.Int(ctx_.enums.data_type(store_.Text(ops.data_type[i]), kEnumNotAvailable));
-      rows.Int(Known(ops.alg_type[i])).Int(ops.count[i]).Int(Known(ops.op_type[i]));
+      rows.Int(Known(ops.alg_type[i])).Int(ops.count[i]);
+      rows.Int(Known(is_level0 ? StringId::kEmpty : ops.op_type[i]));
       rows.Int(ctx_.timeline.of(ops.track[i]).device).EndRow();
     }
     if (ops.size() == 0) WriteCollectiveKernels(rows);
@@ -260,13 +279,33 @@ class DeviceWriter {
         "linkType INTEGER, opId INTEGER";
     TableWriter rows = ctx_.db.Table("COMMUNICATION_TASK_INFO",
                                      columns + (knows_master ? ", isMaster INTEGER" : ""));
+    bool has_rows = false;
     for (size_t id = 0; id < tasks_.size(); ++id) {
-      if (tasks_[id].comm_task != kNoId)
-        WriteCommTask(rows, static_cast<int64_t>(id), tasks_[id].comm_task, op_of, knows_master);
+      const Task& task = tasks_[id];
+      const auto op = ops_by_connection_.find(task.connection);
+      const bool is_plain = task.kernel == kNoId && op != ops_by_connection_.end();
+      if (task.comm_task == kNoId && !is_plain) continue;
+      has_rows = true;
+      if (task.comm_task != kNoId) {
+        WriteCommTask(rows, static_cast<int64_t>(id), task.comm_task, op_of, knows_master);
+      } else {
+        WritePlainCommTask(rows, static_cast<int64_t>(id), op->second, knows_master);
+      }
     }
-    if (comm.size() > 0)
+    if (has_rows)
       ctx_.db.Execute(
           "CREATE INDEX CommunicationTaskIndex ON COMMUNICATION_TASK_INFO (globalTaskId)");
+  }
+
+  // A task of a collective of which only the connection is known (Level0).
+  void WritePlainCommTask(TableWriter& rows, int64_t id, size_t op, bool knows_master) {
+    const int64_t not_available = Known(StringId::kEmpty);
+    rows.Int(ctx_.strings.exporter(store_.comm_ops.name[op])).Int(id).Int(not_available);
+    rows.Int(kNoId32).Int(Group(store_.comm_ops.group_name[op])).Int(0).Int(kEnumNotAvailable);
+    rows.Int(kNoId32).Int(kNoId32).Int(kEnumNotAvailable).Int(-1).Int(kEnumNotAvailable);
+    rows.Int(kEnumNotAvailable).Int(static_cast<int64_t>(op) + 1);
+    if (knows_master) rows.Null();
+    rows.EndRow();
   }
 
   void WriteCommTask(TableWriter& rows, int64_t id, uint32_t row, const std::vector<int64_t>& op_of,
@@ -284,7 +323,8 @@ class DeviceWriter {
     rows.Int(ValueOr(comm.notify_id[row], std::numeric_limits<int64_t>::max()));
     rows.Int(id_of(ctx_.enums.rdma_type, comm.rdma_type[row]));
     rows.Int(ValueOr(comm.src_rank[row], kNoId32)).Int(ValueOr(comm.dst_rank[row], kNoId32));
-    rows.Int(id_of(ctx_.enums.transport_type, comm.transport[row])).Int(comm.size_bytes[row]);
+    rows.Int(id_of(ctx_.enums.transport_type, comm.transport[row]));
+    rows.Int(ValueOr(comm.size_bytes[row], -1));
     rows.Int(id_of(ctx_.enums.data_type, comm.data_type[row]));
     rows.Int(id_of(ctx_.enums.link_type, comm.link[row]));
     rows.Int(op == kNone ? kNoId32 : op + 1);
@@ -298,6 +338,7 @@ class DeviceWriter {
   std::set<int64_t> markers_;  // connections of markers, which name their tasks
   std::map<std::pair<store::TrackId, int64_t>, int64_t> made_by_place_;
   std::map<StringId, StringId> group_names_;
+  std::map<int64_t, size_t> ops_by_connection_;  // connection -> row of comm_ops
 };
 
 }  // namespace

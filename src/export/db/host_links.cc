@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <unordered_set>
 
 #include "analysis/classify/classify.h"
 
@@ -16,6 +17,7 @@ using store::kNone;
 using store::TraceStore;
 
 constexpr int64_t kFrameworkLinks = int64_t{5} << 28;
+constexpr StringId kNoName{kNoId};
 
 // Slices by the point they start at; of several the shortest.
 class StartingSlices {
@@ -67,6 +69,8 @@ class LinkCollector {
       const int64_t correlation = store_.slices.correlation[i];
       largest_connection_ = std::max(
           largest_connection_, correlation < kFrameworkLinks ? correlation : largest_connection_);
+      if (store_.slices.name[i] == node_launch_ && correlation != kNone)
+        node_launches_.insert(correlation);
       const bool is_queue = kind == SliceKind::kEnqueue || kind == SliceKind::kDequeue;
       if (!is_queue || correlation == kNone) continue;
       links_.push_back({i, correlation + kFrameworkLinks});
@@ -91,13 +95,18 @@ class LinkCollector {
       const uint32_t to = (is_launch ? targets : ops).Find(flows.to_track[i], flows.to_ns[i]);
       if (from == kNoId || to == kNoId) continue;
       if (is_launch) {
-        links_.push_back({from, LaunchConnection(to)});
+        if (IsNodeLaunch(to)) links_.push_back({from, LaunchConnection(to)});
       } else {
         const int64_t connection = kFrameworkLinks + ++largest_queue_id_;
         links_.push_back({from, connection});
         links_.push_back({to, connection});
       }
     }
+  }
+
+  // Only launches by a node-level API of CANN are links; where no such API was recorded, all are.
+  bool IsNodeLaunch(uint32_t target) const {
+    return node_launches_.empty() || node_launches_.contains(store_.slices.correlation[target]);
   }
 
   int64_t LaunchConnection(uint32_t target) {
@@ -108,6 +117,8 @@ class LinkCollector {
   DbContext& ctx_;
   const TraceStore& store_;
   analysis::SliceKinds kinds_;
+  const StringId node_launch_ = store_.strings.Find("Node@launch").value_or(kNoName);
+  std::unordered_set<int64_t> node_launches_;  // connections
   std::vector<HostLink> links_;
   int64_t largest_queue_id_ = 0;
   int64_t largest_connection_ = 0;

@@ -35,8 +35,10 @@ std::string GroupKey(const std::string& name, const std::string& group) {
 
 void AppendTransport(JsonWriter& json, const TransportFacts& transport) {
   json.Key(transport.transport).BeginObject();
+  const bool is_total = std::isnan(transport.bandwidth_gbps);  // which has the time first
+  if (is_total) AppendField(json, "Transit Time(ms)", transport.transit_ms);
   AppendField(json, "Transit Size(MB)", transport.transit_size_mb);
-  AppendField(json, "Transit Time(ms)", transport.transit_ms);
+  if (!is_total) AppendField(json, "Transit Time(ms)", transport.transit_ms);
   AppendField(json, "Bandwidth(GB/s)", transport.bandwidth_gbps);
   AppendField(json, "Large Packet Ratio", transport.large_packet_ratio);
   json.Key("Size Distribution").BeginObject();

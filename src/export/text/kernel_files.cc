@@ -112,10 +112,13 @@ class KernelColumns {
       csv.Text(values[row] == StringId::kEmpty ? kMissing : store_.Text(values[row]));
     });
   }
-  // Shapes stand in quotes of their own, so that spreadsheets do not take "32,3" for a number.
-  void Shapes(std::string header, const store::Column<StringId>& values) {
-    Add(std::move(header), [this, &values](CsvFile& csv, size_t row) {
-      if (values[row] == StringId::kEmpty) return csv.Text(kMissing);
+  // Shapes stand in quotes of their own, so that spreadsheets do not take "32,3" for a number. What
+  // has a type and no shape is a scalar.
+  void Shapes(std::string header, const store::Column<StringId>& values,
+              const store::Column<StringId>& types) {
+    Add(std::move(header), [this, &values, &types](CsvFile& csv, size_t row) {
+      const bool is_missing = values[row] == StringId::kEmpty && types[row] == StringId::kEmpty;
+      if (is_missing) return csv.Text(kMissing);
       csv.Text("\"" + std::string(store_.Text(values[row])) + "\"");
     });
   }
@@ -132,10 +135,10 @@ class KernelColumns {
     return std::max<int64_t>(0, kernels_.begin_ns[row] - before_ns);
   }
   void AddShapes() {
-    Shapes("Input Shapes", kernels_.input_shapes);
+    Shapes("Input Shapes", kernels_.input_shapes, kernels_.input_types);
     Text("Input Data Types", kernels_.input_types);
     Text("Input Formats", kernels_.input_formats);
-    Shapes("Output Shapes", kernels_.output_shapes);
+    Shapes("Output Shapes", kernels_.output_shapes, kernels_.output_types);
     Text("Output Data Types", kernels_.output_types);
     Text("Output Formats", kernels_.output_formats);
   }
@@ -253,7 +256,10 @@ Status WriteApiStatistic(const TraceStore& store, const std::string& dir) {
 Status WriteStepTraceTime(const TraceStore& store, const std::string& dir) {
   const std::string path = dir + "/step_trace_time.csv";
   const store::StepTraceTable& steps = store.step_traces;
-  if (steps.size() == 0) return WriteTable(analysis::StepBreakdown(std::span(&store, 1), {}), path);
+  if (steps.size() == 0) {
+    const analysis::BreakdownOptions options{.rule = analysis::BreakdownRule::kText};
+    return WriteTable(analysis::StepBreakdown(std::span(&store, 1), options), path);
+  }
   const bool has_device = AnyKnown(steps.device);
   const bool has_preparing = std::any_of(steps.preparing_us.begin(), steps.preparing_us.end(),
                                          [](double us) { return std::isfinite(us); });

@@ -61,6 +61,19 @@ class ArgsObject {
 
 int64_t ValueOr(int64_t value, int64_t other) { return value == kNone ? other : value; }
 
+// The driver tells cube and vector kernels apart, the trace only kernels of one core from mixed
+// ones.
+std::string_view TraceTaskType(std::string_view type, std::string_view core, bool is_sub_task) {
+  if (!type.starts_with("KERNEL_")) return type;
+  const bool is_known = !core.empty() && core != "N/A";
+  if (type == "KERNEL_AICORE" || type == "KERNEL_AIVEC") {
+    const bool is_plain = is_known ? core == "AI_CORE" || core == "AI_VECTOR_CORE" : !is_sub_task;
+    if (is_plain) return "AI_CORE";
+    return is_known ? core : "MIX_AIV";
+  }
+  return is_known ? core : type.substr(std::string_view("KERNEL_").size());
+}
+
 std::string_view MarkerType(int64_t type) {
   switch (type) {
     case 0:
@@ -84,7 +97,6 @@ SliceArgs::SliceArgs(const store::TraceStore& store, const Timeline& timeline,
       timeline_(timeline),
       options_(options),
       kinds_(store),
-      texts_(store, JsonText),
       lines_(store, JsonLines) {
   host_op_of_.assign(store.slices.size(), kNoId);
   for (uint32_t row = 0; row < store.host_ops.size(); ++row) {
@@ -234,7 +246,11 @@ void SliceArgs::AppendDeviceTask(std::string& out, uint32_t slice) {
   }
   ArgsObject args(out);
   args.Int("Model Id", ValueOr(model_id, kNoModel));
-  args.KnownText("Task Type", store_.Text(store_.slices.category[slice]));
+  const bool is_kernel = kernel != kernel_of_.end();
+  args.KnownText("Task Type",
+                 TraceTaskType(store_.Text(store_.slices.category[slice]),
+                               is_kernel ? store_.Text(store_.kernels.core[kernel->second]) : "",
+                               context_id != kNone));
   args.Int("Physic Stream Id", timeline_.of(store_.slices.track[slice]).tid);
   args.KnownInt("Task Id", task_id);
   args.Int("Batch Id", 0);

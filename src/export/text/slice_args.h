@@ -50,7 +50,6 @@ class SliceArgs {
   const Timeline& timeline_;
   const ExportOptions& options_;
   analysis::SliceKinds kinds_;
-  RenderedTexts<std::string (*)(std::string_view)> texts_;
   RenderedTexts<std::string (*)(std::string_view)> lines_;
 
   std::vector<uint32_t> host_op_of_;  // slice -> row of host_ops, or kNoId

@@ -7,6 +7,7 @@
 
 #include "analysis/classify/device_work.h"
 #include "analysis/overlap/sweep.h"
+#include "analysis/time_math.h"
 #include "base/number.h"
 #include "export/text/file_out.h"
 #include "export/text/flow_ids.h"
@@ -94,7 +95,10 @@ class TraceWriter {
 
   void RenderTracks() {
     for (size_t i = 0; i < store_.tracks.size(); ++i) {
-      places_.push_back("\"pid\": " + IdJson(store_.Text(store_.tracks.pid[i])) +
+      StringId pid = store_.tracks.pid[i];
+      const auto parent = static_cast<size_t>(store_.tracks.parent[i]);
+      if (pid == StringId::kEmpty && parent < store_.tracks.size()) pid = store_.tracks.pid[parent];
+      places_.push_back("\"pid\": " + IdJson(store_.Text(pid)) +
                         ", \"tid\": " + IdJson(store_.Text(store_.tracks.tid[i])) + ", ");
     }
   }
@@ -123,9 +127,25 @@ class TraceWriter {
     for (size_t i = 0; i < parts_.size(); ++i) parts_[i] = PartOf(i);
   }
 
-  void WriteSlices(Part part) {
+  // Operators come in the order of their ends, as they are recorded; all else as the store has it.
+  std::vector<uint32_t> SlicesOf(Part part) const {
+    std::vector<uint32_t> rows;
     for (uint32_t i = 0; i < parts_.size(); ++i) {
-      if (parts_[i] != part) continue;
+      if (parts_[i] == part) rows.push_back(i);
+    }
+    if (part != Part::kOps) return rows;
+    const auto ends_before = [&](uint32_t a, uint32_t b) {
+      const store::SliceTable& slices = store_.slices;
+      return analysis::EndNs(slices.begin_ns[a], slices.dur_ns[a]) <
+             analysis::EndNs(slices.begin_ns[b], slices.dur_ns[b]);
+    };
+    if (!std::is_sorted(rows.begin(), rows.end(), ends_before))
+      std::stable_sort(rows.begin(), rows.end(), ends_before);
+    return rows;
+  }
+
+  void WriteSlices(Part part) {
+    for (const uint32_t i : SlicesOf(part)) {
       part == Part::kExporter ? WriteExporterSlice(i) : WriteFrameworkSlice(i);
       const bool is_start = part == Part::kEnqueue;
       if ((is_start || part == Part::kDequeue) && store_.slices.correlation[i] != kNone)

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "readers/file_names.h"
 #include "readers/framework/context.h"
+#include "readers/framework/device_activities.h"
 #include "readers/framework/memory_events.h"
 #include "readers/framework/op_ranges.h"
 #include "readers/framework/python_calls.h"
@@ -44,7 +45,8 @@ constexpr FrameworkFile kOrder[] = {
     FrameworkFile::kOpRange,      FrameworkFile::kOpMark,         FrameworkFile::kPythonNames,
     FrameworkFile::kPythonCalls,  FrameworkFile::kOldPythonCalls, FrameworkFile::kOldModuleCalls,
     FrameworkFile::kParamTensors, FrameworkFile::kGarbage,        FrameworkFile::kMarks,
-    FrameworkFile::kCounters,     FrameworkFile::kThreads,        FrameworkFile::kMemoryUsage};
+    FrameworkFile::kCounters,     FrameworkFile::kThreads,        FrameworkFile::kDevice,
+    FrameworkFile::kMemoryUsage};
 
 // A guess from the size of the file; a record of shapes and stack is far larger.
 constexpr uint64_t kBytesPerOp = 150;
@@ -62,7 +64,10 @@ class FrameworkReader {
         return one.kind == kind && one.source != nullptr;
       });
       if (input != inputs.end()) {
-        RecordReader reader(std::move(input->source), input->name, ctx_.out.issues);
+        const uint64_t block_bytes =
+            std::clamp<uint64_t>(input->size_bytes, 4096, RecordReader::kBlockBytes);
+        RecordReader reader(std::move(input->source), input->name, ctx_.out.issues,
+                            static_cast<size_t>(block_bytes));
         Status status = ReadOne(kind, reader, input->size_bytes);
         if (options_.progress != nullptr) options_.progress->Add(input->size_bytes);
         if (!status.ok() && status.error().code == ErrorCode::kCancelled) return status;
@@ -102,6 +107,8 @@ class FrameworkReader {
         return ReadCounters(reader, ctx_);
       case FrameworkFile::kThreads:
         return ReadThreadNames(reader, ctx_);
+      case FrameworkFile::kDevice:
+        return ReadDeviceActivities(reader, ctx_);
       case FrameworkFile::kMemoryUsage: {
         SL_ASSIGN_OR_RETURN(std::vector<MemoryEvent> events, ReadMemoryEvents(reader, ctx_));
         AppendMemory(std::move(events), only_device_, ctx_.out);
@@ -159,6 +166,7 @@ FrameworkFile ClassifyFrameworkFile(std::string_view base_name) {
       {format::kMarkFile, FrameworkFile::kMarks},
       {format::kCounterFile, FrameworkFile::kCounters},
       {format::kThreadFile, FrameworkFile::kThreads},
+      {format::kDeviceFile, FrameworkFile::kDevice},
   };
   for (const auto& [prefix, kind] : kPrefixes) {
     if (base_name.starts_with(prefix)) return kind;

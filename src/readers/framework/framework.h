@@ -23,13 +23,15 @@
 //   steplens.mark             markers and slices of process "MSTX"
 //   steplens.counter          counters
 //   steplens.thread           labels of threads
+//   steplens.device           kernels, comm_ops, slices of the device and of CANN, HostToDevice
+//   flows
 //
 // What no table fits is kept as sheets for the analyses that want it; `Slice` is a row of slices:
 //   framework_tensors      Slice, Input Tensors, Tensor Lists, Scalars   (op_range tags 5-7)
 //   framework_params       Key, Name, Module Parameters, Optimizer Parameters
 //   framework_collectives  Slice, Group, Size(B), Count, Data Type, Ranks, Kind, Peer (tags 32-38)
 //
-// Nothing about a device is derived here; analysis/cpu_device does that.
+// Nothing about a device that was not recorded is derived here; analysis/cpu_device does that.
 
 namespace steplens::readers {
 
@@ -46,6 +48,7 @@ enum class FrameworkFile : uint8_t {
   kMarks,           // ours
   kCounters,        // ours
   kThreads,         // ours
+  kDevice,          // ours
   kUnknown,
 };
 

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "format/device_record.h"
 #include "readers/framework/test_capture.h"
 
 namespace steplens::readers {
@@ -332,6 +333,41 @@ TEST(Framework, KeepsWhatACollectiveSays) {
   EXPECT_EQ(Cell(store, "framework_collectives", 1), "world");
   EXPECT_EQ(Cell(store, "framework_collectives", 2), "4096");
   EXPECT_EQ(Cell(store, "framework_collectives", 6), "all_reduce");
+}
+
+TEST(Framework, ReadsTheDevicesActivities) {
+  TestCapture capture;
+  capture.Op("aten::mm", 0, 10);
+  const auto add = [&](uint32_t kind, int64_t start, int64_t end, uint32_t place, uint32_t lane,
+                       uint64_t correlation, std::string_view name, std::string_view second) {
+    format::DeviceActivity activity;
+    activity.kind = kind;
+    activity.detail = 4;
+    activity.start_ns = start;
+    activity.end_ns = end;
+    activity.place = place;
+    activity.lane = lane;
+    activity.correlation_id = correlation;
+    activity.amount = 1024;
+    capture.Add(FrameworkFile::kDevice, format::kDeviceRecord, activity, {{1, name}, {2, second}});
+  };
+  add(format::kDeviceCommunication, 60, 90, 2, 4, 8, "hcom_allReduce__123_0_1", "group");
+  add(format::kDeviceKernel, 20, 50, 2, 3, 7, "MatMul", "KERNEL_AICORE");
+  add(format::kDeviceRuntimeApi, 4, 5, 5, 1, 7, "rtLaunch", "");
+  add(format::kDeviceNodeApi, 3, 6, 5, 1, 7, "launch", "");
+  const store::TraceStore store = capture.Read(RawClock({.wall_minus_monotonic_ns = 1'000'000}));
+  ASSERT_EQ(store.kernels.size(), 2u);
+  EXPECT_EQ(store.Text(store.kernels.name[0]), "MatMul");
+  EXPECT_EQ(store.kernels.begin_ns[0], 20);  // on the epoch already
+  EXPECT_EQ(store.kernels.wait_ns[1], 10);
+  ASSERT_EQ(store.comm_ops.size(), 1u);
+  EXPECT_EQ(store.Text(store.comm_ops.op_type[0]), "hcom_allReduce_");
+  EXPECT_EQ(store.Text(store.comm_ops.data_type[0]), "FP32");
+  EXPECT_EQ(store.comm_ops.count[0], 1024);
+  ASSERT_EQ(store.flows.size(), 1u);
+  EXPECT_EQ(store.flows.from_ns[0], 3);  // the node's call, not the runtime's
+  EXPECT_EQ(store.flows.to_ns[0], 20);
+  EXPECT_EQ(store.info.device, 2);
 }
 
 // What is written comes out again, whatever the values and texts.

@@ -10,11 +10,7 @@ using store::IssueKind;
 
 RecordReader::RecordReader(std::unique_ptr<ByteSource> source, std::string name,
                            store::IssueLog& issues, size_t block_bytes)
-    : source_(std::move(source)),
-      name_(std::move(name)),
-      issues_(issues),
-      block_bytes_(block_bytes),
-      buffer_(block_bytes) {}
+    : source_(std::move(source)), name_(std::move(name)), issues_(issues), buffer_(block_bytes) {}
 
 Result<bool> RecordReader::Fill(size_t bytes) {
   if (end_ - pos_ >= bytes) return true;

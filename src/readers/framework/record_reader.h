@@ -19,7 +19,7 @@ class RecordReader {
  public:
   // No real record is near this size; one with damaged length would be.
   static constexpr size_t kMaxRecordBytes = size_t{64} << 20;
-  static constexpr size_t kBlockBytes = size_t{1} << 20;
+  static constexpr size_t kBlockBytes = size_t{1} << 18;
 
   // `issues` must outlive the reader; `name` is used in messages.
   RecordReader(std::unique_ptr<ByteSource> source, std::string name, store::IssueLog& issues,
@@ -48,7 +48,6 @@ class RecordReader {
   std::unique_ptr<ByteSource> source_;
   std::string name_;
   store::IssueLog& issues_;
-  size_t block_bytes_;
   std::vector<uint8_t> buffer_;  // bytes [pos_, end_) are not consumed yet
   size_t pos_ = 0;
   size_t end_ = 0;

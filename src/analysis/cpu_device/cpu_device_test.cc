@@ -1,0 +1,253 @@
+#include "analysis/cpu_device/cpu_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/breakdown/breakdown.h"
+#include "analysis/classify/device_work.h"
+#include "analysis/cpu_device/complete.h"
+#include "analysis/cpu_device/memory_rows.h"
+#include "analysis/cpu_device/operator_links.h"
+#include "analysis/operators/host_ops.h"
+#include "analysis/testing/store_builder.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::kNone;
+using testing::ElementsAre;
+
+std::vector<int64_t> Values(const store::Column<int64_t>& column) {
+  return {column.begin(), column.end()};
+}
+
+class RawStore : public StoreBuilder {
+ public:
+  RawStore() {
+    store.info.rank = 3;
+    python_ = Process("Python", "CPU", "5");
+    main_ = Thread(7);
+  }
+  store::TrackId Thread(int64_t tid) {
+    store.tracks.Append({.parent = python_,
+                         .kind = Text("thread"),
+                         .pid = Text("5"),
+                         .tid = Text(std::to_string(tid)),
+                         .name = Text("Thread " + std::to_string(tid))});
+    return static_cast<store::TrackId>(store.tracks.size() - 1);
+  }
+  store::SliceId Op(int64_t begin_ns, int64_t end_ns, std::string_view name, uint32_t scope = 0) {
+    return OpOn(main_, begin_ns, end_ns, name, scope);
+  }
+  store::SliceId OpOn(store::TrackId track, int64_t begin_ns, int64_t end_ns, std::string_view name,
+                      uint32_t scope = 0) {
+    const store::SliceId slice = Slice(track, begin_ns, end_ns, name, "cpu_op");
+    store.host_ops.Append({.slice = slice, .input_shapes = Text("2,3"), .scope = scope});
+    return slice;
+  }
+  void Collective(store::SliceId slice, std::string_view group, std::string_view kind) {
+    if (store.sheets.empty()) {
+      store::DynamicTable& sheet = store.sheets.emplace_back();
+      sheet.name = "framework_collectives";
+      sheet.columns.resize(8);
+    }
+    auto& columns = store.sheets.front().columns;
+    columns[0].numbers.Append(static_cast<double>(slice));
+    const std::string_view cells[] = {group, "4096", "1024", "float", "0,1", kind, ""};
+    for (size_t i = 0; i < 7; ++i) columns[i + 1].texts.Append(Text(cells[i]));
+  }
+  store::TrackId main_track() const { return main_; }
+
+  std::vector<std::string> KernelNames() const {
+    std::vector<std::string> out;
+    for (const StringId name : store.kernels.name) out.emplace_back(store.Text(name));
+    return out;
+  }
+
+ private:
+  store::TrackId python_;
+  store::TrackId main_;
+};
+
+TEST(AppendCpuDevice, MakesKernelsOfLeafOperators) {
+  RawStore raw;
+  raw.Op(10, 30, "aten::mm");     // inside linear
+  raw.Op(0, 50, "aten::linear");  // has a child
+  raw.Op(60, 60, "aten::view");   // 0 long
+  raw.Op(70, 80, "my range", 7);  // of the user
+  raw.Op(95, 99, "aten::relu");   // inside a user range and a step: still a leaf
+  raw.Op(90, 100, "another", 7);
+  raw.Op(0, 200, "ProfilerStep#1", 7);
+  AppendCpuDevice(raw.store);
+  EXPECT_THAT(raw.KernelNames(), ElementsAre("aten::mm", "aten::view", "aten::relu"));
+  EXPECT_EQ(raw.store.Text(raw.store.kernels.type[0]), "mm");
+  EXPECT_EQ(raw.store.Text(raw.store.kernels.core[0]), "AI_CORE");
+  EXPECT_EQ(raw.store.Text(raw.store.kernels.input_shapes[0]), "2,3");
+  EXPECT_THAT(Values(raw.store.kernels.stream), ElementsAre(7, 7, 7));
+  EXPECT_THAT(Values(raw.store.kernels.wait_ns), ElementsAre(0, 30, 35));
+  EXPECT_THAT(Values(raw.store.kernels.device),
+              ElementsAre(3, 3, 3));  // the rank, where nothing else says
+}
+
+TEST(AppendCpuDevice, LinksEachOperatorToItsKernel) {
+  RawStore raw;
+  const store::SliceId mm = raw.Op(10, 30, "aten::mm");
+  raw.Op(0, 50, "aten::linear");
+  AppendCpuDevice(raw.store);
+  for (const HostOp& op : ComputeHostOps(raw.store).ops) {
+    EXPECT_EQ(op.device_self_ns, op.slice == mm ? 20 : 0);
+    EXPECT_EQ(op.device_total_aicore_ns, 20);
+  }
+}
+
+TEST(AppendCpuDevice, NamesCollectivesAsHcclDoes) {
+  RawStore raw;
+  raw.Op(0, 5, "c10d::allreduce_");
+  raw.Collective(raw.Op(1, 40, "gloo:all_reduce"), "17522688603477080586", "all_reduce");
+  raw.Collective(raw.Op(50, 60, "gloo:all_gather"), "17522688603477080586", "all_gather");
+  raw.Collective(raw.Op(70, 80, "gloo:recv"), "pairs", "recv");
+  raw.Op(10, 20, "aten::mm");  // while gloo works
+  AppendCpuDevice(raw.store);
+  const store::CommOpTable& ops = raw.store.comm_ops;
+  ASSERT_EQ(ops.size(), 3u);
+  EXPECT_EQ(raw.store.Text(ops.name[0]), "hcom_allReduce__586_0_1");
+  EXPECT_EQ(raw.store.Text(ops.op_type[0]), "hcom_allReduce_");
+  EXPECT_EQ(raw.store.Text(ops.name[1]), "hcom_allGather__586_1_1");
+  EXPECT_THAT(std::string(raw.store.Text(ops.name[2])), testing::StartsWith("hcom_receive__"));
+  EXPECT_EQ(raw.store.Text(ops.data_type[0]), "FP32");
+  EXPECT_EQ(ops.count[0], 1024);
+  EXPECT_EQ(ops.size_bytes[0], 4096);
+  EXPECT_EQ(ops.begin_ns[0], 1);
+  EXPECT_EQ(ops.dur_ns[0], 39);
+  EXPECT_TRUE(raw.store.sheets.empty());
+  const auto track = static_cast<size_t>(ops.track[0]);
+  EXPECT_EQ(raw.store.Text(raw.store.tracks.name[track]),
+            "Group 17522688603477080586 Communication");
+  // The calls themselves are no kernels; the operator that runs meanwhile is.
+  EXPECT_EQ(raw.store.kernels.size(), 4u);
+}
+
+TEST(AppendCpuDevice, FindsCollectivesByNameWhereNothingElseIsRecorded) {
+  RawStore raw;
+  raw.Op(1, 40, "gloo:broadcast");
+  AppendCpuDevice(raw.store);
+  ASSERT_EQ(raw.store.comm_ops.size(), 1u);
+  EXPECT_EQ(raw.store.Text(raw.store.comm_ops.group_name[0]), "gloo");
+}
+
+TEST(AppendCpuDevice, DividesTheTimeAsTheOverlapTrackShows) {
+  RawStore raw;
+  raw.Op(0, 10, "aten::mm");
+  raw.Collective(raw.Op(5, 30, "gloo:all_reduce"), "g", "all_reduce");
+  raw.Op(40, 50, "aten::mm");
+  AppendCpuDevice(raw.store);
+  const std::vector<DeviceWork> works = CollectDeviceWork(raw.store);
+  ASSERT_EQ(works.size(), 1u);
+  EXPECT_EQ(works[0].compute.size(), 2u);
+  EXPECT_EQ(works[0].reference_range, (Interval{0, 50}));
+  int64_t free_ns = 0;
+  int64_t comm_only_ns = 0;
+  for (size_t i = 0; i < raw.store.slices.size(); ++i) {
+    const std::string_view name = raw.store.Text(raw.store.slices.name[i]);
+    if (name == "Free") free_ns += raw.store.slices.dur_ns[i];
+    if (name == "Communication(Not Overlapped)") comm_only_ns += raw.store.slices.dur_ns[i];
+  }
+  EXPECT_EQ(free_ns, 10);
+  EXPECT_EQ(comm_only_ns, 20);
+}
+
+TEST(AppendCpuDevice, LeavesAnEmptyCaptureAlone) {
+  RawStore raw;
+  AppendCpuDevice(raw.store);
+  EXPECT_EQ(raw.store.kernels.size(), 0u);
+  EXPECT_EQ(raw.store.slices.size(), 0u);
+}
+
+TEST(CompleteRawCapture, GivesKernelsTheirSteps) {
+  RawStore raw;
+  raw.Op(10, 20, "aten::mm");
+  raw.Op(100, 120, "aten::mm");
+  raw.Op(210, 220, "aten::mm");
+  raw.Step(1, 0, 50);
+  raw.Step(2, 90, 200);
+  CompleteRawCapture(raw.store);
+  EXPECT_THAT(Values(raw.store.kernels.step), ElementsAre(1, 2, kNone));
+}
+
+TEST(IsHostTheDevice, IsFalseBesideAnAccelerator) {
+  RawStore raw;
+  raw.Op(0, 1, "aten::mm");
+  EXPECT_TRUE(IsHostTheDevice(raw.store));
+  raw.store.info.files.push_back({"/x/PROF_1_2_A", 0, false, ""});
+  EXPECT_FALSE(IsHostTheDevice(raw.store));
+  RawStore queued;
+  queued.Slice(queued.main_track(), 0, 1, "Dequeue@x", "dequeue");
+  EXPECT_FALSE(IsHostTheDevice(queued.store));
+  RawStore foreign;
+  foreign.store.meta.Append({foreign.Text("cann_version"), foreign.Text("8.3")});
+  EXPECT_FALSE(IsHostTheDevice(foreign.store));
+}
+
+TEST(AppendOperatorLinks, FollowsTheTaskQueue) {
+  RawStore raw;
+  const store::TrackId worker = raw.Thread(8);
+  const store::TrackId cann = raw.ThreadOf("CANN", "Thread 8");
+  const store::TrackId stream = raw.ThreadOf("Ascend Hardware", "Stream 2");
+  raw.Op(0, 20, "aten::add");
+  raw.Op(30, 50, "aten::mul");
+  raw.Slice(raw.main_track(), 5, 6, "Enqueue@add", "enqueue", 1);
+  raw.Slice(raw.main_track(), 35, 36, "Enqueue@mul", "enqueue", 2);
+  raw.Slice(worker, 40, 60, "Dequeue@add", "dequeue", 1);
+  raw.Slice(worker, 70, 90, "Dequeue@mul", "dequeue", 2);
+  raw.Flow("HostToDevice", cann, 45, stream, 100);
+  raw.Flow("HostToDevice", cann, 65, stream, 150);  // between two items: nobody's
+  raw.Flow("HostToDevice", cann, 80, stream, 200);
+  AppendOperatorLinks(raw.store);
+  ASSERT_EQ(raw.store.flows.size(), 5u);
+  EXPECT_EQ(raw.store.Text(raw.store.flows.kind[3]), "async_npu");
+  EXPECT_EQ(raw.store.flows.from_ns[3], 0);
+  EXPECT_EQ(raw.store.flows.to_ns[3], 100);
+  EXPECT_EQ(raw.store.flows.from_ns[4], 30);
+  EXPECT_EQ(raw.store.flows.to_ns[4], 200);
+}
+
+TEST(AppendOperatorLinks, UsesTheLaunchingThreadWithoutAQueue) {
+  RawStore raw;
+  const store::TrackId process = raw.Process("CANN");
+  raw.store.tracks.Append({.parent = process, .tid = raw.Text("7"), .name = raw.Text("Thread 7")});
+  const auto cann = static_cast<store::TrackId>(raw.store.tracks.size() - 1);
+  const store::TrackId stream = raw.ThreadOf("Ascend Hardware", "Stream 2");
+  raw.Op(10, 15, "aten::inner");
+  raw.Op(0, 20, "aten::add");
+  raw.Flow("HostToDevice", cann, 12, stream, 100);
+  raw.Flow("HostToDevice", cann, 18, stream, 110);
+  raw.Flow("HostToDevice", cann, 25, stream, 120);
+  AppendOperatorLinks(raw.store);
+  ASSERT_EQ(raw.store.flows.size(), 5u);
+  EXPECT_EQ(raw.store.flows.from_ns[3], 10);
+  EXPECT_EQ(raw.store.flows.from_ns[4], 0);
+}
+
+TEST(OrderMemoryRows, SumsFrameworkAndGraphEngine) {
+  RawStore raw;
+  const auto add = [&](std::string_view component, int64_t ts_ns, int64_t bytes, int64_t active) {
+    raw.store.memory_samples.Append(
+        {raw.Text(component), ts_ns, bytes, 2 * bytes, active, kNone, raw.Text("NPU:0")});
+  };
+  add("PTA", 10, 100, 90);
+  add("PTA", 30, 50, 40);
+  add("GE", 10, 7, kNone);
+  add("APP", 5, 1000, kNone);
+  OrderMemoryRows(raw.store);
+  std::vector<std::string> components;
+  for (const StringId one : raw.store.memory_samples.component)
+    components.emplace_back(raw.store.Text(one));
+  EXPECT_THAT(components, ElementsAre("APP", "PTA", "PTA+GE", "GE", "PTA+GE", "PTA", "PTA+GE"));
+  EXPECT_THAT(Values(raw.store.memory_samples.allocated_bytes),
+              ElementsAre(1000, 100, 100, 7, 107, 50, 57));
+  EXPECT_THAT(Values(raw.store.memory_samples.active_bytes),
+              ElementsAre(kNone, 90, 90, kNone, 90, 40, 40));
+}
+
+}  // namespace
+}  // namespace steplens::analysis

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include "analysis/testing/store_builder.h"
+#include "base/json.h"
+#include "export/export.h"
+#include "export/testing/scratch_folder.h"
+
+namespace steplens::exporting {
+namespace {
+
+using analysis::StoreBuilder;
+
+// One operator that launches one kernel in step 7.
+StoreBuilder SmallStore() {
+  StoreBuilder b;
+  b.store.info.source = "ascend_pt";
+  b.store.info.format = "text";
+  b.store.info.rank = 3;
+  const store::TrackId python = b.Process("Python", "CPU", "77");
+  const store::TrackId thread = b.Thread(python, "Thread 77");
+  const store::TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+  const store::SliceId step = b.Slice(thread, 1000, 90000, "ProfilerStep#7", "cpu_op");
+  const store::SliceId op = b.Slice(thread, 2000, 5000, "aten::mul", "cpu_op");
+  b.Slice(stream, 10000, 12500, "Mul_1", "AI_CORE", 5);
+  b.store.host_ops.Append({.slice = step, .sequence_number = -1, .fwd_thread = 0});
+  b.store.host_ops.Append({.slice = op,
+                           .sequence_number = 4,
+                           .fwd_thread = 0,
+                           .input_shapes = b.Text("2,3;4"),
+                           .input_types = b.Text("float;long int"),
+                           .call_stack = b.Text("f.py(1): f;main.py(2): main")});
+  b.Step(7, 1000, 90000);
+  b.Flow("async_npu", thread, 2000, stream, 10000);
+  b.Kernel("Mul_1", "Mul", "AI_CORE", 10000, 12500);
+  return b;
+}
+
+Status Write(const store::TraceStore& store, const std::string& dir, size_t threads = 1) {
+  ThreadPool pool(threads);
+  return WriteText(store, {}, dir, pool);
+}
+
+TEST(WriteText, TraceHasTheKeysOfTheReferenceInItsOrder) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  const std::string trace = folder.Read("trace_view.json");
+  EXPECT_NE(trace.find(R"({"ph": "X", "name": "aten::mul", "pid": 77, "tid": 0, "ts": "2.000", )"
+                       R"("dur": 3.0, "cat": "cpu_op", "args": {"Sequence number": 4, )"
+                       R"("Fwd thread id": 0, "Input Dims": "2,3;\r\n4", )"
+                       R"("Input type": "float;\r\nlong int", )"
+                       R"("Call stack": "f.py(1): f;\r\nmain.py(2): main"}})"),
+            trace.npos)
+      << trace;
+  EXPECT_NE(trace.find(R"({"ph": "s", "bp": "e", "name": "torch_to_npu", "id": 10000, "pid": 77, )"
+                       R"("tid": 0, "ts": "2.000", "cat": "async_npu"})"),
+            trace.npos)
+      << trace;
+  EXPECT_NE(trace.find(R"("name": "Overlap Analysis")"), trace.npos);
+  EXPECT_TRUE(JsonDocument::Parse(trace, "trace").ok());
+}
+
+TEST(WriteText, OperatorsComeInTheOrderOfTheirEnds) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  const std::string trace = folder.Read("trace_view.json");
+  EXPECT_LT(trace.find("aten::mul"), trace.find("ProfilerStep#7"));
+}
+
+TEST(WriteText, KernelDetailsHasTabsCrlfAndNotAvailable) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  EXPECT_EQ(folder.Read("kernel_details.csv"),
+            "Step Id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,"
+            "Start Time(us),Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,"
+            "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,"
+            "Output Formats,Context ID\r\n"
+            "7,N/A,N/A,N/A,Mul_1,Mul,N/A,AI_CORE,10.000\t,2.500\t,0.000\t,N/A,N/A,N/A,"
+            "N/A,N/A,N/A,N/A,N/A,N/A,N/A\r\n");
+}
+
+TEST(WriteText, OperatorDetailsLeavesOutStepsAndSumsKernels) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  const std::string csv = folder.Read("operator_details.csv");
+  EXPECT_EQ(csv.substr(csv.find("\r\n") + 2),
+            "aten::mul,\"2,3;\r\n4\",\"f.py(1): f;\r\nmain.py(2): main\",3.0,3.0,2.5,2.5,2.5,2.5"
+            "\r\n");
+}
+
+TEST(WriteText, FilesWithoutRowsAreNotCreated) {
+  StoreBuilder b;
+  b.store.memory_samples.Append({.component = b.Text("APP"),
+                                 .ts_ns = 1736408883573957920,
+                                 .reserved_bytes = int64_t{2109} * 1024 * 1024,
+                                 .device = b.Text("NPU:0")});
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  EXPECT_EQ(folder.FileCount(), 1u);
+  EXPECT_EQ(folder.Read("memory_record.csv"),
+            "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
+            "Stream Ptr,Device Type\r\nAPP,1736408883573957.920\t,,2109.0,,,NPU:0\r\n");
+}
+
+TEST(WriteText, MindSporeHasItsOwnColumnsAndMegabytes) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = "ascend_ms";
+  b.store.memory_samples.Append({.component = b.Text("MindSpore"),
+                                 .ts_ns = 1000,
+                                 .allocated_bytes = 1024 * 1000,
+                                 .device = b.Text("NPU:0")});
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  EXPECT_TRUE(folder.Read("operator_details.csv").starts_with("Name,Input Shapes\r\n"));
+  EXPECT_TRUE(folder.Read("kernel_details.csv").starts_with("Step ID,Model ID,"));
+  EXPECT_EQ(folder.Read("memory_record.csv"),
+            "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
+            "Device Type\r\nMindSpore,1.000\t,1.0,,,NPU:0\r\n");
+}
+
+TEST(WriteText, BytesDoNotDependOnThreads) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder one;
+  ScratchFolder seven;
+  ASSERT_TRUE(Write(b.store, one.path(), 1).ok());
+  ASSERT_TRUE(Write(b.store, seven.path(), 7).ok());
+  for (const char* name : {"trace_view.json", "kernel_details.csv", "operator_details.csv"})
+    EXPECT_EQ(one.Read(name), seven.Read(name)) << name;
+}
+
+TEST(WriteText, SaysWhichFolderCannotBeCreated) {
+  const Status status = Write({}, "/proc/no/such/folder");
+  ASSERT_FALSE(status.ok());
+  EXPECT_TRUE(
+      status.error().message.starts_with("/proc/no/such/folder: the folder cannot be "
+                                         "created: "))
+      << status.error().message;
+}
+
+TEST(WriteStacks, TurnsFramesAroundAndCutsToMicroseconds) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteStacks(b.store, StackMetric::kHostSelfTime, folder.path() + "/stacks.txt").ok());
+  EXPECT_EQ(folder.Read("stacks.txt"), "main.py(2): main;f.py(1): f 3\n");
+  ASSERT_TRUE(
+      WriteStacks(b.store, StackMetric::kDeviceSelfTime, folder.path() + "/stacks.txt").ok());
+  EXPECT_EQ(folder.Read("stacks.txt"), "main.py(2): main;f.py(1): f 2\n");
+}
+
+TEST(ParseStackMetric, NamesWhatIsExpected) {
+  const auto metric = ParseStackMetric("time");
+  ASSERT_FALSE(metric.ok());
+  EXPECT_EQ(metric.error().message,
+            "metric 'time' is not known: self_cpu_time_total or self_npu_time_total was expected");
+}
+
+}  // namespace
+}  // namespace steplens::exporting

@@ -1,0 +1,358 @@
+"""`steplens analyse` and raw captures: what real captures hold, encoded as raw data, comes out of the analysis again."""
+
+import collections
+import csv
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+from support import DATA, PROGRAM, ROOT, Case, load_trace, needs_shared, snapshot
+
+sys.path.insert(0, str(ROOT / "tools"))
+import make_framework as raw  # noqa: E402
+
+OUTPUT = "ASCEND_PROFILER_OUTPUT"
+CAPTURES = [DATA / "ascend_pt" / "text" / level / f"rank{rank}_ascend_pt" for level in ("level0", "level1") for rank in (0, 1)]
+
+
+def rows(folder, name):
+    with open(folder / OUTPUT / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def counted(events, category, fields):
+    return collections.Counter(tuple(field(e) for field in fields) for e in events if e.get("cat") == category)
+
+
+def by(*names):
+    return [lambda e, n=name: e.get(n) for name in names]
+
+
+def duration(event):
+    return round(float(event.get("dur", 0)) * 1000)
+
+
+def argument(name):
+    # An empty text and no text are one to the store.
+    return lambda e: (e.get("args", {}).get(name) or None)
+
+
+class Oracle(Case):
+    """FRAMEWORK files made of a capture's content, analysed, against the capture itself."""
+
+    def analyse(self, capture, **options):
+        folder = raw.encode_capture(capture, self.scratch / f"{capture.parent.name}_{capture.name}", **options)
+        self.run_program("analyse", folder, expect=0)
+        self.assertTrue((folder / OUTPUT / "analyse.done").exists())
+        return folder
+
+    def compare_trace(self, capture, folder):
+        old = load_trace(capture / OUTPUT / "trace_view.json")
+        new = load_trace(folder / OUTPUT / "trace_view.json")
+        where = by("ph", "name", "pid", "tid", "ts")
+        op = [argument(n) for n in ("Sequence number", "Fwd thread id", "Input Dims", "Input type", "Call stack")]
+        for category, fields, count in (
+                ("cpu_op", [*where, duration, *op], 860),
+                ("dequeue", [*where, duration, argument("correlation_id")], 159),
+                ("enqueue", [*by("ph", "pid", "tid", "ts"), duration, argument("correlation_id")], 159),
+                ("python_function", [*where, duration], 1282),
+                ("async_task_queue", [*where, *by("id")], 318),
+                ("fwdbwd", where, 54)):
+            expected = counted(old, category, fields)
+            self.assertEqual(sum(expected.values()), count, category)
+            self.assertEqual(counted(new, category, fields), expected, category)
+        # The reference follows one copy of those that share an id, we follow both.
+        flows = counted(old, "async_npu", [*where, *by("id")])
+        self.assertEqual(sum(flows.values()), 420)
+        self.assertFalse(flows - counted(new, "async_npu", [*where, *by("id")]))
+
+    def compare_tables(self, capture, folder):
+        def near(a, b, tolerance):
+            return a == b or abs(float(a) - float(b)) <= tolerance
+
+        old, new = rows(capture, "operator_details.csv"), rows(folder, "operator_details.csv")
+        self.assertEqual(len(new), 859)
+        for a, b in zip(old, new):
+            self.assertEqual(a["Name"], b["Name"])
+            self.assertTrue(near(a["Host Total Duration(us)"], b["Host Total Duration(us)"], 0.002), (a, b))
+        old, new = rows(capture, "kernel_details.csv"), rows(folder, "kernel_details.csv")
+        self.assertEqual(len(new), 191)
+        for a, b in zip(old, new):
+            for column in ("Step Id", "Name", "Start Time(us)"):
+                self.assertEqual(a[column].strip(), b[column].strip())
+            self.assertTrue(near(a["Duration(us)"].strip(), b["Duration(us)"].strip(), 0.001))
+        (a,), (b,) = rows(capture, "step_trace_time.csv"), rows(folder, "step_trace_time.csv")
+        self.assertEqual(a["Step"], b["Step"])
+        for column in ("Computing", "Communication(Not Overlapped)", "Communication", "Free", "Stage", "Bubble", "Preparing"):
+            self.assertTrue(near(a[column], b[column], 0.5), (column, a[column], b[column]))
+
+    def compare_memory(self, capture, folder):
+        framework = [row for row in rows(capture, "operator_memory.csv") if not row["Name"].startswith("cann::")]
+        self.assertEqual(len(framework), 127)
+        columns = [c for c in framework[0] if c != "Name"]
+        for a, b in zip(framework, rows(folder, "operator_memory.csv"), strict=True):
+            self.assertEqual(a["Name"], b["Name"])
+            for column in columns:
+                self.assertEqual(a[column].strip(), b[column].strip(), column)
+        columns = ["Timestamp(us)", "Total Allocated(MB)", "Total Reserved(MB)", "Total Active(MB)", "Stream Ptr", "Device Type"]
+
+        def samples(where):
+            return [[row[c].strip() for c in columns] for row in rows(where, "memory_record.csv") if row["Component"] == "PTA"]
+        self.assertEqual(len(samples(capture)), 381)
+        self.assertEqual(samples(folder), samples(capture))
+
+    @needs_shared
+    def test_every_capture_comes_out_as_it_was(self):
+        for capture in CAPTURES:
+            with self.subTest(capture=str(capture.relative_to(DATA))):
+                folder = self.analyse(capture)
+                self.compare_trace(capture, folder)
+                self.compare_tables(capture, folder)
+                self.compare_memory(capture, folder)
+
+    @needs_shared
+    def test_ticks_of_the_system_counter_give_the_same_times(self):
+        folder = self.analyse(CAPTURES[2], counter=True)
+        self.compare_trace(CAPTURES[2], folder)
+
+    @needs_shared
+    def test_killed_job_is_read_by_its_clock_samples(self):
+        folder = self.analyse(CAPTURES[2], counter=True, end=False)
+        self.compare_trace(CAPTURES[2], folder)
+
+    @needs_shared
+    def test_analysing_twice_gives_the_same_bytes(self):
+        folder = self.analyse(CAPTURES[2], export_type=("text", "db"))
+        first = snapshot(folder / OUTPUT)
+        self.run_program("analyse", folder, "--force", "--jobs", "3", expect=0)
+        self.assertEqual(snapshot(folder / OUTPUT), first)
+
+    @needs_shared
+    def test_host_part_alone_gives_no_kernels(self):
+        folder = self.analyse(CAPTURES[2], device=False)
+        names = {path.name for path in (folder / OUTPUT).iterdir()}
+        self.assertIn("operator_details.csv", names)
+        self.assertFalse(names & {"kernel_details.csv", "communication.json"}, names)
+
+    @needs_shared
+    def test_every_command_opens_raw_captures(self):
+        folder = raw.encode_capture(CAPTURES[2], self.scratch / "x_ascend_pt")
+        before = snapshot(folder)
+        rank = self.info(folder)["ranks"][0]
+        self.assertEqual((rank["source"], rank["format"], rank["level"], rank["rank"]), ("ascend_pt", "raw", "Level1", 0))
+        self.assertEqual(rank["steps"], [50])
+        (step,) = self.rows("breakdown", folder)
+        (known,) = self.rows("breakdown", CAPTURES[2])
+        for column in ("Computing", "Free", "Communication"):
+            self.assertAlmostEqual(step[column], known[column], delta=0.5)
+        self.assertTrue(self.rows("ops", folder))
+        self.assertEqual(snapshot(folder), before)
+
+
+class CpuCapture(Case):
+    """A capture whose device is the host."""
+
+    def test_results_hold_kernels_streams_and_communication(self):
+        folder = raw.training(self.scratch / "a_ascend_pt", 0, export_type=("text", "db"))
+        self.run_program("analyse", folder, expect=0)
+        kernels = rows(folder, "kernel_details.csv")
+        self.assertEqual(collections.Counter(k["Name"] for k in kernels if "hcom" not in k["Name"]), {"aten::addmm": 6})
+        self.assertEqual([k["Name"] for k in kernels if "hcom" in k["Name"]], [f"hcom_allReduce__586_{i}_1" for i in range(3)])
+        self.assertEqual({k["Step Id"] for k in kernels}, {"0", "1", "2"})
+        steps = rows(folder, "step_trace_time.csv")
+        for row in steps:
+            self.assertAlmostEqual(float(row["Computing"]), 1.6)
+            self.assertAlmostEqual(float(row["Communication"]), 1.99)
+            self.assertAlmostEqual(float(row["Computing"]) + float(row["Communication(Not Overlapped)"]) + float(row["Free"]),
+                                   float(row["Stage"]) + float(row["Bubble"]))
+        trace = load_trace(folder / OUTPUT / "trace_view.json")
+        processes = {e["args"]["name"] for e in trace if e.get("name") == "process_name"}
+        self.assertLessEqual({"Python", "Ascend Hardware", "Communication", "Overlap Analysis", "Python GC", "CPU Usage"}, processes)
+        self.assertEqual(len(rows(folder, "operator_memory.csv")), 6)
+        communication = json.loads((folder / OUTPUT / "communication.json").read_text())
+        self.assertIn("hcom_allReduce__586_0_1@17522688603477080586", communication["step0"]["collective"])
+        self.assertTrue((folder / OUTPUT / "ascend_pytorch_profiler_0.db").exists())
+
+    def test_raw_and_analysed_capture_agree(self):
+        folder = raw.training(self.scratch / "a_ascend_pt", 0)
+        before = self.rows("breakdown", folder)
+        operators = self.rows("ops", folder)
+        self.run_program("analyse", folder, expect=0)
+        self.assertEqual(self.info(folder)["ranks"][0]["format"], "text")
+        self.assertEqual(self.rows("breakdown", folder), before)
+        self.assertEqual(self.rows("ops", folder), operators)
+        self.run_program("verify", folder, expect=0)
+
+    def test_text_and_db_agree(self):
+        text = raw.training(self.scratch / "t_ascend_pt", 0, export_type=("text",))
+        db = raw.training(self.scratch / "d_ascend_pt", 0, export_type=("db",))
+        self.run_program("analyse", self.scratch, expect=0)
+        self.assertEqual(self.info(db)["ranks"][0]["format"], "db")
+        # The forms differ in one rule: text never splits a piece of free time at the border of a step.
+        columns = ("Step", "Computing", "Communication", "Communication(Not Overlapped)", "Overlapped", "Preparing")
+        for a, b in zip(self.rows("breakdown", text), self.rows("breakdown", db), strict=True):
+            self.assertEqual([a[c] for c in columns], [b[c] for c in columns])
+            self.assertGreaterEqual(a["Free"], b["Free"])
+        self.run_program("verify", db, expect=0)
+
+    def test_ranks_of_a_job_match(self):
+        for rank in range(2):
+            raw.training(self.scratch / "job" / f"r{rank}_ascend_pt", rank)
+        done = self.run_program("analyse", self.scratch / "job", "--export-type", "text", expect=0)
+        self.assertEqual(len(done.out.splitlines()), 2)
+        times = [json.loads((self.scratch / "job" / f"r{rank}_ascend_pt" / OUTPUT / "communication.json").read_text())
+                 for rank in range(2)]
+        self.assertEqual(times[0]["step1"]["collective"].keys(), times[1]["step1"]["collective"].keys())
+
+    def test_mindspore_captures_are_known_by_their_name(self):
+        folder = raw.training(self.scratch / "a_ascend_ms", 0)
+        self.assertEqual(self.info(folder)["ranks"][0]["source"], "ascend_ms")
+
+    def test_single_exports(self):
+        folder = raw.training(self.scratch / "a_ascend_pt", 0)
+        self.run_program("analyse", folder, "--export", "chrome_trace", "--output", self.scratch / "t.json", expect=0)
+        self.assertTrue(load_trace(self.scratch / "t.json"))
+        self.assertFalse((folder / OUTPUT).exists())
+        stack = raw.op_range("aten::mm", 0, 5_000, stack="b.py(2): g;a.py(1): f")
+        stacked = raw.write_capture(self.scratch / "s_ascend_pt", {"torch.op_range": [stack]}, clock=raw.TRAINING_CLOCK)
+        self.run_program("analyse", stacked, "--export", "stacks", "--output", self.scratch / "s.log", expect=0)
+        self.assertEqual((self.scratch / "s.log").read_text(), "a.py(1): f;b.py(2): g 5\n")
+
+
+class Running(Case):
+    """What surrounds the analysis: choosing, resuming, replacing, refusing."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = raw.training(self.scratch / "job" / "a_ascend_pt", 0)
+
+    def test_up_to_date_results_are_left_alone(self):
+        self.run_program("analyse", self.folder, expect=0)
+        stamp = (self.folder / OUTPUT / "trace_view.json").stat().st_mtime_ns
+        self.assertIn("up to date", self.run_program("analyse", self.folder, expect=0).out)
+        self.assertEqual((self.folder / OUTPUT / "trace_view.json").stat().st_mtime_ns, stamp)
+        # Another type, newer raw data or --force: again.
+        self.assertIn("written", self.run_program("analyse", self.folder, "--export-type", "text,db", expect=0).out)
+        later = time.time() + 5
+        os.utime(self.folder / "FRAMEWORK" / "torch.op_range", (later, later))
+        self.assertIn("written", self.run_program("analyse", self.folder, expect=0).out)
+
+    def test_export_types_may_be_repeated(self):
+        self.run_program("analyse", self.folder, "--export-type", "text", "--export-type", "db", expect=0)
+        names = {path.name for path in (self.folder / OUTPUT).iterdir()}
+        self.assertLessEqual({"trace_view.json", "ascend_pytorch_profiler_0.db", "analyse.done"}, names)
+
+    def test_old_style_export_type_is_a_plain_text(self):
+        info = self.folder / "profiler_info_0.json"
+        document = json.loads(info.read_text())
+        document["config"]["experimental_config"]["_export_type"] = "db"
+        info.write_text(json.dumps(document))
+        self.run_program("analyse", self.folder, expect=0)
+        self.assertFalse((self.folder / OUTPUT / "trace_view.json").exists())
+
+    def test_old_results_are_replaced_whole(self):
+        self.run_program("analyse", self.folder, expect=0)
+        (self.folder / OUTPUT / "left_over.csv").write_text("x\n")
+        self.run_program("analyse", self.folder, "--force", expect=0)
+        self.assertFalse((self.folder / OUTPUT / "left_over.csv").exists())
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith(".")], [])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_folder_that_cannot_be_written_is_an_error(self):
+        self.folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+        self.addCleanup(self.folder.chmod, 0o750)
+        done = self.run_program("analyse", self.folder, expect=6)
+        self.assertIn("cannot create the folder", done.err)
+
+    def test_ranks_are_chosen(self):
+        raw.training(self.scratch / "job" / "deeper" / "b_ascend_pt", 1)
+        done = self.run_program("analyse", self.scratch / "job", "--rank", "1", expect=0)
+        self.assertIn("b_ascend_pt", done.out)
+        self.assertFalse((self.folder / OUTPUT).exists())
+        self.assertIn("none of rank 7", self.run_program("analyse", self.scratch / "job", "--rank", "7", expect=3).err)
+
+    def test_a_damaged_capture_does_not_stop_the_others(self):
+        bad = self.scratch / "job" / "bad_ascend_pt"
+        (bad / "FRAMEWORK" / "torch.op_range").mkdir(parents=True)  # a folder where a file should be
+        (bad / "profiler_info_1.json").write_text('{"rank_id": 1}')
+        done = self.run_program("analyse", self.scratch / "job")
+        self.assertTrue((self.folder / OUTPUT / "analyse.done").exists())
+        self.assertFalse((bad / OUTPUT).exists())
+        self.assertTrue(done.err)
+
+    def test_wrong_words_are_refused(self):
+        for words, code, message in (
+                (["--export-type", "xml"], 2, "'xml' is not a type"),
+                (["--jobs", "-1"], 2, "out of range"),
+                (["--rank", "x"], 2, "--rank"),
+                (["--export", "stacks"], 2, "--output FILE"),
+                (["--export", "stacks", "--metric", "x", "--output", self.scratch / "o"], 2, "x")):
+            done = self.run_program("analyse", self.folder, *words, expect=code)
+            self.assertIn(message, done.err)
+        self.assertIn("no such file", self.run_program("analyse", self.scratch / "nowhere", expect=3).err)
+        (self.scratch / "empty").mkdir()
+        self.assertIn("no raw capture", self.run_program("analyse", self.scratch / "empty", expect=3).err)
+        self.assertIn("is a file", self.run_program("analyse", self.folder / "profiler_info_0.json", expect=2).err)
+
+    def test_a_running_recording_is_refused(self):
+        info = self.folder / "profiler_info_0.json"
+        document = json.loads(info.read_text())
+        del document["end_info"]
+        with open(self.folder / "FRAMEWORK" / "torch.op_range", "ab"):
+            document["steplens_pid"] = os.getpid()
+            info.write_text(json.dumps(document))
+            done = self.run_program("analyse", self.folder, expect=2)
+            self.assertIn("is running", done.err)
+        self.assertFalse((self.folder / OUTPUT).exists())
+        self.run_program("analyse", self.folder, expect=0)  # it has closed its files: it was killed
+
+    def test_an_interrupted_analysis_leaves_nothing_half_done(self):
+        raw.synthetic(200_000, self.scratch / "big_ascend_pt")
+        process = subprocess.Popen([PROGRAM, "analyse", str(self.scratch / "big_ascend_pt")], env=self.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.15)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        output = self.scratch / "big_ascend_pt" / OUTPUT
+        self.assertTrue(not output.exists() or (output / "analyse.done").exists())
+        self.run_program("analyse", self.scratch / "big_ascend_pt", expect=0)
+        self.assertEqual([p.name for p in output.parent.iterdir() if p.name.startswith(".")], [])
+
+    @needs_shared
+    def test_simplification_removes_what_the_exporter_left(self):
+        folder = raw.encode_capture(CAPTURES[2], self.scratch / "s_ascend_pt", simplify=True)
+        prof = next(folder.glob("PROF_*"))
+        (prof / "host" / "sqlite").mkdir(parents=True)
+        (prof / "device_0" / "data").mkdir(parents=True)
+        self.run_program("analyse", folder, expect=0)
+        self.assertFalse((prof / "mindstudio_profiler_output").exists())
+        self.assertFalse((prof / "host" / "sqlite").exists())
+        self.assertTrue((prof / "device_0" / "data").exists())
+        self.assertTrue((folder / "FRAMEWORK" / "torch.op_range").exists())
+        results = snapshot(folder / OUTPUT)
+        # Without the exporter's files new results would hold less: refused, the old ones stay.
+        self.assertIn("not exported", self.run_program("analyse", folder, "--force", expect=5).err)
+        self.assertEqual(snapshot(folder / OUTPUT), results)
+
+    def test_device_data_that_is_not_exported_is_said(self):
+        (self.folder / "PROF_000001_1_ABC" / "device_0").mkdir(parents=True)
+        done = self.run_program("analyse", self.folder, expect=0)
+        self.assertIn("not exported", done.out)
+        self.assertFalse((self.folder / OUTPUT / "kernel_details.csv").exists())
+
+    def test_damage_is_counted_and_logged(self):
+        with open(self.folder / "FRAMEWORK" / "torch.op_range", "ab") as file:
+            file.write(raw.op_range("cut off", 0, 1)[:-3])
+        self.run_program("analyse", self.folder, expect=0)
+        (log,) = (self.folder / "logs").glob("profiler_*_analyse.log")
+        self.assertIn("RecordsTruncated", log.read_text())
+        self.assertEqual(len(rows(self.folder, "operator_details.csv")), 18)
+
+
+if __name__ == "__main__":
+    unittest.main()

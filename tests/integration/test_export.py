@@ -1,0 +1,360 @@
+"""convert: result files written from a store say what the files it was read from say.
+
+Real captures are converted to text and to db and compared with the originals, cell by cell and event by event; the exports
+are read again and compared with each other. Where something is left out of a comparison, the reason stands beside it; docs/export.md
+has the whole list.
+"""
+
+import collections
+import csv
+import json
+import pathlib
+import shutil
+import sqlite3
+import unittest
+
+from support import DATA, SAMPLE, Case, needs_shared, snapshot
+
+CAPTURES = DATA / "ascend_pt"
+LEVELS = ("level0", "level1")
+TOLERANCE_US = 0.002  # durations come from doubles in the originals, some are cut and some rounded
+
+# Columns of db tables that are numbers of rows, written by viewers, or not kept by the store.
+NOT_COMPARED = {
+    "TASK": {"globalTaskId", "contextId", "depth", "taskId"},
+    "COMPUTE_TASK_INFO": {"globalTaskId", "attrInfo", "waitNs"},
+    "COMMUNICATION_TASK_INFO": {"globalTaskId", "opId"},
+    "COMMUNICATION_OP": {"opId", "waitNs"},
+    "TASK_PMU_INFO": {"globalTaskId"},
+    "PYTORCH_API": {"connectionId", "callchainId", "depth", "inputDtypes", "inputShapes"},  # exchanged up to CANN 8.0
+    "PYTORCH_CALLCHAINS": {"id"},
+    "CANN_API": {"depth"},
+    "CONNECTION_IDS": {"id", "connectionId"},  # the framework's have an offset since CANN 8.1
+}
+STRINGS = {
+    "PYTORCH_API": {"name"}, "TASK": {"taskType"}, "CANN_API": {"name"}, "TASK_PMU_INFO": {"name"},
+    "COMPUTE_TASK_INFO": {"name", "taskType", "opType", "inputFormats", "inputDataTypes", "inputShapes", "outputFormats",
+                          "outputDataTypes", "outputShapes"},
+    "COMMUNICATION_OP": {"opName", "groupName", "algType", "opType"},
+    "COMMUNICATION_TASK_INFO": {"name", "taskType", "groupName"},
+    "NPU_MEM": {"type"}, "HBM": {"type"}, "LLC": {"mode"}, "MEMORY_RECORD": {"component"}, "OP_MEMORY": {"name"},
+    "PYTORCH_CALLCHAINS": {"stack"},
+}
+# Not kept by the store, or a viewer's own.
+LEFT_OUT_TABLES = {"NPU_OP_MEM", "OVERLAP_ANALYSIS", "sqlite_sequence", "status_info", "connectionCats", "STRING_IDS"}
+
+
+def output(folder, rank):
+    return folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    return rows[0], [[cell.strip().replace("\r\n", "\n") for cell in row] for row in rows[1:]]
+
+
+def same_cell(a, b):
+    if a == b:
+        return True
+    try:
+        return abs(float(a) - float(b)) <= TOLERANCE_US
+    except ValueError:
+        return False
+
+
+def read_trace(path):
+    """(slices and counters and metadata as a multiset, flows by their ends as a multiset)"""
+    events = collections.Counter()
+    ends = collections.defaultdict(lambda: ([], []))
+    for event in json.loads(path.read_text(encoding="utf-8")):
+        if event["ph"] in "sf":
+            ends[event["cat"], str(event["id"])][event["ph"] == "f"].append((event["pid"], event["tid"], event["ts"]))
+            continue
+        args = {key: float(value) if isinstance(value, (int, float)) else value
+                for key, value in event.get("args", {}).items()}
+        events[event["ph"], event["name"], event["pid"], event["tid"], event.get("ts"), event.get("cat"),
+               json.dumps(args, sort_keys=True)] += 1
+    flows = collections.Counter((kind, start, end) for (kind, _), (starts, stops) in ends.items()
+                                for start in starts for end in stops)
+    return events, flows
+
+
+def read_table(path, table, columns):
+    """Rows as a multiset, ids of strings as texts."""
+    with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as db:
+        try:
+            texts = dict(db.execute("SELECT id, value FROM STRING_IDS"))
+        except sqlite3.OperationalError:
+            texts = {}
+        strings = STRINGS.get(table, set())
+
+        def cell(column, value):
+            if value is None or column not in strings:
+                return round(value, 4) if isinstance(value, float) else value
+            return texts.get(value, "")
+
+        return collections.Counter(tuple(cell(column, value) for column, value in zip(columns, row))
+                                   for row in db.execute(f"SELECT {', '.join(columns)} FROM {table}"))
+
+
+def schema(path):
+    """table -> {column: declared type}"""
+    with sqlite3.connect(f"file:{path}?immutable=1", uri=True) as db:
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {table: {row[1]: row[2].upper() for row in db.execute(f"PRAGMA table_info({table})")} for table in tables}
+
+
+class Export(Case):
+    def convert(self, source, form, name=None, options=()):
+        folder = self.scratch / (name or form)
+        self.run_program("convert", source, "--to", form, "--output", folder, *options, expect=0)
+        return folder
+
+    def check_verify(self, folder):
+        done = self.run_program("verify", "--json", folder)
+        broken = [(rank["rank"], check["id"], check["detail"], check["offending"][:1])
+                  for rank in json.loads(done.out)["ranks"] for check in rank["checks"] if check["state"] == "broken"]
+        self.assertEqual(broken, [], folder)
+
+    def check_csv(self, original, written):
+        header, rows = read_csv(original)
+        written_header, written_rows = read_csv(written)
+        self.assertEqual(header, written_header, written.name)
+        self.assertEqual(len(rows), len(written_rows), written.name)
+        for number, (row, written_row) in enumerate(zip(rows, written_rows), 1):
+            for column, cell, written_cell in zip(header, row, written_row):
+                self.assertTrue(same_cell(cell, written_cell),
+                                f"{written.name} row {number}, {column}: {cell!r} became {written_cell!r}")
+
+    def check_json(self, a, b, where):
+        if isinstance(a, dict):
+            self.assertEqual(list(a), list(b), where)
+            for key in a:
+                self.check_json(a[key], b[key], f"{where}/{key}")
+        elif isinstance(a, (int, float)):
+            self.assertAlmostEqual(a, b, delta=1e-6 * max(1, abs(a)), msg=where)
+        elif isinstance(a, list):
+            self.assertEqual(len(a), len(b), where)
+            for index, (x, y) in enumerate(zip(a, b)):
+                self.check_json(x, y, f"{where}[{index}]")
+        else:
+            self.assertEqual(a, b, where)
+
+
+class RealCaptures(Export):
+    @needs_shared
+    def test_text_to_text_is_the_original(self):
+        for level in LEVELS:
+            folder = self.convert(CAPTURES / "text" / level, "text", level)
+            self.check_verify(folder)
+            for rank in (0, 1):
+                original, written = output(CAPTURES / "text" / level, rank), output(folder, rank)
+                names = {path.name for path in original.iterdir()}
+                self.assertEqual(names, {path.name for path in written.iterdir()})
+                for name in sorted(names):
+                    with self.subTest(level=level, rank=rank, file=name):
+                        if name.endswith(".csv"):
+                            self.check_csv(original / name, written / name)
+                        elif name == "trace_view.json":
+                            self.assertEqual(read_trace(original / name), read_trace(written / name))
+                        else:
+                            self.check_json(json.loads((original / name).read_text()),
+                                            json.loads((written / name).read_text()), name)
+
+    @needs_shared
+    def test_csv_files_have_crlf_and_no_blank_lines(self):
+        folder = self.convert(CAPTURES / "text" / "level1", "text")
+        for path in output(folder, 0).glob("*.csv"):
+            data = path.read_bytes()
+            self.assertTrue(data.endswith(b"\r\n"), path.name)
+            self.assertNotIn(b"\r\n\r\n", data.replace(b";\r\n", b""), path.name)
+
+    @needs_shared
+    def test_db_to_db_is_the_original(self):
+        for level in LEVELS:
+            folder = self.convert(CAPTURES / "db" / level, "db", level)
+            self.check_verify(folder)
+            for rank in (0, 1):
+                for name in (f"ascend_pytorch_profiler_{rank}.db", "analysis.db"):
+                    self.check_db(output(CAPTURES / "db" / level, rank) / name, output(folder, rank) / name, level)
+
+    def check_db(self, original, written, level):
+        before, after = schema(original), schema(written)
+        self.assertEqual(set(before) - LEFT_OUT_TABLES, set(after) - LEFT_OUT_TABLES)
+        for table in sorted(set(before) - LEFT_OUT_TABLES):
+            if table == "META_DATA" or table.startswith("ENUM_"):
+                continue
+            columns = [column for column in before[table] if column in after[table]
+                       and column not in NOT_COMPARED.get(table, ())]
+            with self.subTest(level=level, db=written.name, table=table):
+                self.assertEqual({c: before[table][c] for c in columns}, {c: after[table][c] for c in columns})
+                expected, found = (read_table(path, table, columns) for path in (original, written))
+                if table == "TASK":
+                    # A task whose sub-tasks show is not on the timeline.
+                    self.assertEqual(found - expected, collections.Counter())
+                    self.assertLessEqual(sum((expected - found).values()), 17)
+                else:
+                    self.assertEqual(expected - found, collections.Counter())
+                    self.assertEqual(found - expected, collections.Counter())
+
+    @needs_shared
+    def test_counts_of_the_specification(self):
+        text = output(self.convert(CAPTURES / "db" / "level1", "text"), 0)
+        db = output(self.convert(CAPTURES / "text" / "level1", "db"), 0)
+        counts = {path.name: len(read_csv(path)[1]) for path in text.glob("*.csv")}
+        self.assertEqual((counts["kernel_details.csv"], counts["operator_details.csv"], counts["operator_memory.csv"]),
+                         (191, 859, 184))
+        self.assertEqual((counts["op_statistic.csv"], counts["npu_module_mem.csv"]), (33, 1078))
+        with sqlite3.connect(f"file:{db}/ascend_pytorch_profiler_0.db?immutable=1", uri=True) as file:
+            found = {table: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                     for table in ("PYTORCH_API", "CONNECTION_IDS", "COMPUTE_TASK_INFO", "COMMUNICATION_TASK_INFO",
+                                   "TASK_PMU_INFO", "OP_MEMORY")}
+            chains = file.execute("SELECT count(DISTINCT id) FROM PYTORCH_CALLCHAINS").fetchone()[0]
+        self.assertEqual(found, {"PYTORCH_API": 2460, "CONNECTION_IDS": 563, "COMPUTE_TASK_INFO": 187,
+                                 "COMMUNICATION_TASK_INFO": 296, "TASK_PMU_INFO": 5180, "OP_MEMORY": 184})
+        self.assertEqual(chains, 316)
+
+    @needs_shared
+    def test_exports_hold_the_invariants(self):
+        for level in LEVELS:
+            self.check_verify(self.convert(CAPTURES / "db" / level, "text", level + "_text"))
+            self.check_verify(self.convert(CAPTURES / "text" / level, "db", level + "_db"))
+
+    @needs_shared
+    def test_communication_derived_from_tasks_is_that_of_the_reference(self):
+        # Without communication.json it is derived; the reference derived its own from the same tasks.
+        copy = self.scratch / "copy"
+        shutil.copytree(CAPTURES / "text" / "level1" / "rank0_ascend_pt", copy / "rank0_ascend_pt")
+        original = json.loads((output(copy, 0) / "communication.json").read_text())
+        matrix = json.loads((output(copy, 0) / "communication_matrix.json").read_text())
+        for name in ("communication.json", "communication_matrix.json"):
+            path = output(copy, 0) / name
+            path.chmod(0o644)
+            path.parent.chmod(0o755)
+            path.unlink()
+        written = output(self.convert(copy, "text"), 0)
+        self.compare_derived(original, json.loads((written / "communication.json").read_text()))
+        self.compare_derived(matrix, json.loads((written / "communication_matrix.json").read_text()))
+
+    def compare_derived(self, expected, found):
+        """The group has a number instead of its name, and times are whole nanoseconds."""
+        def strip(value):
+            if not isinstance(value, dict):
+                return value
+            return {key.split("@")[0]: strip(item) for key, item in value.items()}
+
+        def compare(a, b, where):
+            if isinstance(a, dict):
+                self.assertEqual(set(a), set(b), where)
+                for key in a:
+                    compare(a[key], b[key], f"{where}/{key}")
+            elif isinstance(a, list):
+                self.assertEqual(a[0], b[0], where)
+                self.assertAlmostEqual(a[1], b[1], delta=1e-4, msg=where)
+            elif isinstance(a, str):
+                self.assertEqual(a, b, where)
+            elif where.endswith("Bandwidth(GB/s)"):
+                self.assertAlmostEqual(a, b, delta=0.001 * max(a, 1), msg=where)
+            else:
+                self.assertAlmostEqual(a, b, delta=0.5 if "Start" in where else 1e-4, msg=where)
+        compare(strip(expected), strip(found), "")
+
+    @needs_shared
+    def test_same_bytes_for_any_number_of_threads(self):
+        for form in ("text", "db"):
+            results = [snapshot(self.convert(CAPTURES / "text" / "level1", form, f"{form}{threads}{run}",
+                                             options=["--threads", threads]))
+                       for run, threads in enumerate((1, 2, 7, 2))]
+            for other in results[1:]:
+                self.assertEqual(results[0], other, form)
+
+    @needs_shared
+    def test_db_is_small(self):
+        for level in LEVELS:
+            text, db = (sum(path.stat().st_size for path in
+                            output(self.convert(CAPTURES / "text" / level, form, f"{level}_{form}"), 0).iterdir())
+                        for form in ("text", "db"))
+            self.assertLessEqual(db / text, 0.35, level)
+
+    @needs_shared
+    def test_traces_of_other_tools_become_text(self):
+        for path in ("kineto/hta/cpu_only", "kineto/hta/nccl_parser_config", "ascend_small"):
+            folder = self.convert(DATA / path, "text", path.replace("/", "_"))
+            before, after = self.info(DATA / path), self.info(folder)
+            self.assertEqual([rank["counts"]["slices"] for rank in before["ranks"]][:1],
+                             [rank["counts"]["slices"] for rank in after["ranks"]][:1], path)
+
+
+class Sample(Export):
+    """What needs no shared data."""
+
+    def test_text_and_db_of_one_store_agree(self):
+        text, db = self.convert(SAMPLE, "text"), self.convert(SAMPLE, "db")
+        for folder in (text, db):
+            self.check_verify(folder)
+        for table, columns, order in (
+                ("kernels", "name, type, core, state, begin_ns, dur_ns, wait_ns, task_id, stream, input_shapes", "begin_ns, name"),
+                ("memory_samples", "component, ts_ns, allocated_bytes, reserved_bytes, active_bytes, device", "ts_ns, component"),
+                ("allocations", "name, size_bytes, alloc_ns, release_ns, dur_ns, device", "alloc_ns, name, size_bytes"),
+                ("comm_ops", "name, op_type, begin_ns, dur_ns, data_type, alg_type, count, correlation", "begin_ns, name"),
+                ("comm_tasks", "name, plane, begin_ns, dur_ns, src_rank, dst_rank, transport, link, size_bytes", "begin_ns, plane, name"),
+                ("comm_times", "step, kind, op_name, group_name, elapse_ms, transit_ms, wait_ms, idle_ms", "op_name, step, kind"),
+                ("steps", "step, begin_ns, end_ns", "step"),
+                ("host_ops", "sequence_number, fwd_thread, input_shapes, input_types, call_stack", "1, 2, 3, 4, 5")):
+            sql = f"SELECT rank, {columns} FROM {table}{{}} ORDER BY rank, {order}"
+            if table == "comm_times":
+                sql = sql.format(" WHERE op_name != 'Total Op Info'")  # not in a db
+            with self.subTest(table=table):
+                rows = self.query(text, sql.format(""))
+                self.assertTrue(rows)
+                self.assertEqual(rows, self.query(db, sql.format("")))
+
+    def test_counters_survive_both_forms(self):
+        sql = ("SELECT c.rank, p.name AS process, t.name, t.label, c.ts_ns, c.value FROM counters c "
+               "JOIN tracks t ON t.rank = c.rank AND t.id = c.track_id "
+               "JOIN tracks p ON p.rank = t.rank AND p.id = t.parent_id ORDER BY 1, 2, 3, 4, 5")
+        rows = self.query(SAMPLE, sql)
+        self.assertTrue(rows)
+        for form in ("text", "db"):
+            self.assertEqual(rows, self.query(self.convert(SAMPLE, form), sql), form)
+
+    def test_there_and_back_again(self):
+        there = self.convert(self.convert(SAMPLE, "db"), "text")
+        self.check_verify(there)
+        again = self.convert(there, "db", "again")
+        self.check_verify(again)
+        sql = "SELECT rank, name, begin_ns, dur_ns, category FROM slices ORDER BY 1, 3, 2, 4"
+        self.assertEqual(self.query(self.scratch / "db", sql), self.query(again, sql))
+
+    def test_input_is_not_changed(self):
+        before = snapshot(SAMPLE)
+        self.convert(SAMPLE, "db")
+        self.assertEqual(before, snapshot(SAMPLE))
+
+    def test_refuses_to_write_into_the_input(self):
+        copy = self.scratch / "copy"
+        shutil.copytree(SAMPLE, copy)
+        before = snapshot(copy)
+        for inside in (copy, copy / "out", copy / "x" / ".." / "out"):
+            done = self.run_program("convert", copy, "--to", "text", "--output", inside, expect=2)
+            self.assertIn("lies in the input", done.err)
+            self.assertEqual(len(done.err.strip().splitlines()), 1)
+        self.assertEqual(before, snapshot(copy))
+
+    def test_says_what_is_wrong_with_options(self):
+        self.assertNotEqual(self.run_program("convert", SAMPLE, "--to", "text").returncode, 0)
+        self.assertNotEqual(self.run_program("convert", SAMPLE, "--to", "xml", "--output", self.scratch / "o").returncode, 0)
+        self.run_program("convert", self.scratch / "nothing", "--to", "db", "--output", self.scratch / "o", expect=3)
+        self.assertFalse((self.scratch / "o").exists())
+
+    def test_folder_that_cannot_be_written_is_one_sentence(self):
+        file = self.write("file", "x")
+        for form in ("text", "db"):
+            done = self.run_program("convert", SAMPLE, "--to", form, "--output", file, expect=6)
+            self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
+        self.assertEqual(pathlib.Path(file).read_text(), "x")
+
+
+if __name__ == "__main__":
+    unittest.main()
