@@ -24,6 +24,23 @@ TEST(CollectiveBook, PairsByOrdinalAndLeavesOutStrangers) {
   EXPECT_EQ(book.Find(0, 1)->parts.size(), 1u);  // the payloads disagree
 }
 
+// Rank 0 captured two steps, rank 1 only the second: ordinals count inside steps.
+TEST(CollectiveBook, StepsDecideWhereRanksCapturedDifferentOnes) {
+  TestRank a(0);
+  TestRank b(1);
+  a.Step(1, 0, 100);
+  a.Step(2, 100, 200);
+  b.Step(2, 100, 200);
+  a.Comm("hcom_allReduce__001_0_1", 10, 20);
+  a.Comm("hcom_allReduce__001_1_1", 110, 120);
+  b.Comm("hcom_allReduce__001_1_1", 105, 120);
+  const store::Job job = JobOf(a, b);
+  const CollectiveBook book(job);
+  EXPECT_EQ(book.Find(0, 0)->parts.size(), 1u);
+  EXPECT_EQ(book.Find(0, 1), book.Find(1, 0));
+  EXPECT_EQ(book.Find(0, 1)->parts.size(), 2u);
+}
+
 TEST(CollectiveBook, SendsAndReceivesAreNoCollectives) {
   TestRank a;
   a.Comm("hcom_send__001_0_1", 0, 10);

@@ -63,7 +63,10 @@ std::vector<Member> FindMembers(const TraceStore& store) {
   const GroupNames groups(store);
   for (const uint32_t row : RowsInOrder(store.comm_ops)) {
     const std::string_view name = store.Text(store.comm_ops.name[row]);
-    if (cluster::IsP2pName(name)) continue;
+    const int64_t dur_ns = store.comm_ops.dur_ns[row];
+    if (cluster::IsP2pName(name) || store.comm_ops.begin_ns[row] == store::kNone || dur_ns < 0) {
+      continue;
+    }
     std::string group = groups.Of(row);
     std::string stem = fmt::format("{}/{}", group, KindOfName(name));
     members.push_back({row, std::move(group), std::move(stem)});

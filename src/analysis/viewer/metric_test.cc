@@ -46,6 +46,10 @@ TEST(ComputeMetric, SaysWhatIsNotThere) {
   EXPECT_EQ(ComputeMetric("overall", One("rank", int64_t{9}), job).error().message,
             "there is no rank 9");
   EXPECT_EQ(ComputeMetric("overall", {}, store::Job()).error().message, "no rank has been read");
+  EXPECT_EQ(ComputeMetric("overview", One("rank", std::string("x")), job).error().message,
+            "argument 'rank' is not a whole number");
+  EXPECT_EQ(ComputeMetric("expert", One("origin_ns", store::kNone), job).error().message,
+            "argument 'origin_ns' is no time");
   MetricArgs range = One("t0", int64_t{5});
   range.values.emplace("t1", int64_t{4});
   EXPECT_EQ(ComputeMetric("overall", range, job).error().message, "argument 't0' is after 't1'");
