@@ -22,7 +22,8 @@ std::string_view SuffixInName(std::string_view name) {
   const size_t mark = name.find("__");
   if (mark == name.npos) return {};
   name.remove_prefix(mark + 2);
-  return name.substr(0, name.find('_'));
+  const std::string_view suffix = name.substr(0, name.find('_'));
+  return suffix.find_first_not_of("0123456789") == suffix.npos ? suffix : std::string_view();
 }
 
 // "hcom_allReduce__586_0_1" -> "hcom_allReduce_"; other names are kinds already.
