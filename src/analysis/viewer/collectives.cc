@@ -22,7 +22,8 @@ std::string_view SuffixInName(std::string_view name) {
   const size_t mark = name.find("__");
   if (mark == name.npos) return {};
   name.remove_prefix(mark + 2);
-  return name.substr(0, name.find('_'));
+  const std::string_view suffix = name.substr(0, name.find('_'));
+  return suffix.find_first_not_of("0123456789") == suffix.npos ? suffix : std::string_view();
 }
 
 // "hcom_allReduce__586_0_1" -> "hcom_allReduce_"; other names are kinds already.
@@ -48,6 +49,44 @@ void DropStrangers(std::vector<CollectivePart>& parts) {
   const auto most = std::max_element(
       votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   std::erase_if(parts, [&](const CollectivePart& part) { return part.count != most->first; });
+}
+
+// A rank's part in some call of a group and kind.
+struct Member {
+  uint32_t row = 0;
+  std::string group;
+  std::string stem;  // "group/kind"
+};
+
+// The collectives of a rank in order of begin.
+std::vector<Member> FindMembers(const TraceStore& store) {
+  std::vector<Member> members;
+  const GroupNames groups(store);
+  for (const uint32_t row : RowsInOrder(store.comm_ops)) {
+    const std::string_view name = store.Text(store.comm_ops.name[row]);
+    const int64_t dur_ns = store.comm_ops.dur_ns[row];
+    if (cluster::IsP2pName(name) || store.comm_ops.begin_ns[row] == store::kNone || dur_ns < 0) {
+      continue;
+    }
+    std::string group = groups.Of(row);
+    std::string stem = fmt::format("{}/{}", group, KindOfName(name));
+    members.push_back({row, std::move(group), std::move(stem)});
+  }
+  return members;
+}
+
+// Whether all ranks of a group have as many calls of each kind: then their ordinals agree without a
+// look at the steps, which costs a walk over the whole timeline.
+bool CountsAgree(const std::vector<std::vector<Member>>& ranks) {
+  std::map<std::string, size_t> counts;
+  for (const std::vector<Member>& members : ranks) {
+    std::map<std::string, size_t> own;
+    for (const Member& member : members) ++own[member.stem];
+    for (const auto& [stem, count] : own) {
+      if (counts.try_emplace(stem, count).first->second != count) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -86,31 +125,29 @@ std::string GroupNames::Of(uint32_t comm_op_row) const {
 }
 
 CollectiveBook::CollectiveBook(const store::Job& job) {
+  std::vector<std::vector<Member>> members(job.ranks.size());
+  for (size_t r = 0; r < job.ranks.size(); ++r) members[r] = FindMembers(job.ranks[r]);
+  const bool with_steps = !CountsAgree(members);
   std::map<std::string, Call> by_key;
-  call_of_row_.resize(job.ranks.size());
   std::vector<std::vector<const Call*>> of_row(job.ranks.size());
   for (uint32_t r = 0; r < job.ranks.size(); ++r) {
     const TraceStore& store = job.ranks[r];
     const store::CommOpTable& ops = store.comm_ops;
     of_row[r].assign(ops.size(), nullptr);
-    if (ops.size() == 0) continue;
-    const GroupNames groups(store);
-    const std::vector<StepRange> steps = ComputeStepRanges(store);
+    if (members[r].empty()) continue;
+    const std::vector<StepRange> steps =
+        with_steps ? ComputeStepRanges(store) : std::vector<StepRange>();
     StepFinder finder(steps);
     std::unordered_map<std::string, int64_t> ordinals;
-    for (const uint32_t row : RowsInOrder(ops)) {
-      const std::string_view name = store.Text(ops.name[row]);
-      if (cluster::IsP2pName(name)) continue;
-      const auto step = finder.Find(ops.begin_ns[row]);
-      const std::string group = groups.Of(row);
-      std::string stem = fmt::format("{}/{}/{}/", group, KindOfName(name),
-                                     step ? std::to_string(steps[*step].step) : "-");
-      const int64_t ordinal = ordinals[stem]++;
-      stem += fmt::format("{:06}", ordinal);
-      Call& call = by_key[stem];
-      call.group = group;
-      call.parts.push_back({r, row, ops.begin_ns[row], ops.dur_ns[row], ops.count[row]});
-      of_row[r][row] = &call;
+    for (const Member& member : members[r]) {
+      const auto step = finder.Find(ops.begin_ns[member.row]);
+      const std::string stem =
+          fmt::format("{}/{}", member.stem, step ? std::to_string(steps[*step].step) + "/" : "");
+      Call& call = by_key[fmt::format("{}{:06}", stem, ordinals[stem]++)];
+      call.group = member.group;
+      call.parts.push_back(
+          {r, member.row, ops.begin_ns[member.row], ops.dur_ns[member.row], ops.count[member.row]});
+      of_row[r][member.row] = &call;
     }
   }
   std::unordered_map<const Call*, uint32_t> index;
@@ -121,6 +158,7 @@ CollectiveBook::CollectiveBook(const store::Job& job) {
     DropStrangers(call.parts);
     calls_.push_back(std::move(call));
   }
+  call_of_row_.resize(job.ranks.size());
   for (size_t r = 0; r < of_row.size(); ++r) {
     for (const Call* call : of_row[r]) {
       call_of_row_[r].push_back(call == nullptr ? kNoCall : index.at(call));

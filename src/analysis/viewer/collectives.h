@@ -11,9 +11,9 @@
 
 namespace steplens::analysis::viewer {
 
-// A rank's part in a collective. Members of one call share its key: group, kind of operation, step
-// and ordinal inside the step. The running number in operator names is not used: it differs between
-// ranks whose warm-up differed.
+// A rank's part in a collective. Members of one call share its key: group, kind of operation and
+// ordinal, inside the step where ranks captured different numbers of calls. The running number in
+// operator names is not used: it differs between ranks whose warm-up differed.
 struct CollectivePart {
   uint32_t rank_index = 0;  // in job.ranks
   uint32_t row = 0;         // of comm_ops
@@ -30,8 +30,8 @@ class CollectiveBook {
   explicit CollectiveBook(const store::Job& job);  // O(n log n) over all comm_ops
 
   struct Call {
-    std::string key;                    // "group/hcom_allReduce_/50/3"
-    std::string group;                  // the same on all ranks
+    std::string key;    // "group/hcom_allReduce_/000003", or ".../50/000003" with steps
+    std::string group;  // the same on all ranks
     std::vector<CollectivePart> parts;  // by rank; those whose element count disagrees are left out
     // All members leave a collective together, so what the shortest part took is the transfer, and
     // what a part took longer was spent waiting for the last rank to arrive: no clock is compared.

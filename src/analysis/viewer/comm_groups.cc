@@ -65,7 +65,7 @@ std::string GroupLabel(const TraceStore& store, uint32_t row) {
   std::string label;
   if (track < store.tracks.size()) label = store.Text(store.tracks.name[track]);
   if (label.find("Communication") == label.npos) {
-    label = "Group " + std::string(group) + " Communication";
+    label = group.empty() ? "Communication" : "Group " + std::string(group) + " Communication";
   }
   const std::string name = cluster::GroupName(group);
   for (const cluster::GroupFact& fact : cluster::DescribeRank(store).groups) {

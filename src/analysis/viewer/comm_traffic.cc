@@ -111,12 +111,19 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
   options.values["full_matrix"] = "1";
   SL_ASSIGN_OR_RETURN(const cluster::Answer recipe,
                       AskRecipe("communication_matrix_sum", options, call.job));
+  std::set<std::string, std::less<>> p2p_groups;
+  for (const store::TraceStore& rank : call.job.ranks) {
+    for (const cluster::GroupUse& use : cluster::UsedGroups(rank)) {
+      if (use.is_p2p) p2p_groups.insert(use.name);
+    }
+  }
   using Key = std::tuple<int64_t, int64_t, std::string_view>;  // src, dst, transport
   std::map<Key, LinkTotal> links;
   std::set<std::string_view> operators;
   const table::Table* matrix = FindTable(recipe, "ClusterCommunicationMatrix");
   for (size_t row = 0; matrix != nullptr && row < matrix->rows(); ++row) {
-    if (!scope.group.empty() && scope.group != TextCell(*matrix, "group_name", row)) continue;
+    const std::string_view group = TextCell(*matrix, "group_name", row);
+    if (!scope.HasGroup(group, p2p_groups.contains(group))) continue;
     const std::string_view op = TextCell(*matrix, "hccl_op_name", row);
     operators.insert(op);
     if (op != scope.op) continue;

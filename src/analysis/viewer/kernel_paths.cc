@@ -54,7 +54,7 @@ bool IsTransType(std::string_view type) {
 // The launching cube operator of device work, by the time the work starts.
 class CubeOps {
  public:
-  explicit CubeOps(const TraceStore& store) : store_(store) {
+  explicit CubeOps(const TraceStore& store) {
     const SliceKinds kinds(store);
     TextMemo is_cube_op(store, IsCubeOp);
     index_ = BuildTrackIndex(store, [&](size_t row) {
@@ -90,7 +90,6 @@ class CubeOps {
       return std::tie(begin_ns, name, op) < std::tie(other.begin_ns, other.name, other.op);
     }
   };
-  const TraceStore& store_;  // outlives this, which lives for one call
   TrackIndex index_;
   Nesting nesting_;
   std::vector<Entry> launches_;  // by time

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "analysis/duration_stats.h"
-#include "analysis/launches/launches.h"
+#include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/kernel_rows.h"
 #include "analysis/viewer/metrics.h"
@@ -101,7 +101,7 @@ table::Table PieTable(const TraceStore& store, const std::vector<Group>& groups,
     rows.Add(SectorName(store, groups[i], by), RoundTo(NsToUs(groups[i].stats.total_ns), 2));
   }
   int64_t rest_ns = 0;
-  for (size_t i = own; i < groups.size(); ++i) rest_ns += groups[i].stats.total_ns;
+  for (size_t i = own; i < groups.size(); ++i) rest_ns = AddNs(rest_ns, groups[i].stats.total_ns);
   if (own < groups.size()) rows.Add("Others", RoundTo(NsToUs(rest_ns), 2));
   return rows.Take();
 }

@@ -27,6 +27,9 @@ Result<const store::TraceStore*> RankOf(const MetricCall& call) {
 
 Result<int64_t> OriginOf(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> given, call.args.Int("origin_ns"));
+  if (given && !IsPlausible(*given, *given)) {
+    return Error{ErrorCode::kInvalidArgument, "argument 'origin_ns' is no time"};
+  }
   return given ? *given : OriginNs(call.job);
 }
 

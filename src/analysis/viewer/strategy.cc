@@ -139,7 +139,7 @@ Status CheckStrategy(const Strategy& s, int64_t ranks) {
   const Algorithm* algorithm = FindAlgorithm(s.algorithm);
   if (algorithm == nullptr) return Broken(fmt::format("'{}' is no algorithm known", s.algorithm));
   constexpr int64_t kLargest = 10000;
-  constexpr int64_t kMostRanks = 1000000;
+  constexpr int64_t kMostRanks = 100000;
   for (const auto& [name, size] : {std::pair("pp", s.pp),
                                    {"tp", s.tp},
                                    {"cp", s.cp},

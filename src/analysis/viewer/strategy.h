@@ -28,7 +28,7 @@ struct Strategy {
 std::vector<std::string> Algorithms();
 
 // An error (kInvalidArgument) that says which rule is broken: sizes from 1 to 10,000, at most
-// 1,000,000 ranks, what the algorithm asks of EP, and a world of at least `ranks`.
+// 100,000 ranks, what the algorithm asks of EP, and a world of at least `ranks`.
 Status CheckStrategy(const Strategy& strategy, int64_t ranks);
 
 // Where a rank stands. Strides grow in the order of the algorithm, e.g. tp, cp, dp, pp.

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include "analysis/viewer/test_rank.h"
+
+namespace steplens::analysis::viewer {
+namespace {
+
+// A rank with communication results.
+struct ResultRank : TestRank {
+  using TestRank::TestRank;
+  void Time(std::string_view op, double elapse_ms, double transit_ms, double wait_ms,
+            double sync_ms, std::string_view group_name = "12345678") {
+    store.comm_times.Append({.step = Text("step7"),
+                             .kind = Text("collective"),
+                             .op_name = Text(op),
+                             .group_name = Text(group_name),
+                             .elapse_ms = elapse_ms,
+                             .transit_ms = transit_ms,
+                             .wait_ms = wait_ms,
+                             .synchronization_ms = sync_ms});
+  }
+  void Traffic(std::string_view op, std::string_view transport, double size_mb, double time_ms) {
+    store.comm_bandwidths.Append({.step = Text("step7"),
+                                  .kind = Text("collective"),
+                                  .op_name = Text(op),
+                                  .group_name = Text("12345678"),
+                                  .transport = Text(transport),
+                                  .transit_size_mb = size_mb,
+                                  .transit_ms = time_ms,
+                                  .bandwidth_gbps = size_mb / time_ms,
+                                  .large_packet_ratio = 0});
+  }
+};
+
+table::Table TableOf(const store::Job& job, const char* metric, std::string_view name,
+                     MetricArgs args = {}) {
+  const Result<MetricAnswer> answer = ComputeMetric(metric, args, job);
+  EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
+  if (answer.ok()) {
+    for (const table::Table& table : answer->tables) {
+      if (table.name() == name) return table;
+    }
+  }
+  return table::Table("none");
+}
+double Cell(const table::Table& table, const char* column, size_t row) {
+  const table::Column* found = table.Find(column);
+  return found == nullptr || row >= found->doubles.size() ? -1 : found->doubles[row];
+}
+
+store::Job TwoRanks() {
+  ResultRank a(0);
+  ResultRank b(1);
+  a.Time("hcom_allReduce__678_0_1", 10, 2, 6, 5);
+  b.Time("hcom_allReduce__678_0_1", 4, 2, 0, 0);
+  a.Time("hcom_allReduce__678_1_1", 3, 1, 1, 0);
+  b.Time("hcom_allReduce__678_1_1", 3, 1, 1, 0);
+  a.Traffic("hcom_allReduce__678_0_1", "SDMA", 8, 0.5);
+  a.Traffic("hcom_allReduce__678_1_1", "SDMA", 32, 4);
+  return JobOf(a, b);
+}
+
+TEST(CommDurations, RatiosIdleAndSkewOfAnOperator) {
+  MetricArgs args;
+  args.values.emplace("operator", std::string("hcom_allReduce__678_0_1"));
+  const table::Table table = TableOf(TwoRanks(), "comm_durations", "durations", args);
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Synchronization Time Ratio", 0), 0.7143);
+  EXPECT_EQ(Cell(table, "Wait Time Ratio", 0), 0.75);
+  EXPECT_EQ(Cell(table, "Idle Time(ms)", 0), 2);
+  EXPECT_EQ(Cell(table, "SDMA BW(GB/s)", 0), 16);
+  EXPECT_EQ(Cell(table, "skew_ms", 0), 6);
+  EXPECT_EQ(Cell(table, "transfer_ms", 0), 4);
+  EXPECT_EQ(Cell(table, "skew_ms", 1), 0);
+}
+
+TEST(CommDurations, TheTotalIsTheSumOfItsOperators) {
+  MetricArgs args;
+  args.values.emplace("rank", int64_t{0});
+  const table::Table total = TableOf(TwoRanks(), "comm_durations", "durations", args);
+  const table::Table parts = TableOf(TwoRanks(), "comm_durations", "operators", args);
+  ASSERT_EQ(parts.rows(), 2u);
+  for (const char* column : {"Elapsed Time(ms)", "Transit Time(ms)", "Wait Time(ms)", "skew_ms"}) {
+    EXPECT_DOUBLE_EQ(Cell(total, column, 0), Cell(parts, column, 0) + Cell(parts, column, 1));
+  }
+}
+
+TEST(CommDurations, OnlyTheStepAndGroupAskedFor) {
+  MetricArgs args;
+  args.values.emplace("step", int64_t{8});
+  EXPECT_EQ(TableOf(TwoRanks(), "comm_durations", "durations", args).rows(), 0u);
+  args.values = {{"group", std::string("12345678")}, {"step", int64_t{7}}};
+  EXPECT_EQ(TableOf(TwoRanks(), "comm_durations", "durations", args).rows(), 2u);
+  args.values["group"] = std::string("p2p");
+  EXPECT_EQ(TableOf(TwoRanks(), "comm_durations", "durations", args).rows(), 0u);
+}
+
+TEST(CommSlowRanks, WhoStayedShortestIsSlow) {
+  const table::Table table = TableOf(TwoRanks(), "comm_slow_ranks", "slow_ranks");
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(table.Find("Slow Rank")->ints[0], 1);
+  EXPECT_EQ(table.Find("Fastest Rank")->ints[0], 0);
+  EXPECT_EQ(Cell(table, "Difference(ms)", 0), 6);
+  EXPECT_EQ(table.Find("Operator")->texts[0], "hcom_allReduce__678_0_1");
+  EXPECT_EQ(Cell(table, "Operator Difference(ms)", 0), 6);
+}
+
+TEST(CommAdvice, CountsSmallPackets) {
+  const table::Table table = TableOf(TwoRanks(), "comm_advice", "packet");
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(Cell(table, "Small Packet(%)", 0), 50);
+  EXPECT_EQ(Cell(table, "Small Packet Time(ms)", 0), 0.5);
+  EXPECT_EQ(table.Find("Result")->texts[0], "Issue");
+}
+
+TEST(CommAdvice, FindsRetransmissionAndContention) {
+  ResultRank a(0);
+  a.Time("hcom_allReduce__678_0_1", 5000, 10, 0, 0);
+  a.Traffic("hcom_allReduce__678_0_1", "RDMA", 100, 4500);
+  a.Traffic("hcom_allReduce__678_0_1", "SDMA", 10, 1);
+  a.Comm("hcom_allReduce__678_0_1", 0, 1000);
+  a.Task("m", "MatMulV3", 500, 1500);
+  const store::Job job = JobOf(a);
+  EXPECT_EQ(TableOf(job, "comm_advice", "retransmission").rows(), 1u);
+  const table::Table contention = TableOf(job, "comm_advice", "contention");
+  ASSERT_EQ(contention.rows(), 1u);
+  EXPECT_EQ(contention.Find("overlap_us")->ints[0], 500);
+}
+
+TEST(CommAdvice, FindsUnalignedTasksAndTheirCollective) {
+  ResultRank a(0);
+  a.Comm("hcom_allReduce__678_0_1", 0, 1000);
+  const auto task = [&](int64_t begin_ns, int64_t bytes, const char* link) {
+    a.store.comm_tasks.Append({.name = a.Text("Memcpy"),
+                               .group_name = a.Text("group_a_name"),
+                               .begin_ns = begin_ns,
+                               .dur_ns = 10,
+                               .transport = a.Text("SDMA"),
+                               .link = a.Text(link),
+                               .size_bytes = bytes});
+  };
+  task(10, 1000, "HCCS");
+  task(20, 1024, "HCCS");
+  task(30, 500, "HCCS");
+  task(40, 1000, "ON_CHIP");
+  const table::Table table = TableOf(JobOf(a), "comm_advice", "byte_alignment");
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(table.Find("operator")->texts[0], "hcom_allReduce__678_0_1");
+  EXPECT_EQ(table.Find("tasks")->ints[0], 1);
+}
+
+TEST(CommDurations, WithoutResultsTheTimelineSpeaks) {
+  TestRank a(0);
+  TestRank b(1);
+  a.Comm("hcom_allReduce__001_0_1", 0, 9000000);
+  b.Comm("hcom_allReduce__001_0_1", 5000000, 9000000);
+  const store::Job job = JobOf(a, b);
+  const table::Table table = TableOf(job, "comm_durations", "durations");
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Elapsed Time(ms)", 0), 9);
+  EXPECT_EQ(Cell(table, "Transit Time(ms)", 0), 4);
+  EXPECT_EQ(Cell(table, "Wait Time(ms)", 0), 5);
+}
+
+}  // namespace
+}  // namespace steplens::analysis::viewer
