@@ -30,6 +30,8 @@ function route(dataset, method, path, url, body) {
       return { strings: Object.fromEntries(dataset.strings.entries()) };
     case "GET /slice":
       return answers.slice(dataset, number("track"), number("i"));
+    case "GET /at":
+      return answers.at(dataset, number("track"), number("row"), number("t"), number("w"));
     case "POST /range":
       return answers.range(dataset, body);
     case "POST /search":

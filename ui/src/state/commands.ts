@@ -34,7 +34,7 @@ export function keyNames(event: Pick<KeyboardEvent, "key" | "code" | "ctrlKey" |
 
 /** How a key is written in menus: "code:KeyW" -> "W". */
 export function keyLabel(key: string): string {
-  return key.replace(/code:Key([A-Z])/, "$1").replace("code:", "").replace("Arrow", "");
+  return key.replace(/code:(?:Key|Digit)(\w)/, "$1").replace("code:", "").replace("Arrow", "");
 }
 
 function isTyping(target: EventTarget | null): boolean {

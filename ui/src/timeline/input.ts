@@ -114,6 +114,7 @@ export class TimelineInput {
     if (!this.pressed) return this.setHover(this.probe(at.x, at.y));
     const far = Math.hypot(at.x - this.from.x, at.y - this.from.y) >= kDragStart;
     if (this.mode === "none" && far) this.mode = event.altKey ? "zoom" : "area";
+    if (this.mode !== "none" && this.model.hover.peek()) this.setHover(null);
     if (this.mode === "pan") {
       panPixels(this.model, this.last.x - at.x);
       this.model.setScroll(this.model.scrollY + this.last.y - at.y);

@@ -64,7 +64,8 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
     command("panel", ["Q"], () => (model.panelOpen.value = !model.panelOpen.value)),
     command("pin", ["P"], lane(togglePin)),
     command("hide", ["H"], lane(hide)),
-    command("solo", ["O"], lane(toggleSolo)),
+    // The lanes move when one is alone, so the second press takes back whatever is under the pointer now.
+    command("solo", ["O"], () => (model.lanes.value.solo ? model.changeLanes({ solo: "" }) : lane(toggleSolo)())),
     command("explain", ["E"], () => explainHere(model)),
     command("expand", ["X"], lane(toggleOpen)),
     command("expand_all", ["Shift+X"], () => toggleAll(model)),

@@ -91,7 +91,7 @@ export function drawMinimap(canvas: HTMLCanvasElement, model: TimelineModel, sea
   for (const hit of search.reply.value?.hits ?? []) g.fillRect(x(hit.begin), 0, 1.5, 5);
   for (const marker of model.markers.list.value) {
     g.fillStyle = marker.color;
-    g.fillRect(x(marker.t0), 0, Math.max(2, x(marker.t1) - x(marker.t0)), kHeight);
+    g.fillRect(x(marker.t0), kHeight - 5, Math.max(2, x(marker.t1) - x(marker.t0)), 4);
   }
   const x0 = Math.max(0, x(model.view.t0));
   const x1 = Math.min(width, x(model.view.t1));

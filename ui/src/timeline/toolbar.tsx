@@ -86,7 +86,7 @@ async function flowMenu(anchor: Element, model: TimelineModel): Promise<void> {
   const chosen = model.flowCats.value;
   const toggle = (name: string) => () => {
     model.flowCats.value = chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name].slice(-10);
-    model.viewVersion.value++;
+    model.invalidate();
   };
   openMenuAt(anchor, cats.length > 0 ? cats.map((cat) => ({ label: cat.name, hint: formatInt(cat.count), checked: chosen.includes(cat.name), run: toggle(cat.name) })) : [{ label: t("tl.flows.none"), disabled: true }]);
 }

@@ -88,7 +88,7 @@ async function menus(page) {
 async function flows(page) {
   await page.getByRole("button", { name: /^Flows/ }).click();
   await page.getByRole("menuitem", { name: /HostToDevice/ }).click();
-  await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.flows.length >= 0);
+  await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.cats.length > 0);
 }
 
 async function safeNames(page) {

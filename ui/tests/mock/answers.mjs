@@ -90,6 +90,12 @@ export function search(dataset, { q, limit = 200, tracks: ids }) {
   return { count: hits.length, per_track: [...per], hits: hits.slice(0, limit), cursor: null };
 }
 
+export function at(dataset, id, row, t, w) {
+  const track = dataset.tracks[id - 1];
+  const found = (track?.slices ?? []).filter((each) => each.row === row && each.begin <= t + w && each.begin + each.dur >= t - w);
+  return { slices: found.slice(0, 20).map((each) => ref(dataset, track, each)), count: found.length };
+}
+
 export function next(dataset, { track: id, i, dir, same }) {
   const track = dataset.tracks[id - 1];
   const from = track?.slices?.[i];

@@ -103,7 +103,7 @@ export function AreaPanel({ model, search }: Props) {
           <input type="checkbox" checked={clip} onChange={(e) => (model.clip.value = e.currentTarget.checked)} /> {t("tl.area.clip")}
         </label>
         <button onClick={() => zoomToSelection(model)}>{t("tl.sel.zoom")}</button>
-        <button onClick={() => setScope({ range: [area.t0, area.t1] })}>{t("tl.menu.scope")}</button>
+        <button title={t("tl.menu.scope")} onClick={() => setScope({ range: [area.t0, area.t1] })}>{t("tl.area.scope")}</button>
       </div>
       <DataTable
         source={source}
