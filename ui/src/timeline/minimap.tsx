@@ -79,11 +79,15 @@ export function drawMinimap(canvas: HTMLCanvasElement, model: TimelineModel, sea
   const { columns: busy, missing } = busyColumns(model, Math.floor(width));
   g.fillStyle = colors.muted;
   g.globalAlpha = 0.55;
-  for (let c = 0; c < busy.length; c++) if (busy[c]! > 0) g.fillRect(c, kHeight - 2 - Math.min(1, busy[c]!) * (kHeight - 8), 1, Math.min(1, busy[c]!) * (kHeight - 8));
+  for (let c = 0; c < busy.length; c++) {
+    if (busy[c]! <= 0) continue;
+    const height = Math.max(2, Math.min(1, busy[c]!) * (kHeight - 8));
+    g.fillRect(c, kHeight - 2 - height, 1, height);
+  }
   g.globalAlpha = 1;
   const [e0, e1] = model.meta.extent;
   const x = (time: number) => ((time - e0) / Math.max(1, e1 - e0)) * width;
-  for (const step of model.meta.ranks[0]?.steps.slice(0, 1000) ?? []) {
+  for (const step of model.steps.slice(0, 1000)) {
     g.fillStyle = colors.accent;
     g.fillRect(x(step.begin), 0, 1, 6);
   }

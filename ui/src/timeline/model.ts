@@ -1,7 +1,7 @@
 // The state of the timeline and the rules that keep it consistent. Drawing and DOM are elsewhere; the other modules of this folder act on it.
 import { signal } from "@preact/signals";
 import type { Dataset } from "../api";
-import type { DatasetMeta, FlowEnd, FlowsReply, RangeReply, SliceDetail, SliceRef } from "../api_types";
+import type { DatasetMeta, FlowsReply, RangeReply, SliceDetail, SliceRef, StepSpan } from "../api_types";
 import { displayName, type Track, TrackTree } from "../state/tracks";
 import { toast } from "../widgets/toast";
 import { type Family, trackFamily } from "./colors";
@@ -136,6 +136,11 @@ export class TimelineModel {
     this.relayout();
   }
 
+  /** The steps shown on the axis: of the first rank that has some. */
+  get steps(): StepSpan[] {
+    return this.meta.ranks.find((rank) => rank.steps.length > 0)?.steps ?? [];
+  }
+
   scale(): Scale {
     const width = Math.max(1, Math.round(this.width * this.ratio));
     const nsPerPx = (this.view.t1 - this.view.t0) / width;
@@ -234,11 +239,15 @@ export class TimelineModel {
     return found ? this.tree.label(found) : "";
   }
 
+  /** The name in the lane's header: of a rank its alias, if it has one. */
   shortName(track: Track): string {
-    return displayName(track);
+    const alias = track.kind === "rank" ? this.meta.ranks.find((rank) => rank.rank === track.rank)?.alias : "";
+    return alias || displayName(track);
   }
 
-  flowEnds(detail: SliceDetail): FlowEnd[] {
-    return [...detail.flows_in, ...detail.flows_out];
+  /** Where a rank was read from; "" for other lanes. */
+  origin(track: Track): string {
+    return track.kind === "rank" ? (this.meta.ranks.find((rank) => rank.rank === track.rank)?.path ?? "") : "";
   }
+
 }

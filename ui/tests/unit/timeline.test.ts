@@ -10,6 +10,7 @@ import { hitRow, rowOfSlice } from "../../src/timeline/hit";
 import { computeLayout, laneAt, lanesIn, type LaneState } from "../../src/timeline/layout";
 import { levelFor } from "../../src/timeline/lod";
 import { fitText } from "../../src/timeline/labels";
+import { stepToShow } from "../../src/timeline/moving";
 import { NameTable } from "../../src/timeline/names";
 import { fillRow, makeBitmap, type Scale, shiftBitmap } from "../../src/timeline/raster";
 import { TileCache } from "../../src/timeline/tile_cache";
@@ -142,6 +143,16 @@ test("views can be gone back and forth through", () => {
   assert.deepEqual(history.undo({ t0: 2, t1: 8 }), { t0: 0, t1: 10 });
   assert.equal(history.undo({ t0: 0, t1: 10 }), null);
   assert.deepEqual(history.redo({ t0: 0, t1: 10 }), { t0: 2, t1: 8 });
+});
+
+test("N shows the step that is looked at, then walks", () => {
+  const steps = [0, 1, 2].map((k) => ({ step: k, begin: k * 100, end: k * 100 + 100 }));
+  assert.equal(stepToShow(steps, { t0: 0, t1: 300 }, 1), 0);
+  assert.equal(stepToShow(steps, { t0: 0, t1: 300 }, -1), 2);
+  assert.equal(stepToShow(steps, { t0: 110, t1: 130 }, 1), 1);
+  assert.equal(stepToShow(steps, { t0: 95, t1: 205 }, 1), 2);
+  assert.equal(stepToShow(steps, { t0: 95, t1: 205 }, -1), 0);
+  assert.equal(stepToShow([], { t0: 0, t1: 1 }, 1), -1);
 });
 
 test("colours: families by place and name, running numbers do not matter", () => {
