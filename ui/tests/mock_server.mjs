@@ -44,6 +44,8 @@ function route(dataset, method, path, url, body) {
       return answers.flows(dataset, body);
     case "POST /table":
       return body.source === "events" ? answers.events(dataset, body) : null;
+    case "POST /metric":
+      return answers.metric(dataset, body);
     case "POST /align":
       return { align: body.mode === "reset" ? 0 : 1, offsets: { 0: 0, 1: -1200 }, residual_ns: { 0: 0, 1: 300 }, failed: {} };
     case "POST /explain":

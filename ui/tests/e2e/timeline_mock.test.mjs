@@ -118,6 +118,30 @@ async function manyRanks(browser, mock) {
   await done();
 }
 
+async function panels(page) {
+  const place = await slicePlace(page, "r0/python/30965");
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".sel-name");
+  await page.getByRole("tab", { name: "Flame", exact: true }).click();
+  await page.waitForSelector(".flame canvas");
+  await page.waitForTimeout(200);
+  await shot(page, "mock-flame");
+  await page.getByRole("tab", { name: "System view", exact: true }).click();
+  await page.waitForSelector(".stats-body .tr");
+  await shot(page, "mock-stats");
+  await page.getByRole("tab", { name: "Slice", exact: true }).click();
+}
+
+/** The server goes away: a banner says so and what is seen stays. */
+async function serverGone(browser, mock) {
+  const server = await mock({ ranks: 1, kernels: 20 });
+  const { page } = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(page);
+  server.close();
+  await page.waitForSelector(".banner");
+  assert.ok((await page.locator(".lane").count()) > 3);
+}
+
 export async function run({ browser, mock }) {
   const server = await mock({ ranks: 2, kernels: 200 });
   const { page, done } = await openPage(browser, `${server.url}#/timeline`);
@@ -128,7 +152,9 @@ export async function run({ browser, mock }) {
   await flows(page);
   await menus(page);
   await safeNames(page);
+  await panels(page);
   await words(page);
   await done();
+  await serverGone(browser, mock);
   await manyRanks(browser, mock);
 }

@@ -135,3 +135,40 @@ export function events(dataset, { args, offset = 0, limit = 200 }) {
   const columns = [["Name", "text"], ["Start Time(us)", "time_us"], ["Duration(us)", "time_us"], ["track", "int"], ["i", "int"]].map(([name, type]) => ({ name, type, decimals: 3 }));
   return { columns, rows: rows.slice(offset, offset + limit), total: rows.length, filtered: rows.length };
 }
+
+const time = (name) => ({ name, type: "time_us", decimals: 3 });
+
+/** Nesting of the slices of some lanes, merged by name. */
+function flame(dataset, { tracks: ids, t0, t1 }) {
+  const nodes = [{ id: 1, parent: 0, name: "all", total: 0, self: 0, count: 0, below: new Map() }];
+  for (const id of ids) {
+    const open = [];
+    for (const each of dataset.tracks[id - 1]?.slices ?? []) {
+      if (each.begin > t1 || each.begin + each.dur < t0) continue;
+      while (open.length > 0 && open.at(-1).end < each.begin + each.dur) open.pop();
+      const parent = open.at(-1)?.node ?? nodes[0];
+      let node = parent.below.get(each.name);
+      if (!node) {
+        node = { id: nodes.length + 1, parent: parent.id, name: dataset.strings[each.name], total: 0, self: 0, count: 0, below: new Map() };
+        parent.below.set(each.name, node);
+        nodes.push(node);
+      }
+      node.total += each.dur;
+      node.count++;
+      if (parent === nodes[0]) parent.total += each.dur;
+      open.push({ end: each.begin + each.dur, node });
+    }
+  }
+  const columns = ["id", "parent", "name", "total_ns", "self_ns", "count"].map((name) => ({ name, type: name === "name" ? "text" : "int" }));
+  return { nodes: { columns, rows: nodes.map((node) => [node.id, node.parent, node.name, node.total, node.self, node.count]) } };
+}
+
+export function metric(dataset, { name, args }) {
+  const tables =
+    name === "flame"
+      ? flame(dataset, args)
+      : name === "overall"
+        ? { overall: { columns: [{ name: "path", type: "text" }, time("total_us"), { name: "ratio", type: "double", decimals: 2 }], rows: [["Computing Time", 36000.5, 90.1], ["Free Time", 3900.25, 9.9]] } }
+        : null;
+  return tables && { tables, definition: `insight.${name}`, query: "", warnings: [] };
+}
