@@ -99,7 +99,7 @@ export type ColorMode = "family" | "name";
 /** `dark` is the theme's ground: colours step back from it. */
 export function sliceColor(family: Family, name: string, mode: ColorMode, dark: boolean): Pixel {
   const hash = nameHash(name);
-  if (mode === "name" && family !== "free") return hslPixel(hash % 360, 48, dark ? 48 + (hash >>> 9) % 14 : 56 + (hash >>> 9) % 16);
+  if (mode === "name" && family !== "free") return hslPixel(hash % 360, 38, dark ? 48 + (hash >>> 9) % 14 : 56 + (hash >>> 9) % 16);
   const [hue, saturation] = tones[family];
   const turn = family === "free" ? 0 : ((hash >>> 7) % 17) - 8;
   const light = (dark ? 40 : 52) + (hash % 19);

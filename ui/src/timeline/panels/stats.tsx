@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { MetricTable } from "../../api_types";
 import { t } from "../../i18n";
 import { scope, scopeRank } from "../../state/session";
+import type { ColumnSpecs } from "../../table/columns";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { useLoad } from "../../widgets/async";
@@ -25,9 +26,23 @@ const choices: Choice[] = [
   { title: "Expert", metric: "expert", args: {} },
 ];
 
+/** The reference's words for the columns of the overall metrics; its levels are indented. */
+const kColumns: ColumnSpecs = {
+  path: { title: "Category", width: 320, format: (value) => String(value ?? "").replace(/[^>]+> /g, "    ") },
+  level: { hidden: true },
+  total_us: { title: "Total Time(us)" },
+  ratio: { title: "Time Ratio(%)" },
+  count: { title: "Number" },
+  avg_us: { title: "Avg(us)" },
+  min_us: { title: "Min(us)" },
+  max_us: { title: "Max(us)" },
+  track: { hidden: true },
+  i: { hidden: true },
+};
+
 function Result({ model, name, table }: { model: TimelineModel; name: string; table: MetricTable }) {
   const source = useMemo(() => localSource(name + JSON.stringify(table.rows[0] ?? ""), table.columns, table.rows), [table]);
-  return <DataTable source={source} name={name} columns={{ track: { hidden: true }, i: { hidden: true } }} onJump={jumpOf(model)} />;
+  return <DataTable source={source} name={name} columns={kColumns} onJump={jumpOf(model)} />;
 }
 
 export function StatsPanel({ model }: { model: TimelineModel }) {
