@@ -81,7 +81,8 @@ export class TimelineModel {
   readonly eventTracks = signal<number[]>([]);
   readonly base = signal<{ track: number; i: number; begin: number; dur: number; rank: number } | null>(null);
   readonly byDepth = signal(false);
-  readonly stripMetric = signal("busy");
+  /** What strips of ranks show: a lane of the overlap analysis, or "busy" for all lanes together. */
+  readonly stripMetric = signal("Computing");
   /** Read aloud by screen readers. */
   readonly spoken = signal("");
 
