@@ -1,7 +1,10 @@
 // Pin, hide, solo, expand.
+import { t } from "../i18n";
 import type { Track } from "../state/tracks";
+import { toast } from "../widgets/toast";
 import { isOpen } from "./layout";
 import type { TimelineModel } from "./model";
+import { complain } from "./selecting";
 
 function without<T>(set: ReadonlySet<T>, value: T): Set<T> {
   const next = new Set(set);
@@ -29,6 +32,21 @@ export function openAll(model: TimelineModel, open: boolean): void {
 export function toggleAll(model: TimelineModel): void {
   const anyClosed = model.tree.all.some((track) => track.children.length > 0 && !isOpen(track, model.lanes.value, model.tree.roots.length));
   openAll(model, anyClosed);
+}
+
+/** Ranks with the largest value first; the metric is a part of the step as in the rank strips. null = by number. */
+export async function sortRanks(model: TimelineModel, metric: string | null): Promise<void> {
+  if (metric === null) return model.changeLanes({ order: null });
+  try {
+    const table = (await model.ds.metric("summary_ranks", { step: null })).tables["ranks"];
+    const rank = table?.columns.findIndex((column) => column.name === "rank") ?? -1;
+    const value = table?.columns.findIndex((column) => column.name === `${metric}(us)`) ?? -1;
+    if (!table || rank < 0 || value < 0) return toast("info", t("tl.sort.none"));
+    const rows = [...table.rows].sort((a, b) => Number(b[value] ?? 0) - Number(a[value] ?? 0));
+    model.changeLanes({ order: rows.map((row) => Number(row[rank])) });
+  } catch (error) {
+    complain(error);
+  }
 }
 
 export function togglePin(model: TimelineModel, track: Track): void {

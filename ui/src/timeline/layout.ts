@@ -37,6 +37,8 @@ export interface LaneState {
   /** Whether a leaf passes the lane filter; null = no filter. */
   filter: ((track: Track) => boolean) | null;
   ranks: ReadonlySet<number> | null;
+  /** Ranks in the order shown; null = as in the data. */
+  order: readonly number[] | null;
 }
 
 export interface Layout {
@@ -112,6 +114,14 @@ function place(lanes: Lane[]): number {
   return y;
 }
 
+/** Ranks that the order does not know come last. */
+function inOrder(roots: readonly Track[], order: readonly number[] | null): readonly Track[] {
+  if (!order) return roots;
+  const place = new Map(order.map((rank, at) => [rank, at]));
+  const of = (track: Track) => place.get(track.rank) ?? order.length;
+  return [...roots].sort((a, b) => of(a) - of(b));
+}
+
 export function computeLayout(tree: TrackTree, state: LaneState): Layout {
   const ranks = tree.roots.length;
   const shown = shownTracks(tree, state);
@@ -127,7 +137,7 @@ export function computeLayout(tree: TrackTree, state: LaneState): Layout {
       for (const child of track.children) visit(child);
     }
   };
-  for (const root of tree.roots) visit(root);
+  for (const root of inOrder(tree.roots, state.order)) visit(root);
   const pinned = state.pinned.flatMap((path) => {
     const track = tree.byPath.get(path);
     return track ? [makeLane(track, state, ranks, true)] : [];

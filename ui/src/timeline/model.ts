@@ -62,7 +62,7 @@ export class TimelineModel {
   ratio = 1;
   layout: Layout = { pinned: [], pinnedHeight: 0, lanes: [], height: 0, hiddenCount: 0, byTrack: new Map() };
 
-  readonly lanes = signal<LaneState>({ opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null });
+  readonly lanes = signal<LaneState>({ opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null, order: null });
   readonly laneFilterText = signal("");
   /** Grows when layout or scroll changed: the lane headers follow. */
   readonly layoutVersion = signal(0);

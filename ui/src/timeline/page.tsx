@@ -115,9 +115,15 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     const removeKeys = addCommands(timelineCommands({ model, search, focusSearch: () => searchBox.current?.select(), focusFilter: () => filterBox.current?.select() }));
     ds.topStrings(5000).then((reply) => (model.names.add(reply.strings), model.invalidate()), () => undefined);
     ds.align = Number(route.value.params.get("align") ?? 0) || 0;
-    void longState(model, route.value.params).then((state) => applyLink(model, search, state));
-    const stopAddress = followAddress(model, search);
+    let closed = false;
+    let stopAddress = () => undefined as void;
+    void longState(model, route.value.params).then((state) => {
+      if (closed) return;
+      applyLink(model, search, state);
+      stopAddress = followAddress(model, search);
+    });
     return () => {
+      closed = true;
       stopAddress();
       removeKeys();
       input?.close();

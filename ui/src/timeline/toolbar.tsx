@@ -11,7 +11,7 @@ import { toast } from "../widgets/toast";
 import { align, offsets } from "./aligning";
 import type { TimelineCanvas } from "./canvas";
 import { openViewFile, savePicture, saveSnapshot, saveViewFile } from "./exporting";
-import { openAll, showAll, unpinAll } from "./lane_actions";
+import { openAll, showAll, sortRanks, unpinAll } from "./lane_actions";
 import { kManyRanks } from "./layout";
 import type { TimelineModel } from "./model";
 import { fit, redo, undo, zoom } from "./moving";
@@ -135,6 +135,21 @@ function markerMenu(anchor: Element, model: TimelineModel): void {
   openMenuAt(anchor, entries.length === 0 ? [{ label: t("tl.marker.none"), disabled: true }] : [...entries, "-", ...rename, "-", { label: t("tl.marker.clear"), run: clear }]);
 }
 
+/** For jobs of many ranks: what their strips show, and in which order they come. */
+function stripEntries(model: TimelineModel): MenuEntry[] {
+  const metrics = ["Computing", "Communication", "Communication(Not Overlapped)", "Free"];
+  const show = (metric: string) => () => {
+    model.stripMetric.value = metric;
+    model.invalidate();
+  };
+  return [
+    "-",
+    ...["busy", ...metrics].map((metric) => ({ label: t("tl.strip", { metric }), checked: model.stripMetric.value === metric, run: show(metric) })),
+    { label: t("tl.sort.metric", { metric: model.stripMetric.value }), disabled: model.stripMetric.value === "busy", run: () => void sortRanks(model, model.stripMetric.value) },
+    { label: t("tl.sort.number"), checked: model.lanes.value.order === null, run: () => void sortRanks(model, null) },
+  ];
+}
+
 function moreMenu(anchor: Element, props: ToolbarProps): void {
   const { model } = props;
   const color = (mode: "family" | "name") => () => {
@@ -142,7 +157,6 @@ function moreMenu(anchor: Element, props: ToolbarProps): void {
     model.names.style(mode, false, 0);
     canvas?.restyle();
   };
-  const metrics = ["busy", "Computing", "Communication", "Communication(Not Overlapped)", "Free"];
   openMenuAt(anchor, [
     { label: t("tl.color.family"), checked: model.names.styleMode === "family", run: color("family") },
     { label: t("tl.color.name"), checked: model.names.styleMode === "name", run: color("name") },
@@ -152,9 +166,7 @@ function moreMenu(anchor: Element, props: ToolbarProps): void {
     { label: t("tl.menu.collapse_all"), run: () => openAll(model, false) },
     { label: t("tl.menu.show_all"), disabled: model.layout.hiddenCount === 0 && !model.lanes.value.solo, run: () => showAll(model) },
     { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
-    ...(model.tree.roots.length > kManyRanks
-      ? (["-", ...metrics.map((metric): MenuEntry => ({ label: t("tl.strip", { metric }), checked: model.stripMetric.value === metric, run: () => ((model.stripMetric.value = metric), model.invalidate()) }))] as MenuEntry[])
-      : []),
+    ...(model.tree.roots.length > kManyRanks ? stripEntries(model) : []),
     "-",
     { label: t("tl.export.link"), run: () => void copyText(location.href) },
     { label: t("tl.export.png"), run: () => ((view) => view && savePicture(model, view))(props.canvas()) },

@@ -132,6 +132,20 @@ async function panels(page) {
   await page.getByRole("tab", { name: "Slice", exact: true }).click();
 }
 
+/** To another page and back: the view is as it was left. */
+async function thereAndBack(page) {
+  await page.mouse.move(2, 2);
+  await page.keyboard.press("w");
+  await page.waitForTimeout(500);
+  const before = await view(page);
+  await page.keyboard.press("Alt+8");
+  await page.waitForFunction(() => location.hash.startsWith("#/data"));
+  await page.keyboard.press("Alt+2");
+  await timelineReady(page);
+  const after = await view(page);
+  assert.ok(Math.abs(after.t0 - before.t0) < 2 && Math.abs(after.t1 - before.t1) < 2, "the view is kept");
+}
+
 /** The server goes away: a banner says so and what is seen stays. */
 async function serverGone(browser, mock) {
   const server = await mock({ ranks: 1, kernels: 20 });
@@ -153,6 +167,7 @@ export async function run({ browser, mock }) {
   await menus(page);
   await safeNames(page);
   await panels(page);
+  await thereAndBack(page);
   await words(page);
   await done();
   await serverGone(browser, mock);

@@ -21,7 +21,7 @@ import { axisTicks } from "../../src/timeline/axis";
 const dataset = new Dataset({ ranks: 2, kernels: 60 });
 const tree = new TrackTree(answers.tracks(dataset));
 const stream = dataset.tracks.find((track) => track.path === "r0/hw/stream2")!;
-const none: LaneState = { opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null };
+const none: LaneState = { opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null, order: null };
 
 function scaleOf(t0: number, t1: number, width: number): Scale {
   const nsPerPx = (t1 - t0) / width;
@@ -92,6 +92,8 @@ test("many ranks start as strips", () => {
   const layout = computeLayout(many, none);
   assert.equal(layout.lanes.length, 40);
   assert.ok(layout.lanes.every((lane) => lane.form === "strip"));
+  const sorted = computeLayout(many, { ...none, order: [7, 3] }).lanes.map((lane) => lane.track.rank);
+  assert.deepEqual(sorted.slice(0, 4), [7, 3, 0, 1]);
 });
 
 const names = new NameTable(() => Promise.resolve({}), () => undefined);
