@@ -60,9 +60,11 @@ function drawHeat(surface: Surface, props: HeatMapProps): Mark[] {
   const everyRow = Math.max(1, Math.ceil(14 / cellH));
   const everyColumn = Math.max(1, Math.ceil(40 / cellW));
   g.textAlign = "right";
-  for (let r = 0; r < props.rows.length; r += everyRow) g.fillText(middleEllipsis(props.rows[r] ?? "", 10), kLeft - 5, kTop + (r + 0.5) * cellH);
+  for (let r = 0; r < props.rows.length; r += everyRow)
+    g.fillText(middleEllipsis(props.rows[r] ?? "", 10), kLeft - 5, kTop + (r + 0.5) * cellH);
   g.textAlign = "center";
-  for (let c = 0; c < props.columns.length; c += everyColumn) g.fillText(middleEllipsis(props.columns[c] ?? "", 8), kLeft + (c + 0.5) * cellW, 8);
+  for (let c = 0; c < props.columns.length; c += everyColumn)
+    g.fillText(middleEllipsis(props.columns[c] ?? "", 8), kLeft + (c + 0.5) * cellW, 8);
   g.textAlign = "left";
   g.fillText(`${formatShort(low)} – ${formatShort(high)} ${props.unit}`, kLeft, height - 7);
   return cellMarks(props, cellW, cellH);
@@ -108,7 +110,11 @@ export function HeatMap(props: HeatMapProps) {
     ],
     rows: Array.from({ length: Math.min(props.values.length, 10_000) }, (_, cell) => {
       const value = props.values[cell] ?? NaN;
-      return [props.rows[Math.floor(cell / columns)] ?? "", props.columns[cell % columns] ?? "", Number.isNaN(value) ? null : value];
+      return [
+        props.rows[Math.floor(cell / columns)] ?? "",
+        props.columns[cell % columns] ?? "",
+        Number.isNaN(value) ? null : value,
+      ];
     }),
   };
   return (

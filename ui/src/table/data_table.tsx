@@ -89,7 +89,8 @@ class Actions {
     event.preventDefault();
     this.select(index, false);
     const filter = (op: "=" | "!=") => () => {
-      if (column) model.setFilter([...model.filter.value, { col: column.column.name, op, value: row.cells[column.at] ?? null }]);
+      if (column)
+        model.setFilter([...model.filter.value, { col: column.column.name, op, value: row.cells[column.at] ?? null }]);
     };
     openMenu(event.clientX, event.clientY, [
       ...(props.onJump ? [{ label: t("table.jump"), hint: "Enter", run: () => this.jump(index) }] : []),
@@ -104,13 +105,21 @@ class Actions {
     const { cursor, filtered } = this.model;
     const rows = filtered.value;
     const page = Math.max(1, Math.floor((this.body.current?.clientHeight ?? 0) / kRow) - 1);
-    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows, End: rows };
+    const moves: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows,
+      End: rows,
+    };
     const delta = moves[event.key];
     const control = event.ctrlKey || event.metaKey;
     if (delta !== undefined) this.select(Math.max(0, Math.min(cursor.value + delta, rows - 1)), event.shiftKey);
     else if (event.key === "Enter") this.jump(cursor.value);
     else if (event.key === "c" && control) this.copy();
-    else if (event.key === "f" && control) this.body.current?.parentElement?.querySelector<HTMLElement>(".th-filter")?.click();
+    else if (event.key === "f" && control)
+      this.body.current?.parentElement?.querySelector<HTMLElement>(".th-filter")?.click();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -189,24 +198,51 @@ export function DataTable(props: DataTableProps) {
   // Where a pixel of the scroll bar is many rows, the wheel still moves by rows.
   const onWheel = (event: WheelEvent) => {
     const element = body.current;
-    if (!element || mapScroll(0, viewport, rows, kRow).height >= rows * kRow || event.deltaY === 0 || event.shiftKey) return;
+    if (!element || mapScroll(0, viewport, rows, kRow).height >= rows * kRow || event.deltaY === 0 || event.shiftKey)
+      return;
     element.scrollTop = scrollBy(element.scrollTop, event.deltaY / kRow, viewport, rows, kRow);
     event.preventDefault();
   };
   return (
     <div class="data-table" style={props.height ? { height: `${props.height}px` } : {}}>
       <div class="th-clip">
-        <div class="thead" role="row" ref={head} style={{ width: `${shown.reduce((sum, each) => sum + each.width, 0)}px` }}>
-          <TableHeader model={model} shown={shown} onResize={(name, width) => setWidths({ ...widths, [name]: width })} />
+        <div
+          class="thead"
+          role="row"
+          ref={head}
+          style={{ width: `${shown.reduce((sum, each) => sum + each.width, 0)}px` }}
+        >
+          <TableHeader
+            model={model}
+            shown={shown}
+            onResize={(name, width) => setWidths({ ...widths, [name]: width })}
+          />
         </div>
       </div>
-      <div class="tbody" ref={body} role="grid" aria-label={props.name} aria-rowcount={rows} tabIndex={0} onKeyDown={actions.key} onWheel={onWheel} onScroll={onScroll}>
+      <div
+        class="tbody"
+        ref={body}
+        role="grid"
+        aria-label={props.name}
+        aria-rowcount={rows}
+        tabIndex={0}
+        onKeyDown={actions.key}
+        onWheel={onWheel}
+        onScroll={onScroll}
+      >
         {model.error.value ? (
           <ErrorState error={model.error.value} onRetry={() => model.restart()} />
         ) : model.busy.value && shown.length === 0 ? (
           <Loading />
         ) : (
-          <Rows model={model} shown={shown} actions={actions} scrollTop={scrollTop} viewport={viewport} version={model.version.value} />
+          <Rows
+            model={model}
+            shown={shown}
+            actions={actions}
+            scrollTop={scrollTop}
+            viewport={viewport}
+            version={model.version.value}
+          />
         )}
       </div>
       <TableFooter model={model} name={props.name} onCopy={actions.copy} />

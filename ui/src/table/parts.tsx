@@ -51,11 +51,24 @@ function HeaderCell({ model, shown, onResize }: HeaderProps) {
   );
 }
 
-export function TableHeader({ model, shown, onResize }: { model: TableModel; shown: ShownColumn[]; onResize(name: string, width: number): void }) {
+export function TableHeader({
+  model,
+  shown,
+  onResize,
+}: {
+  model: TableModel;
+  shown: ShownColumn[];
+  onResize(name: string, width: number): void;
+}) {
   return (
     <>
       {shown.map((each) => (
-        <HeaderCell key={each.column.name} model={model} shown={each} onResize={(width) => onResize(each.column.name, width)} />
+        <HeaderCell
+          key={each.column.name}
+          model={model}
+          shown={each}
+          onResize={(width) => onResize(each.column.name, width)}
+        />
       ))}
     </>
   );
@@ -67,7 +80,12 @@ function BodyCell({ cells, shown }: { cells: Cell[]; shown: ShownColumn }) {
   const { bar } = shown.spec;
   const share = bar && typeof value === "number" ? Math.max(0, Math.min(1, value / bar)) : 0;
   return (
-    <div class={`td ${isNumeric(shown.column) ? "num" : ""}`} role="gridcell" style={{ width: `${shown.width}px` }} title={text}>
+    <div
+      class={`td ${isNumeric(shown.column) ? "num" : ""}`}
+      role="gridcell"
+      style={{ width: `${shown.width}px` }}
+      title={text}
+    >
       {share > 0 && <span class="td-bar" style={{ width: `${share * 100}%` }} />}
       <span>{text}</span>
     </div>

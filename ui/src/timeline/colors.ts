@@ -69,8 +69,12 @@ export function trackFamily(track: Track, parents: Track[]): Family {
   if (track.flags & LaneFlag.pythonStack) return "python";
   if (track.flags & (LaneFlag.commGroup | LaneFlag.commPlane)) return "comm";
   if (track.flags & LaneFlag.device && !(track.flags & LaneFlag.overlap)) return "vector";
-  const where = [track, ...parents].map((each) => each.name).join(" / ").toLowerCase();
-  if (/overlap/.test(where)) return /free/i.test(track.name) ? "free" : /communication/i.test(track.name) ? "comm" : "cube";
+  const where = [track, ...parents]
+    .map((each) => each.name)
+    .join(" / ")
+    .toLowerCase();
+  if (/overlap/.test(where))
+    return /free/i.test(track.name) ? "free" : /communication/i.test(track.name) ? "comm" : "cube";
   if (/communication|hccl|nccl|plane|group /.test(where)) return "comm";
   if (/python stack/.test(where)) return "python";
   if (/hardware|stream|gpu|device/.test(where)) return "vector";
@@ -99,7 +103,8 @@ export type ColorMode = "family" | "name";
 /** `dark` is the theme's ground: colours step back from it. */
 export function sliceColor(family: Family, name: string, mode: ColorMode, dark: boolean): Pixel {
   const hash = nameHash(name);
-  if (mode === "name" && family !== "free") return hslPixel(hash % 360, 38, dark ? 48 + (hash >>> 9) % 14 : 56 + (hash >>> 9) % 16);
+  if (mode === "name" && family !== "free")
+    return hslPixel(hash % 360, 38, dark ? 48 + ((hash >>> 9) % 14) : 56 + ((hash >>> 9) % 16));
   const [hue, saturation] = tones[family];
   const turn = family === "free" ? 0 : ((hash >>> 7) % 17) - 8;
   const light = (dark ? 40 : 52) + (hash % 19);

@@ -12,11 +12,15 @@ export const explainBusy = signal(false);
 
 /** Words in the user's language; arguments whose name ends in _ns are durations. */
 export function word(text: Wording | string, key?: string, args?: Record<string, Scalar>): string {
-  const wording: Wording = typeof text === "string" ? { text, ...(key ? { key } : {}), ...(args ? { args } : {}) } : text;
+  const wording: Wording =
+    typeof text === "string" ? { text, ...(key ? { key } : {}), ...(args ? { args } : {}) } : text;
   const catalogue = `explain.${wording.key ?? ""}`;
   if (wording.key && hasMessage(catalogue)) {
     const shown = Object.fromEntries(
-      Object.entries(wording.args ?? {}).map(([name, value]) => [name, typeof value === "number" && name.endsWith("_ns") ? formatDuration(value) : value]),
+      Object.entries(wording.args ?? {}).map(([name, value]) => [
+        name,
+        typeof value === "number" && name.endsWith("_ns") ? formatDuration(value) : value,
+      ]),
     );
     return t(catalogue, shown);
   }

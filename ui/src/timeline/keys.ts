@@ -32,7 +32,12 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
     const track = model.hover.value?.track ?? model.tree.byId.get(model.selected.value?.track ?? 0);
     if (track) act(model, track);
   };
-  const command = (id: string, keys: string[], run: () => void): Command => ({ id: `tl.${id}`, title: `tl.cmd.${id}`, keys, run });
+  const command = (id: string, keys: string[], run: () => void): Command => ({
+    id: `tl.${id}`,
+    title: `tl.cmd.${id}`,
+    keys,
+    run,
+  });
   return [
     command("zoom_in", ["code:KeyW"], () => zoom(model, 0.7)),
     command("zoom_out", ["code:KeyS"], () => zoom(model, 1 / 0.7)),

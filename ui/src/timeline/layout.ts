@@ -67,7 +67,8 @@ export function isOpen(track: Track, state: LaneState, ranks: number): boolean {
 }
 
 function leafLane(track: Track, open: boolean): Pick<Lane, "form" | "height" | "rows" | "rowHeight" | "expandable"> {
-  if (track.kind === "counter") return { form: "counter", height: kCounter, rows: 1, rowHeight: kCounter - 4, expandable: false };
+  if (track.kind === "counter")
+    return { form: "counter", height: kCounter, rows: 1, rowHeight: kCounter - 4, expandable: false };
   const rows = Math.max(1, track.rows);
   if (open) return { form: "slices", height: rows * kRowHeight + 4, rows, rowHeight: kRowHeight, expandable: rows > 1 };
   const rowHeight = Math.max(1, Math.min(kRowHeight, Math.floor(kThumb / rows)));
@@ -143,7 +144,14 @@ export function computeLayout(tree: TrackTree, state: LaneState): Layout {
     return track ? [makeLane(track, state, ranks, true)] : [];
   });
   const hiddenCount = [...state.hidden].filter((path) => tree.byPath.has(path)).length;
-  return { pinned, pinnedHeight: place(pinned), lanes, height: place(lanes), hiddenCount, byTrack: new Map(lanes.map((lane) => [lane.track.id, lane])) };
+  return {
+    pinned,
+    pinnedHeight: place(pinned),
+    lanes,
+    height: place(lanes),
+    hiddenCount,
+    byTrack: new Map(lanes.map((lane) => [lane.track.id, lane])),
+  };
 }
 
 /** The lane at y, by bisection; null below the last. */

@@ -64,7 +64,10 @@ export async function shortState(model: TimelineModel, state: Record<string, str
 }
 
 /** The parameters of an address with what the server keeps for it. */
-export async function longState(model: TimelineModel, params: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+export async function longState(
+  model: TimelineModel,
+  params: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
   const id = params.get("v");
   if (!id) return params;
   try {
@@ -115,5 +118,6 @@ export function applyLink(model: TimelineModel, search: TimelineSearch, params: 
   const tab = params.get("tab") as Tab | undefined;
   if (tab && kTabs.includes(tab)) model.tab.value = tab;
   const range = params.get("range")?.split(",").map(Number);
-  if (!hasView && !selected && range?.length === 2 && range[1]! > range[0]!) model.setView(viewAround(range[0]!, range[1]!, 0.02), false);
+  if (!hasView && !selected && range?.length === 2 && range[1]! > range[0]!)
+    model.setView(viewAround(range[0]!, range[1]!, 0.02), false);
 }

@@ -28,7 +28,14 @@ interface Busy {
 
 const known = new WeakMap<TimelineModel, Busy>();
 
-function addRank(model: TimelineModel, rank: number, level: number, nsPerPx: number, columns: Float32Array, weight: number): TileKey[] {
+function addRank(
+  model: TimelineModel,
+  rank: number,
+  level: number,
+  nsPerPx: number,
+  columns: Float32Array,
+  weight: number,
+): TileKey[] {
   const [e0, e1] = model.meta.extent;
   const own = new Float32Array(columns.length);
   const missing: TileKey[] = [];
@@ -58,7 +65,9 @@ function busyColumns(model: TimelineModel, width: number): Busy {
   if (before?.key === key && before.missing.length === 0) return before;
   const nsPerPx = Math.max(1, (e1 - e0) / width);
   const columns = new Float32Array(width);
-  const missing = ranks.flatMap((rank) => addRank(model, rank.id, levelFor(nsPerPx), nsPerPx, columns, 1 / ranks.length));
+  const missing = ranks.flatMap((rank) =>
+    addRank(model, rank.id, levelFor(nsPerPx), nsPerPx, columns, 1 / ranks.length),
+  );
   const busy = { key, columns, missing };
   known.set(model, busy);
   return busy;

@@ -62,7 +62,16 @@ export class TimelineModel {
   ratio = 1;
   layout: Layout = { pinned: [], pinnedHeight: 0, lanes: [], height: 0, hiddenCount: 0, byTrack: new Map() };
 
-  readonly lanes = signal<LaneState>({ opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null, order: null });
+  readonly lanes = signal<LaneState>({
+    opened: new Set(),
+    closed: new Set(),
+    hidden: new Set(),
+    pinned: [],
+    solo: "",
+    filter: null,
+    ranks: null,
+    order: null,
+  });
   readonly laneFilterText = signal("");
   /** Grows when layout or scroll changed: the lane headers follow. */
   readonly layoutVersion = signal(0);
@@ -204,7 +213,9 @@ export class TimelineModel {
   setLaneFilter(text: string): void {
     this.laneFilterText.value = text;
     const test = laneFilter(text);
-    const filter = test && ((track: Track) => test({ name: track.name, label: this.tree.label(track), path: track.path, rank: track.rank }));
+    const filter =
+      test &&
+      ((track: Track) => test({ name: track.name, label: this.tree.label(track), path: track.path, rank: track.rank }));
     this.changeLanes({ filter });
   }
 
@@ -250,5 +261,4 @@ export class TimelineModel {
   origin(track: Track): string {
     return track.kind === "rank" ? (this.meta.ranks.find((rank) => rank.rank === track.rank)?.path ?? "") : "";
   }
-
 }

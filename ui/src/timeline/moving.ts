@@ -57,7 +57,8 @@ export function stepToShow(steps: StepSpan[], view: View, dir: 1 | -1): number {
   const wide = (view.t1 - view.t0) / (span.end - span.begin);
   // From far out the first press shows a step at the edge, then the one that is looked at; the next ones walk.
   if (wide > 2) return dir > 0 ? 0 : steps.length - 1;
-  const shown = wide > 0.98 && wide < 1.25 && Math.abs(middle - (span.begin + span.end) / 2) < (span.end - span.begin) * 0.1;
+  const shown =
+    wide > 0.98 && wide < 1.25 && Math.abs(middle - (span.begin + span.end) / 2) < (span.end - span.begin) * 0.1;
   return shown ? inside + dir : inside;
 }
 
@@ -90,7 +91,8 @@ export function revealTrack(model: TimelineModel, track: number, row = 0): void 
   const lane = shownLane(model, track);
   if (!lane || lane.pinned) return;
   const y = lane.y + Math.min(row, lane.rows - 1) * lane.rowHeight;
-  if (y < model.scrollY + 8 || y + lane.rowHeight > model.scrollY + model.scrollHeight - 8) model.setScroll(y - model.scrollHeight / 3);
+  if (y < model.scrollY + 8 || y + lane.rowHeight > model.scrollY + model.scrollHeight - 8)
+    model.setScroll(y - model.scrollHeight / 3);
 }
 
 /** Brings a slice into view, zooming only when it would be too thin to see or does not fit. */

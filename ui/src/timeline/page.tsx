@@ -51,7 +51,15 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
     if (route.value.page === "timeline" || route.value.page === "") noteState({ ...gone, ...kept });
   };
   const stopNoting = effect(() => {
-    void [model.viewVersion.value, model.selected.value, model.area.value, model.lanes.value, model.tab.value, search.text.value, model.laneFilterText.value];
+    void [
+      model.viewVersion.value,
+      model.selected.value,
+      model.area.value,
+      model.lanes.value,
+      model.tab.value,
+      search.text.value,
+      model.laneFilterText.value,
+    ];
     clearTimeout(timer);
     timer = setTimeout(() => void note(), 250) as unknown as number;
   });
@@ -107,13 +115,28 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
       input?.refresh();
     };
     let input: TimelineInput | null = null;
-    const view = new TimelineCanvas(model, { axis, base, overlay }, (end) => void selectSlice(model, end.track, end.i, true), onFrame);
+    const view = new TimelineCanvas(
+      model,
+      { axis, base, overlay },
+      (end) => void selectSlice(model, end.track, end.i, true),
+      onFrame,
+    );
     // The performance test reads frame times here.
     Object.assign(overlay, { timeline: view });
     canvas.current = view;
     input = new TimelineInput(model, view, search);
-    const removeKeys = addCommands(timelineCommands({ model, search, focusSearch: () => searchBox.current?.select(), focusFilter: () => filterBox.current?.select() }));
-    ds.topStrings(5000).then((reply) => (model.names.add(reply.strings), model.invalidate()), () => undefined);
+    const removeKeys = addCommands(
+      timelineCommands({
+        model,
+        search,
+        focusSearch: () => searchBox.current?.select(),
+        focusFilter: () => filterBox.current?.select(),
+      }),
+    );
+    ds.topStrings(5000).then(
+      (reply) => (model.names.add(reply.strings), model.invalidate()),
+      () => undefined,
+    );
     ds.align = Number(route.value.params.get("align") ?? 0) || 0;
     let closed = false;
     let stopAddress = () => undefined as void;
@@ -148,10 +171,19 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   };
   return (
     <div class="timeline">
-      <Toolbar model={model} search={search} canvas={() => canvas.current} searchBox={searchBox} filterBox={filterBox} onView={(state) => applyLink(model, search, state)} />
+      <Toolbar
+        model={model}
+        search={search}
+        canvas={() => canvas.current}
+        searchBox={searchBox}
+        filterBox={filterBox}
+        onView={(state) => applyLink(model, search, state)}
+      />
       <div class="tl-main" style={{ gridTemplateColumns: `${names}px minmax(0, 1fr)` }}>
         <div class="tl-corner">
-          <span class="muted">{t("tl.lanes_shown", { n: model.layoutVersion.value >= 0 ? model.layout.lanes.length : 0 })}</span>
+          <span class="muted">
+            {t("tl.lanes_shown", { n: model.layoutVersion.value >= 0 ? model.layout.lanes.length : 0 })}
+          </span>
         </div>
         <div class="tl-top">
           <Minimap model={model} search={search} />
@@ -164,10 +196,18 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
           <Tooltip model={model} />
           <LaneScrollbar model={model} />
         </div>
-        <div class="tl-names-grip" style={{ left: `${names - 3}px` }} role="separator" aria-orientation="vertical" onPointerDown={resizeNames} />
+        <div
+          class="tl-names-grip"
+          style={{ left: `${names - 3}px` }}
+          role="separator"
+          aria-orientation="vertical"
+          onPointerDown={resizeNames}
+        />
       </div>
       <BottomPanel model={model} search={search} height={panel} onHeight={resizePanel} />
-      <div class="visually-hidden" role="status" aria-live="polite">{model.spoken.value}</div>
+      <div class="visually-hidden" role="status" aria-live="polite">
+        {model.spoken.value}
+      </div>
     </div>
   );
 }

@@ -31,7 +31,13 @@ export interface Bitmap {
 }
 
 export function makeBitmap(width: number, rows: number): Bitmap {
-  return { width, rows, body: new Uint32Array(width * rows), edge: new Uint32Array(width * rows), edged: new Uint8Array(rows) };
+  return {
+    width,
+    rows,
+    body: new Uint32Array(width * rows),
+    edge: new Uint32Array(width * rows),
+    edged: new Uint8Array(rows),
+  };
 }
 
 /** What one lane row needs to be filled. `row` is the slice row; `at` the line of the bitmap. */
@@ -50,7 +56,13 @@ export interface Columns {
 }
 
 /** Calls `draw` for each tile that covers a part of the columns, with the columns it may touch. */
-export function eachSource(cache: TileCache, track: number, scale: Scale, columns: Columns, draw: (tile: Tile, from: number, to: number) => void): void {
+export function eachSource(
+  cache: TileCache,
+  track: number,
+  scale: Scale,
+  columns: Columns,
+  draw: (tile: Tile, from: number, to: number) => void,
+): void {
   const t0 = scale.t0 + columns.from * scale.nsPerPx;
   const t1 = scale.t0 + columns.to * scale.nsPerPx;
   if (t1 <= 0) return;
@@ -72,7 +84,17 @@ function fillPending(bitmap: Bitmap, at: number, from: number, to: number, scale
   for (let c = from; c < to; c++) if (((c + phase) & 15) < 6) bitmap.body[line + c] = stripe;
 }
 
-function fillRuns(bitmap: Bitmap, at: number, row: SliceRow, tile: Tile, from: number, to: number, scale: Scale, paint: Paint, family: Family): void {
+function fillRuns(
+  bitmap: Bitmap,
+  at: number,
+  row: SliceRow,
+  tile: Tile,
+  from: number,
+  to: number,
+  scale: Scale,
+  paint: Paint,
+  family: Family,
+): void {
   const { body, edge } = bitmap;
   const line = at * bitmap.width;
   const step = bucketNs(tile.level) / scale.nsPerPx;
@@ -96,7 +118,8 @@ function fillRuns(bitmap: Bitmap, at: number, row: SliceRow, tile: Tile, from: n
     body.fill(color, line + c0, line + c1);
     const pattern = paint.names.pattern(family, name);
     if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix(paint.ground, color, pattern === 1 ? 0.45 : 0.25));
-    if (right - left >= 3 && right <= to && right > c0 && !(row.fl[k]! & kClippedRight)) body[line + right - 1] = paint.ground;
+    if (right - left >= 3 && right <= to && right > c0 && !(row.fl[k]! & kClippedRight))
+      body[line + right - 1] = paint.ground;
     if (row.cnt[k]! > 1) {
       edge.fill(mix(0xff000000, color, 0.55), line + c0, line + c1);
       bitmap.edged[at] = 1;
@@ -111,7 +134,15 @@ function fillPattern(body: Uint32Array, line: number, c0: number, c1: number, ph
   for (let c = c0; c < c1; c++) if (((c + phase) & 3) < 2) body[line + c] = color;
 }
 
-function fillSummary(bitmap: Bitmap, at: number, tile: Tile & { kind: "summary" }, from: number, to: number, scale: Scale, paint: Paint): void {
+function fillSummary(
+  bitmap: Bitmap,
+  at: number,
+  tile: Tile & { kind: "summary" },
+  from: number,
+  to: number,
+  scale: Scale,
+  paint: Paint,
+): void {
   const { runs } = tile;
   const line = at * bitmap.width;
   const step = bucketNs(tile.level) / scale.nsPerPx;
@@ -121,12 +152,23 @@ function fillSummary(bitmap: Bitmap, at: number, tile: Tile & { kind: "summary" 
     const left = Math.floor(base + runs.x0[k]! * step);
     if (left >= to) break;
     const right = Math.max(left + 1, Math.floor(base + runs.x1[k]! * step));
-    bitmap.body.fill(mix(paint.ground, paint.bar, 0.15 + (0.85 * runs.cov[k]!) / 255), line + Math.max(left, from), line + Math.min(right, to));
+    bitmap.body.fill(
+      mix(paint.ground, paint.bar, 0.15 + (0.85 * runs.cov[k]!) / 255),
+      line + Math.max(left, from),
+      line + Math.min(right, to),
+    );
   }
 }
 
 /** Fills the columns of one lane row; what was there is overwritten. */
-export function fillRow(bitmap: Bitmap, job: RowJob, cache: TileCache, scale: Scale, paint: Paint, columns: Columns): void {
+export function fillRow(
+  bitmap: Bitmap,
+  job: RowJob,
+  cache: TileCache,
+  scale: Scale,
+  paint: Paint,
+  columns: Columns,
+): void {
   const line = job.at * bitmap.width;
   bitmap.body.fill(paint.ground, line + columns.from, line + columns.to);
   bitmap.edge.fill(0, line + columns.from, line + columns.to);
@@ -172,7 +214,8 @@ function spread(series: CounterSeries, tile: Tile, from: number, to: number, sca
     const begin = Math.max(c, from);
     if (until <= from && c < from) continue;
     if (c >= from) {
-      out.min[begin] = Number.isNaN(out.min[begin]!) || until > c ? series.min[k]! : Math.min(out.min[begin]!, series.min[k]!);
+      out.min[begin] =
+        Number.isNaN(out.min[begin]!) || until > c ? series.min[k]! : Math.min(out.min[begin]!, series.min[k]!);
       out.max[begin] = Number.isNaN(out.max[begin]!) ? series.max[k]! : Math.max(out.max[begin]!, series.max[k]!);
       out.last[begin] = series.last[k]!;
     }
@@ -208,7 +251,8 @@ export function fillCounter(bitmap: Bitmap, at: number, height: number, columns:
   const span = columns.high - columns.low;
   if (!(span > 0)) return;
   const soft = mix(paint.ground, paint.bar, 0.45);
-  const line = (value: number) => Math.max(0, Math.min(height - 1, Math.round((1 - (value - columns.low) / span) * (height - 1))));
+  const line = (value: number) =>
+    Math.max(0, Math.min(height - 1, Math.round((1 - (value - columns.low) / span) * (height - 1))));
   for (let c = 0; c < width; c++) {
     if (Number.isNaN(columns.last[c]!)) continue;
     const top = line(columns.max[c]!);

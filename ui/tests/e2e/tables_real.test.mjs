@@ -17,7 +17,11 @@ async function sortAndFilter(page) {
   await page.locator(".th-name", { hasText: "Duration" }).click();
   await page.waitForTimeout(300);
   const durations = (await cells(page, 3)).map(Number);
-  assert.deepEqual(durations, [...durations].sort((a, b) => b - a), "longest first");
+  assert.deepEqual(
+    durations,
+    [...durations].sort((a, b) => b - a),
+    "longest first",
+  );
   await page.locator(".th-filter").first().click();
   await page.locator(".popover input").fill("aten::");
   await page.keyboard.press("Enter");
@@ -51,7 +55,10 @@ export async function run({ browser, program }) {
   const csv = await download(page, () => page.getByRole("button", { name: "Save as CSV" }).click());
   assert.match(csv.name, /\.csv$/);
   const lines = csv.bytes.toString("utf8").trim().split(/\r?\n/);
-  assert.ok(lines.length > 100 && lines.slice(1).every((line) => line.includes("aten::")), "the csv has the filtered rows");
+  assert.ok(
+    lines.length > 100 && lines.slice(1).every((line) => line.includes("aten::")),
+    "the csv has the filtered rows",
+  );
   await tableKeys(page);
   const more = async (label) => {
     await page.locator('[aria-label="More"]').click();

@@ -4,7 +4,8 @@ import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs
 export const name = "timeline by keyboard and mouse";
 
 const view = (page) => page.evaluate(() => ({ ...document.querySelector(".tl-overlay").timeline.model.view }));
-const lanes = (page) => page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
+const lanes = (page) =>
+  page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
 const span = (v) => v.t1 - v.t0;
 
 async function moving(page) {
@@ -41,7 +42,10 @@ async function keyboardSelection(page) {
   await page.waitForSelector(".totals");
   await page.keyboard.press("m");
   await page.keyboard.press("k");
-  assert.equal(await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.markers.list.value.length), 1);
+  assert.equal(
+    await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.markers.list.value.length),
+    1,
+  );
   await page.keyboard.press("Escape");
   assert.equal(await page.locator(".sel-name").count(), 0);
 }

@@ -8,7 +8,9 @@ const css = readFileSync(join(process.cwd(), "src/styles/base.css"), "utf8");
 function themes(): Map<string, Map<string, string>> {
   const found = new Map<string, Map<string, string>>();
   for (const block of css.matchAll(/:root(?:\[data-theme="(\w+)"\])?\s*\{([^}]*)\}/g)) {
-    const values = new Map([...block[2]!.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/gi)].map((match) => [match[1]!, match[2]!]));
+    const values = new Map(
+      [...block[2]!.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/gi)].map((match) => [match[1]!, match[2]!]),
+    );
     found.set(block[1] ?? "light", values);
   }
   return found;
