@@ -40,11 +40,24 @@ export async function run({ browser, mock }) {
     await page.mouse.up({ button: "middle" });
     return page.evaluate(() => document.querySelector(".tl-overlay").timeline.frame_ms.slice());
   };
+  const zoom = async () => {
+    await page.mouse.move(box.x + box.width / 2, box.y + 300);
+    await page.evaluate(() => (document.querySelector(".tl-overlay").timeline.frame_ms.length = 0));
+    await page.keyboard.down("Control");
+    for (let k = 0; k < 40; k++) {
+      await page.mouse.wheel(0, k < 20 ? -40 : 40);
+      await page.waitForTimeout(8);
+    }
+    await page.keyboard.up("Control");
+    return page.evaluate(() => document.querySelector(".tl-overlay").timeline.frame_ms.slice());
+  };
   const whole = await pan();
+  const zooming = await zoom();
   await zoomIn();
   const near = await pan();
   for (const [what, times] of [
     ["whole trace", whole],
+    ["zooming", zooming],
     ["zoomed in", near],
   ]) {
     const sorted = [...times].sort((a, b) => a - b);
