@@ -30,6 +30,12 @@ export function valueRange(values: ArrayLike<number>): [number, number] {
   return low <= high ? [low, high] : [0, 1];
 }
 
+/** A scale on which values that hardly differ look alike: it begins at half of the largest at the latest. */
+export function calmRange(values: ArrayLike<number>): [number, number] {
+  const [low, high] = valueRange(values);
+  return [Math.min(low, high / 2), high];
+}
+
 function paintCells(props: HeatMapProps, low: number, high: number): HTMLCanvasElement {
   const image = new ImageData(props.columns.length, props.rows.length);
   for (let at = 0; at < props.values.length; at++) {
