@@ -28,12 +28,18 @@ export function formatMoment(ns: number, step_ns: number): string {
 }
 
 export function formatInt(value: number): string {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, " ");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, " ");
 }
 
 /** 1234567 -> 1.2 M; for headers, where the exact count is in the tooltip. */
 export function formatShort(value: number): string {
-  for (const [unit, scale] of [["G", 1e9], ["M", 1e6], ["k", 1e3]] as [string, number][]) {
+  for (const [unit, scale] of [
+    ["G", 1e9],
+    ["M", 1e6],
+    ["k", 1e3],
+  ] as [string, number][]) {
     if (Math.abs(value) >= scale) return `${(value / scale).toPrecision(3)} ${unit}`;
   }
   return Number.isInteger(value) ? String(value) : value.toPrecision(3);

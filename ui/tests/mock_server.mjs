@@ -17,7 +17,12 @@ function route(dataset, method, path, url, body) {
   const number = (name) => Number(url.searchParams.get(name));
   switch (`${method} ${own}`) {
     case "GET /info":
-      return { version: "mock", datasets: [{ ds: dataset.ds, name: "mock job", path: "/mock", ready: true }], roots: [], limits: { tiles: 256, rows: 1000 } };
+      return {
+        version: "mock",
+        datasets: [{ ds: dataset.ds, name: "mock job", path: "/mock", ready: true }],
+        roots: [],
+        limits: { tiles: 256, rows: 1000 },
+      };
     case "GET ":
       return answers.meta(dataset);
     case "GET /tracks":
@@ -30,6 +35,8 @@ function route(dataset, method, path, url, body) {
       return { strings: Object.fromEntries(dataset.strings.entries()) };
     case "GET /slice":
       return answers.slice(dataset, number("track"), number("i"));
+    case "GET /at":
+      return answers.at(dataset, number("track"), number("row"), number("t"), number("w"));
     case "POST /range":
       return answers.range(dataset, body);
     case "POST /search":
@@ -42,10 +49,21 @@ function route(dataset, method, path, url, body) {
       return answers.flows(dataset, body);
     case "POST /table":
       return body.source === "events" ? answers.events(dataset, body) : null;
+    case "POST /metric":
+      return answers.metric(dataset, body);
     case "POST /align":
-      return { align: body.mode === "reset" ? 0 : 1, offsets: { 0: 0, 1: -1200 }, residual_ns: { 0: 0, 1: 300 }, failed: {} };
+      return {
+        align: body.mode === "reset" ? 0 : 1,
+        offsets: { 0: 0, 1: -1200 },
+        residual_ns: { 0: 0, 1: 300 },
+        failed: {},
+      };
     case "POST /explain":
-      return { title: { key: "explain.gap", text: "Free gap of 1.8 ms" }, items: [{ text: "host-bound: aten::item", share: 0.8, ns: 1440000 }], verdict: { text: "The host did not queue work." } };
+      return {
+        title: { key: "explain.gap", text: "Free gap of 1.8 ms" },
+        items: [{ text: "host-bound: aten::item", share: 0.8, ns: 1440000 }],
+        verdict: { text: "The host did not queue work." },
+      };
     case "POST /focus":
       return {};
     default:
@@ -56,14 +74,19 @@ function route(dataset, method, path, url, body) {
 function sendFile(path, response) {
   const file = normalize(join(dist, path === "/" ? "index.html" : path));
   if (!file.startsWith(dist) || !existsSync(file) || !statSync(file).isFile()) return response.writeHead(404).end();
-  response.writeHead(200, { "Content-Type": types[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": "default-src 'self'" });
+  response.writeHead(200, {
+    "Content-Type": types[extname(file)] ?? "application/octet-stream",
+    "Content-Security-Policy": "default-src 'self'",
+  });
   return response.end(readFileSync(file));
 }
 
 function sendAnswer(answer, response) {
   if (answer === null) {
     response.writeHead(404, { "Content-Type": "application/json" });
-    return response.end(JSON.stringify({ error: { code: "not_found", message: "the mock server has no answer to this", hint: "" } }));
+    return response.end(
+      JSON.stringify({ error: { code: "not_found", message: "the mock server has no answer to this", hint: "" } }),
+    );
   }
   const binary = answer instanceof Uint8Array;
   response.writeHead(200, { "Content-Type": binary ? "application/octet-stream" : "application/json" });
@@ -82,11 +105,17 @@ export function startMock({ port = 0, ...shape } = {}) {
     }
     let text = "";
     request.on("data", (part) => (text += part));
-    request.on("end", () => sendAnswer(route(dataset, request.method, url.pathname, url, text ? JSON.parse(text) : {}), response));
+    request.on("end", () =>
+      sendAnswer(route(dataset, request.method, url.pathname, url, text ? JSON.parse(text) : {}), response),
+    );
   });
   return new Promise((resolve) => {
     server.listen(port, "127.0.0.1", () => {
-      resolve({ url: `http://127.0.0.1:${server.address().port}/`, dataset, close: () => (server.closeAllConnections(), server.close()) });
+      resolve({
+        url: `http://127.0.0.1:${server.address().port}/`,
+        dataset,
+        close: () => (server.closeAllConnections(), server.close()),
+      });
     });
   });
 }
@@ -94,6 +123,10 @@ export function startMock({ port = 0, ...shape } = {}) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const option = (name, otherwise) => Number(process.argv[process.argv.indexOf(`--${name}`) + 1] || otherwise);
   const has = (name) => process.argv.includes(`--${name}`);
-  const { url } = await startMock({ port: has("port") ? option("port") : 8123, ranks: has("ranks") ? option("ranks") : 2, kernels: has("kernels") ? option("kernels") : 400 });
+  const { url } = await startMock({
+    port: has("port") ? option("port") : 8123,
+    ranks: has("ranks") ? option("ranks") : 2,
+    kernels: has("kernels") ? option("kernels") : 400,
+  });
   console.log(url);
 }

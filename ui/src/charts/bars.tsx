@@ -44,7 +44,15 @@ function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: str
     g.fillStyle = muted;
     g.textAlign = "left";
     g.fillText(label, names + w + 6, y + kBar / 2);
-    return { x: names, y: y + 3, w, h: kBar - 6, text: `${item.name}: ${label}`, key: at, contains: (_: number, py: number) => py >= y && py < y + kBar };
+    return {
+      x: names,
+      y: y + 3,
+      w,
+      h: kBar - 6,
+      text: `${item.name}: ${label}`,
+      key: at,
+      contains: (_: number, py: number) => py >= y && py < y + kBar,
+    };
   });
 }
 
@@ -75,7 +83,12 @@ export interface StackProps {
 const kLeft = 56;
 const kBottom = 22;
 
-function drawAxis({ g, width, height, line, muted }: Surface, most: number, unit: string, whole = false): (value: number) => number {
+function drawAxis(
+  { g, width, height, line, muted }: Surface,
+  most: number,
+  unit: string,
+  whole = false,
+): (value: number) => number {
   const y = (value: number) => height - kBottom - (value / most) * (height - kBottom - 10);
   g.textBaseline = "middle";
   g.textAlign = "right";
@@ -111,8 +124,17 @@ function drawStack(surface: Surface, props: StackProps, hidden: ReadonlySet<numb
     });
     g.fillStyle = muted;
     g.textAlign = "center";
-    if (k % every === 0) g.fillText(middleEllipsis(name, Math.max(3, Math.floor((slot * every) / 7))), x + bar / 2, height - 9);
-    marks.push({ x, y: y(base), w: bar, h: y(0) - y(base), text: `${name}: ${lines.join(" · ")} ${props.unit}`, key: k, contains: (px) => px >= x - (slot - bar) / 2 && px < x + bar + (slot - bar) / 2 });
+    if (k % every === 0)
+      g.fillText(middleEllipsis(name, Math.max(3, Math.floor((slot * every) / 7))), x + bar / 2, height - 9);
+    marks.push({
+      x,
+      y: y(base),
+      w: bar,
+      h: y(0) - y(base),
+      text: `${name}: ${lines.join(" · ")} ${props.unit}`,
+      key: k,
+      contains: (px) => px >= x - (slot - bar) / 2 && px < x + bar + (slot - bar) / 2,
+    });
   });
   return marks;
 }
@@ -167,7 +189,15 @@ function drawHistogram(surface: Surface, props: HistogramProps): Mark[] {
     g.fillStyle = muted;
     g.textAlign = "left";
     if (k % every === 0 && x + 80 < width) g.fillText(props.format(bin.from), x, height - 9);
-    return { x, y: y(bin.count), w: slot, h: y(0) - y(bin.count), text: `${props.format(bin.from)} – ${props.format(bin.to)}: ${bin.count}`, key: k, contains: (px) => px >= x && px < x + slot };
+    return {
+      x,
+      y: y(bin.count),
+      w: slot,
+      h: y(0) - y(bin.count),
+      text: `${props.format(bin.from)} – ${props.format(bin.to)}: ${bin.count}`,
+      key: k,
+      contains: (px) => px >= x && px < x + slot,
+    };
   });
   props.lines.forEach((mark, row) => {
     const k = bins.findIndex((bin) => mark.value >= bin.from && mark.value <= bin.to);

@@ -56,7 +56,8 @@ export const kFont = "12px system-ui, sans-serif";
 function hit(marks: Mark[], x: number, y: number): number {
   for (let at = marks.length - 1; at >= 0; at--) {
     const mark = marks[at]!;
-    if (mark.contains ? mark.contains(x, y) : x >= mark.x && x < mark.x + mark.w && y >= mark.y && y < mark.y + mark.h) return at;
+    if (mark.contains ? mark.contains(x, y) : x >= mark.x && x < mark.x + mark.w && y >= mark.y && y < mark.y + mark.h)
+      return at;
   }
   return -1;
 }
@@ -96,7 +97,18 @@ export function PlainTable({ table }: { table: ChartTable }) {
 
 export function saveTable(name: string, table: ChartTable): void {
   const rows = table.rows.map((row) => table.columns.map((column, at) => formatCell(row[at] ?? null, column)));
-  downloadBlob(`${name}.csv`, new Blob([toCsv(table.columns.map((c) => c.name), rows)], { type: "text/csv" }));
+  downloadBlob(
+    `${name}.csv`,
+    new Blob(
+      [
+        toCsv(
+          table.columns.map((c) => c.name),
+          rows,
+        ),
+      ],
+      { type: "text/csv" },
+    ),
+  );
 }
 
 interface FrameProps {
@@ -157,7 +169,15 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
     if (!g) return;
     g.scale(ratio, ratio);
     g.font = kFont;
-    const surface = { g, width, height, ink: cssColor("--ink"), muted: cssColor("--muted"), line: cssColor("--line"), ground: cssColor("--panel") };
+    const surface = {
+      g,
+      width,
+      height,
+      ink: cssColor("--ink"),
+      muted: cssColor("--muted"),
+      line: cssColor("--line"),
+      ground: cssColor("--panel"),
+    };
     g.fillStyle = surface.ground;
     g.fillRect(0, 0, width, height);
     marks.current = draw(surface);
@@ -180,7 +200,12 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
     if (mark) onPick?.(mark.key);
   };
   const onKey = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : event.key === "ArrowLeft" || event.key === "ArrowUp" ? -1 : 0;
+    const step =
+      event.key === "ArrowRight" || event.key === "ArrowDown"
+        ? 1
+        : event.key === "ArrowLeft" || event.key === "ArrowUp"
+          ? -1
+          : 0;
     if (step !== 0) {
       const next = Math.max(0, Math.min(marks.current.length - 1, focus + step));
       const mark = marks.current[next];
@@ -213,7 +238,10 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
           onBlur={blur}
         />
         {tip && (
-          <div class="tip" style={{ left: `${Math.min(tip.x + 12, Math.max(0, width - 240))}px`, top: `${Math.max(0, tip.y - 30)}px` }}>
+          <div
+            class="tip"
+            style={{ left: `${Math.min(tip.x + 12, Math.max(0, width - 240))}px`, top: `${Math.max(0, tip.y - 30)}px` }}
+          >
             {tip.text}
           </div>
         )}

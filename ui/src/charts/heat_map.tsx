@@ -30,6 +30,12 @@ export function valueRange(values: ArrayLike<number>): [number, number] {
   return low <= high ? [low, high] : [0, 1];
 }
 
+/** A scale on which values that hardly differ look alike: it begins at half of the largest at the latest. */
+export function calmRange(values: ArrayLike<number>): [number, number] {
+  const [low, high] = valueRange(values);
+  return [Math.min(low, high / 2), high];
+}
+
 function paintCells(props: HeatMapProps, low: number, high: number): HTMLCanvasElement {
   const image = new ImageData(props.columns.length, props.rows.length);
   for (let at = 0; at < props.values.length; at++) {
@@ -60,9 +66,11 @@ function drawHeat(surface: Surface, props: HeatMapProps): Mark[] {
   const everyRow = Math.max(1, Math.ceil(14 / cellH));
   const everyColumn = Math.max(1, Math.ceil(40 / cellW));
   g.textAlign = "right";
-  for (let r = 0; r < props.rows.length; r += everyRow) g.fillText(middleEllipsis(props.rows[r] ?? "", 10), kLeft - 5, kTop + (r + 0.5) * cellH);
+  for (let r = 0; r < props.rows.length; r += everyRow)
+    g.fillText(middleEllipsis(props.rows[r] ?? "", 10), kLeft - 5, kTop + (r + 0.5) * cellH);
   g.textAlign = "center";
-  for (let c = 0; c < props.columns.length; c += everyColumn) g.fillText(middleEllipsis(props.columns[c] ?? "", 8), kLeft + (c + 0.5) * cellW, 8);
+  for (let c = 0; c < props.columns.length; c += everyColumn)
+    g.fillText(middleEllipsis(props.columns[c] ?? "", 8), kLeft + (c + 0.5) * cellW, 8);
   g.textAlign = "left";
   g.fillText(`${formatShort(low)} – ${formatShort(high)} ${props.unit}`, kLeft, height - 7);
   return cellMarks(props, cellW, cellH);
@@ -108,7 +116,11 @@ export function HeatMap(props: HeatMapProps) {
     ],
     rows: Array.from({ length: Math.min(props.values.length, 10_000) }, (_, cell) => {
       const value = props.values[cell] ?? NaN;
-      return [props.rows[Math.floor(cell / columns)] ?? "", props.columns[cell % columns] ?? "", Number.isNaN(value) ? null : value];
+      return [
+        props.rows[Math.floor(cell / columns)] ?? "",
+        props.columns[cell % columns] ?? "",
+        Number.isNaN(value) ? null : value,
+      ];
     }),
   };
   return (

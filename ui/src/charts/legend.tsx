@@ -12,7 +12,12 @@ export function Legend({ names, colors, hidden, onToggle }: LegendProps) {
   return (
     <div class="legend">
       {names.map((name, at) => (
-        <button key={at} class={hidden.has(at) ? "off" : ""} aria-pressed={!hidden.has(at)} onClick={() => onToggle(at)}>
+        <button
+          key={at}
+          class={hidden.has(at) ? "off" : ""}
+          aria-pressed={!hidden.has(at)}
+          onClick={() => onToggle(at)}
+        >
           <i style={{ background: colors?.[at] ?? seriesColor(at) }} />
           {name}
         </button>

@@ -29,10 +29,27 @@ export interface LineChartProps {
 }
 
 function axes(props: LineChartProps): uPlot.Axis[] {
-  const common = { stroke: cssColor("--muted"), grid: { stroke: cssColor("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  const common = {
+    stroke: cssColor("--muted"),
+    grid: { stroke: cssColor("--line"), width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui",
+  };
   return [
-    { ...common, label: props.xUnit, labelSize: 16, size: 28, values: (_, ticks) => ticks.map((tick) => formatShort(tick)) },
-    { ...common, label: props.unit, labelSize: 16, size: 56, values: (_, ticks) => ticks.map((tick) => formatShort(tick)) },
+    {
+      ...common,
+      label: props.xUnit,
+      labelSize: 16,
+      size: 28,
+      values: (_, ticks) => ticks.map((tick) => formatShort(tick)),
+    },
+    {
+      ...common,
+      label: props.unit,
+      labelSize: 16,
+      size: 56,
+      values: (_, ticks) => ticks.map((tick) => formatShort(tick)),
+    },
   ];
 }
 
@@ -65,7 +82,10 @@ function makeOptions(props: LineChartProps, width: number, height: number): uPlo
         },
       ],
       setCursor: [
-        (plot) => props.onCursor?.(plot.cursor.left !== undefined && plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null),
+        (plot) =>
+          props.onCursor?.(
+            plot.cursor.left !== undefined && plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null,
+          ),
       ],
     },
   };

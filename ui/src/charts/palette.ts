@@ -1,6 +1,17 @@
 // Colours of series: distinguishable for deuteranopes and protanopes, on light and on dark ground.
 
-const SERIES = ["#3b7dd8", "#e08a2b", "#1f9e89", "#b35bc4", "#c8553d", "#7a8b2f", "#5c6fb1", "#a0764a", "#2fa6c9", "#8f8f8f"];
+const SERIES = [
+  "#3b7dd8",
+  "#e08a2b",
+  "#1f9e89",
+  "#b35bc4",
+  "#c8553d",
+  "#7a8b2f",
+  "#5c6fb1",
+  "#a0764a",
+  "#2fa6c9",
+  "#8f8f8f",
+];
 
 export function seriesColor(index: number): string {
   return SERIES[((index % SERIES.length) + SERIES.length) % SERIES.length] ?? "#3b7dd8";

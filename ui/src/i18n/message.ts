@@ -15,7 +15,7 @@ function closing(text: string, open: number): number {
 function choosePlural(branches: string, n: number, locale: string): string {
   const wanted = new Intl.PluralRules(locale).select(n);
   const found = new Map<string, string>();
-  for (let at = 0; at < branches.length; ) {
+  for (let at = 0; at < branches.length;) {
     const open = branches.indexOf("{", at);
     if (open < 0) break;
     const close = closing(branches, open);

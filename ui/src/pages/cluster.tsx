@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../api";
 import type { Cell } from "../api_types";
 import { StackedBars } from "../charts/bars";
-import { HeatMap } from "../charts/heat_map";
+import { calmRange, HeatMap } from "../charts/heat_map";
 import { partColors } from "../charts/palette";
 import { formatBytes, formatDuration } from "../format";
 import { t } from "../i18n";
@@ -131,6 +131,7 @@ function Arrangement({ ds, step, strategy }: { ds: Dataset; step: number | null;
           rows={Array.from({ length: grid.height }, (_, at) => `pp${at}`)}
           columns={columns}
           values={grid.values}
+          range={calmRange(grid.values)}
           unit="ms"
           height={Math.min(480, 90 + grid.height * 32)}
           onPick={pick}

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Cell, DatasetMeta, TableReply } from "../api_types";
 import { BarChart, StackedBars } from "../charts/bars";
-import { HeatMap } from "../charts/heat_map";
+import { calmRange, HeatMap } from "../charts/heat_map";
 import { partColors } from "../charts/palette";
 import { formatDuration, formatPercent } from "../format";
 import { t } from "../i18n";
@@ -116,7 +116,7 @@ function Heat({ rows }: { rows: StepRow[] }) {
   const options = METRICS.map((name) => ({ value: name, text: t(`part.${name}`) }));
   return (
     <Card title={t("overview.heat")} extra={<Pick label={t("overview.metric")} value={metric} options={options} onPick={(name) => setMetric(name)} />}>
-      <HeatMap title={t("overview.heat")} rows={ranks.map((rank) => `${t("rank")} ${rank}`)} columns={steps} values={values} unit="ms" height={Math.min(420, 70 + ranks.length * 18)} onPick={pick} />
+      <HeatMap title={t("overview.heat")} rows={ranks.map((rank) => `${t("rank")} ${rank}`)} columns={steps} values={values} range={calmRange(values)} unit="ms" height={Math.min(420, 70 + ranks.length * 18)} onPick={pick} />
     </Card>
   );
 }

@@ -41,7 +41,12 @@ function shellCommands(): Command[] {
     { id: "help", title: "help.keys", keys: ["?"], run: showHelp },
     { id: "menu", title: "cmd.menu", keys: ["Ctrl+B"], run: toggleMenu },
     { id: "theme", title: "cmd.theme", keys: [], run: nextTheme },
-    ...pages.map((page, at) => ({ id: `page.${page.id}`, title: page.title, keys: [`Alt+code:Digit${at + 1}`], run: () => navigate(page.id) })),
+    ...pages.map((page, at) => ({
+      id: `page.${page.id}`,
+      title: page.title,
+      keys: [`Alt+code:Digit${at + 1}`],
+      run: () => navigate(page.id),
+    })),
   ];
 }
 
@@ -51,7 +56,8 @@ function Page({ page }: { page: PageDef }) {
   useEffect(() => {
     if (!loadedPages.value.has(page.id)) loadPage(page);
   }, [page.id]);
-  if (startError.value) return <ErrorState error={startError.value} onRetry={() => void refreshInfo().then(() => location.reload())} />;
+  if (startError.value)
+    return <ErrorState error={startError.value} onRetry={() => void refreshInfo().then(() => location.reload())} />;
   if (!open || !meta.value) return <Loading />;
   const view = page.needs === null ? null : meta.value.views[page.needs];
   if (view && !view.available && meta.value.ready) return <MissingData missing={view.missing} />;
@@ -61,7 +67,8 @@ function Page({ page }: { page: PageDef }) {
 
 export function App() {
   useEffect(() => addCommands(shellCommands()), []);
-  const page = pages.find((each) => each.id === route.value.page) ?? pages.find((each) => each.id === kFirstPage) ?? pages[0]!;
+  const page =
+    pages.find((each) => each.id === route.value.page) ?? pages.find((each) => each.id === kFirstPage) ?? pages[0]!;
   const none = info.value !== null && !dataset.value;
   return (
     <div class={`app ${menuOpen.value ? "" : "menu-closed"}`}>

@@ -23,7 +23,14 @@ const paths: Record<string, string> = {
 export function Icon({ name }: { name: string }) {
   return (
     <svg class="svg-icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-      <path d={paths[name] ?? ""} fill="none" stroke="currentColor" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round" />
+      <path
+        d={paths[name] ?? ""}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.4"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
     </svg>
   );
 }

@@ -39,7 +39,11 @@ function laneChoices(text: string): Choice[] {
   return (tree?.all ?? [])
     .filter((track) => includes(track.path, text) || includes(displayName(track), text))
     .slice(0, kMost)
-    .map((track) => ({ label: tree?.label(track) ?? "", hint: track.path, run: () => navigate("timeline", { lane: track.path }) }));
+    .map((track) => ({
+      label: tree?.label(track) ?? "",
+      hint: track.path,
+      run: () => navigate("timeline", { lane: track.path }),
+    }));
 }
 
 function timeChoices(text: string): Choice[] {
@@ -48,12 +52,22 @@ function timeChoices(text: string): Choice[] {
     return scopeSteps.value
       .filter((span) => step[1] === undefined || String(span.step).startsWith(step[1]))
       .slice(0, kMost)
-      .map((span) => ({ label: `${t("step")} ${span.step}`, hint: formatDuration(span.end - span.begin), run: () => openRange(span.begin, span.end) }));
+      .map((span) => ({
+        label: `${t("step")} ${span.step}`,
+        hint: formatDuration(span.end - span.begin),
+        run: () => openRange(span.begin, span.end),
+      }));
   }
   const at = parseDuration(text);
   if (at === null) return [];
   const width = ((meta.value?.extent[1] ?? 0) - (meta.value?.extent[0] ?? 0)) / 100;
-  return [{ label: t("palette.go", { time: formatDuration(at) }), hint: "", run: () => openRange(at - width / 2, at + width / 2) }];
+  return [
+    {
+      label: t("palette.go", { time: formatDuration(at) }),
+      hint: "",
+      run: () => openRange(at - width / 2, at + width / 2),
+    },
+  ];
 }
 
 function pageChoices(text: string): Choice[] {
@@ -74,7 +88,10 @@ function choicesFor(text: string): Choice[] {
     case ":":
       return [{ label: t("palette.sql"), hint: rest, run: () => navigate("sql", { q: rest }) }];
   }
-  const search = text.trim() === "" ? [] : [{ label: t("palette.search", { text }), hint: "Enter", run: () => openSearch(text.trim()) }];
+  const search =
+    text.trim() === ""
+      ? []
+      : [{ label: t("palette.search", { text }), hint: "Enter", run: () => openSearch(text.trim()) }];
   return [...search, ...pageChoices(text), ...(text.trim() === "" ? [] : laneChoices(text.trim()).slice(0, 5))];
 }
 
@@ -144,7 +161,14 @@ function Box({ start }: { start: string }) {
         />
         <ul role="listbox">
           {choices.map((choice, index) => (
-            <li key={index} role="option" aria-selected={index === at} class={index === at ? "on" : ""} onPointerMove={() => setAt(index)} onClick={() => run(choice)}>
+            <li
+              key={index}
+              role="option"
+              aria-selected={index === at}
+              class={index === at ? "on" : ""}
+              onPointerMove={() => setAt(index)}
+              onClick={() => run(choice)}
+            >
               <span>{choice.label}</span>
               <span class="muted">{choice.hint}</span>
             </li>

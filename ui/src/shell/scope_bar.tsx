@@ -16,7 +16,9 @@ function chooseRanks(anchor: Element): void {
     run: () => setScope({ ranks: [rank.rank] }),
   }));
   const ask = () =>
-    askText(t("scope.ranks"), t("scope.ranks_hint"), now ? formatRanks(now) : "", (text) => setScope({ ranks: parseRanks(text) }));
+    askText(t("scope.ranks"), t("scope.ranks_hint"), now ? formatRanks(now) : "", (text) =>
+      setScope({ ranks: parseRanks(text) }),
+    );
   openMenuAt(anchor, [
     { label: t("scope.all_ranks"), checked: now === null, run: () => setScope({ ranks: null }) },
     ...entries,
@@ -57,8 +59,12 @@ export function ScopeBar() {
   return (
     <footer class="scope-bar">
       <span class="muted">{t("scope")}</span>
-      <button onClick={(e) => chooseRanks(e.currentTarget)}>{`${ranks ? `${t("rank")} ${formatRanks(ranks)}` : t("scope.all_ranks")} ▾`}</button>
-      <button onClick={(e) => chooseStep(e.currentTarget)}>{`${step === null ? t("scope.all_steps") : `${t("step")} ${step}`} ▾`}</button>
+      <button
+        onClick={(e) => chooseRanks(e.currentTarget)}
+      >{`${ranks ? `${t("rank")} ${formatRanks(ranks)}` : t("scope.all_ranks")} ▾`}</button>
+      <button
+        onClick={(e) => chooseStep(e.currentTarget)}
+      >{`${step === null ? t("scope.all_steps") : `${t("step")} ${step}`} ▾`}</button>
       {range && (
         <button title={t("clear")} onClick={() => setScope({ range: null })}>
           {`${t("range")} ${formatDuration(range[0])} – ${formatDuration(range[1])} ×`}

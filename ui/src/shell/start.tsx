@@ -16,7 +16,10 @@ function Browser() {
   return (
     <div class="browser">
       <div class="row">
-        <button disabled={parent === "" || !info.value?.roots.some((root) => parent.startsWith(root))} onClick={() => setPath(parent)}>
+        <button
+          disabled={parent === "" || !info.value?.roots.some((root) => parent.startsWith(root))}
+          onClick={() => setPath(parent)}
+        >
           ↑
         </button>
         <span class="mono grow">{path}</span>
@@ -28,7 +31,14 @@ function Browser() {
       <ul class="files">
         {folder.data?.entries.map((entry) => (
           <li key={entry.name}>
-            <button class="link" onClick={() => (entry.kind === "dir" ? setPath(`${path.replace(/\/$/, "")}/${entry.name}`) : void openDataset(`${path}/${entry.name}`))}>
+            <button
+              class="link"
+              onClick={() =>
+                entry.kind === "dir"
+                  ? setPath(`${path.replace(/\/$/, "")}/${entry.name}`)
+                  : void openDataset(`${path}/${entry.name}`)
+              }
+            >
               {entry.kind === "dir" ? `${entry.name}/` : entry.name}
             </button>
             <span class="muted">{entry.recognised || (entry.kind === "file" ? formatBytes(entry.size) : "")}</span>
@@ -50,7 +60,13 @@ export function StartPage() {
       <h1>{t("start.title")}</h1>
       <p class="muted">{t("start.text")}</p>
       <form class="row" onSubmit={submit}>
-        <input class="grow" value={path} placeholder={t("open.path")} aria-label={t("open.path")} onInput={(e) => setPath(e.currentTarget.value)} />
+        <input
+          class="grow"
+          value={path}
+          placeholder={t("open.path")}
+          aria-label={t("open.path")}
+          onInput={(e) => setPath(e.currentTarget.value)}
+        />
         <button class="primary">{t("open")}</button>
       </form>
       {(info.value?.datasets.length ?? 0) > 0 && <h2>{t("start.recent")}</h2>}

@@ -14,7 +14,8 @@ function chooseDataset(anchor: Element): void {
     label: each.name,
     hint: each.path,
     checked: each.ds === meta.value?.ds,
-    run: () => noteState({ ds: each.ds, ranks: null, step: null, range: null, t: null, sel: null, area: null, align: null }),
+    run: () =>
+      noteState({ ds: each.ds, ranks: null, step: null, range: null, t: null, sel: null, area: null, align: null }),
   }));
   const ask = () => askText(t("open.title"), t("open.path"), "", (path) => path && void openDataset(path));
   openMenuAt(anchor, [...entries, "-", { label: t("open.other"), run: ask }]);
@@ -30,7 +31,9 @@ export function TopBar() {
       <span class="brand">◇ steplens</span>
       <button class="dataset" onClick={(e) => chooseDataset(e.currentTarget)} title={open?.path ?? ""}>
         <strong>{open?.name ?? "–"}</strong>
-        {open && <span class="muted">{` · ${t("ranks", { n: open.ranks.length })} · ${t("steps", { n: steps })}`}</span>}
+        {open && (
+          <span class="muted">{` · ${t("ranks", { n: open.ranks.length })} · ${t("steps", { n: steps })}`}</span>
+        )}
         {" ▾"}
       </button>
       <button class="search-box" onClick={() => openPalette("")}>
@@ -38,10 +41,20 @@ export function TopBar() {
         <span>{t("palette.hint")}</span>
         <kbd>Ctrl+P</kbd>
       </button>
-      <button class="icon wide" aria-label={t("language")} title={t("language")} onClick={() => setLocale(locale.value === "en" ? "zh" : "en")}>
+      <button
+        class="icon wide"
+        aria-label={t("language")}
+        title={t("language")}
+        onClick={() => setLocale(locale.value === "en" ? "zh" : "en")}
+      >
         {locale.value === "en" ? "中" : "En"}
       </button>
-      <button class="icon wide" aria-label={t("theme")} title={`${t("theme")}: ${t(`theme.${themeChoice.value}`)}`} onClick={nextTheme}>
+      <button
+        class="icon wide"
+        aria-label={t("theme")}
+        title={`${t("theme")}: ${t(`theme.${themeChoice.value}`)}`}
+        onClick={nextTheme}
+      >
         {themeGlyph[themeChoice.value]}
       </button>
       <button class="icon wide" aria-label={t("help")} title={`${t("help")} (?)`} onClick={showHelp}>

@@ -22,7 +22,9 @@ export function addCommands(list: Command[]): () => void {
 }
 
 /** The names a key event answers to: by character and by physical key. */
-export function keyNames(event: Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">): string[] {
+export function keyNames(
+  event: Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">,
+): string[] {
   const prefix = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "");
   const shift = event.shiftKey ? "Shift+" : "";
   const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
@@ -34,7 +36,10 @@ export function keyNames(event: Pick<KeyboardEvent, "key" | "code" | "ctrlKey" |
 
 /** How a key is written in menus: "code:KeyW" -> "W". */
 export function keyLabel(key: string): string {
-  return key.replace(/code:Key([A-Z])/, "$1").replace("code:", "").replace("Arrow", "");
+  return key
+    .replace(/code:(?:Key|Digit)(\w)/, "$1")
+    .replace("code:", "")
+    .replace("Arrow", "");
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -3,12 +3,12 @@ import { navigate } from "./router";
 
 /** Shows one slice on the timeline, selected. `i` is its ordinal in the track. */
 export function openSlice(track: number, i: number): void {
-  navigate("timeline", { sel: `~${track}/${i}` });
+  navigate("timeline", { sel: `~${track}/${i}`, t: null, area: null, v: null });
 }
 
 /** Shows a time range (ns); with paths, only these lanes are filtered in. */
 export function openRange(t0: number, t1: number, filter = ""): void {
-  navigate("timeline", { t: `${Math.round(t0)},${Math.round(t1)}`, filter });
+  navigate("timeline", { t: `${Math.round(t0)},${Math.round(t1)}`, filter, sel: null, v: null });
 }
 
 /** Shows all slices of a name: the timeline's search. */

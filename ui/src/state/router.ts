@@ -32,9 +32,17 @@ export function startRouter(): void {
 /** Parameters that belong to the whole app and survive a change of page. */
 const GLOBAL = new Set(["ds", "ranks", "step", "range", "align"]);
 
-/** Goes to a page as a new entry of the browser's history. */
+/** What each page last had in the address, so that coming back finds it as it was. */
+const left = new Map<string, ReadonlyMap<string, string>>();
+
+/** Goes to a page as a new entry of the browser's history, with the state it was left in and `patch` on top. */
 export function navigate(page: string, patch: Record<string, string | null> = {}): void {
-  const params = new Map([...route.value.params].filter(([key]) => GLOBAL.has(key)));
+  const now = route.value.params;
+  left.set(route.value.page, now);
+  const before = left.get(page);
+  const same = before?.get("ds") === now.get("ds");
+  const own = [...(same && before ? before : [])].filter(([key]) => !GLOBAL.has(key));
+  const params = new Map([...[...now].filter(([key]) => GLOBAL.has(key)), ...own]);
   apply(params, patch);
   location.hash = formatHash({ page, params });
 }

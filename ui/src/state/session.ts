@@ -42,7 +42,7 @@ export function parseRanks(text: string): number[] | null {
 
 export function formatRanks(ranks: number[]): string {
   const parts: string[] = [];
-  for (let at = 0; at < ranks.length; ) {
+  for (let at = 0; at < ranks.length;) {
     let end = at;
     while (ranks[end + 1] === (ranks[end] ?? 0) + 1) end++;
     parts.push(end > at ? `${ranks[at]}-${ranks[end]}` : `${ranks[at]}`);

@@ -22,7 +22,18 @@ export interface Track {
 }
 
 /** Bits of Track.flags. */
-export const LaneFlag = { host: 1, device: 2, commGroup: 4, commPlane: 8, overlap: 16, cann: 32, pythonStack: 64, derived: 128, counter: 256, memory: 512 } as const;
+export const LaneFlag = {
+  host: 1,
+  device: 2,
+  commGroup: 4,
+  commPlane: 8,
+  overlap: 16,
+  cann: 32,
+  pythonStack: 64,
+  derived: 128,
+  counter: 256,
+  memory: 512,
+} as const;
 
 export class TrackTree {
   readonly byId = new Map<number, Track>();
@@ -61,7 +72,9 @@ export class TrackTree {
 
   /** Leaves with slices below `track`, itself included. */
   leaves(track: Track): Track[] {
-    return track.kind === "slices" ? [track, ...track.children.flatMap((child) => this.leaves(child))] : track.children.flatMap((child) => this.leaves(child));
+    return track.kind === "slices"
+      ? [track, ...track.children.flatMap((child) => this.leaves(child))]
+      : track.children.flatMap((child) => this.leaves(child));
   }
 
   ancestors(track: Track): Track[] {

@@ -20,7 +20,9 @@ export function FilterPopover({ column, now, onApply }: Props) {
   const [value, setValue] = useState(String(now[0]?.value ?? ""));
   const [upper, setUpper] = useState(String(now[1]?.value ?? ""));
   const make = (kind: FilterOp, text: string): TableFilter[] =>
-    text === "" ? [] : [{ col: column.name, op: kind, value: numeric && !Number.isNaN(Number(text)) ? Number(text) : text }];
+    text === ""
+      ? []
+      : [{ col: column.name, op: kind, value: numeric && !Number.isNaN(Number(text)) ? Number(text) : text }];
   const apply = (event: Event) => {
     event.preventDefault();
     closeMenu();

@@ -109,7 +109,18 @@ export function localSource(key: string, columns: ColumnInfo[], rows: Cell[][]):
     save: (name, query) => {
       const kept = selectRows(columns, rows, query);
       const text = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
-      downloadBlob(`${name}.csv`, new Blob([toCsv(columns.map((c) => c.name), text)], { type: "text/csv" }));
+      downloadBlob(
+        `${name}.csv`,
+        new Blob(
+          [
+            toCsv(
+              columns.map((c) => c.name),
+              text,
+            ),
+          ],
+          { type: "text/csv" },
+        ),
+      );
     },
   };
 }

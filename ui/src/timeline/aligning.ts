@@ -26,11 +26,13 @@ export async function align(model: TimelineModel, query: AlignQuery): Promise<vo
   try {
     const reply = await model.ds.setAlign(query);
     const found = new Map<number, { offset: number; residual: number | null }>();
-    for (const [rank, offset] of Object.entries(reply.offsets)) found.set(Number(rank), { offset, residual: reply.residual_ns?.[rank] ?? null });
+    for (const [rank, offset] of Object.entries(reply.offsets))
+      found.set(Number(rank), { offset, residual: reply.residual_ns?.[rank] ?? null });
     offsets.value = query.mode === "reset" ? new Map() : found;
     useAlignment(model, reply.align);
     const failed = Object.entries(reply.failed ?? {});
-    if (failed.length > 0) toast("error", t("tl.align.failed", { ranks: failed.map(([rank]) => rank).join(", ") }), failed[0]?.[1] ?? "");
+    if (failed.length > 0)
+      toast("error", t("tl.align.failed", { ranks: failed.map(([rank]) => rank).join(", ") }), failed[0]?.[1] ?? "");
     else toast("ok", t(query.mode === "reset" ? "tl.align.reset_done" : "tl.align.done"));
   } catch (error) {
     complain(error);
@@ -47,13 +49,18 @@ export async function alignToBase(model: TimelineModel, side: "left" | "right"):
   const now = offsets.value.get(detail.rank)?.offset ?? 0;
   const all = Object.fromEntries([...offsets.value].map(([rank, each]) => [String(rank), each.offset]));
   // A positive offset moves a rank to the left.
-  await align(model, { mode: "manual", offsets: { ...all, [String(detail.rank)]: Math.round(now + anchor(detail) - anchor(base)) } });
+  await align(model, {
+    mode: "manual",
+    offsets: { ...all, [String(detail.rank)]: Math.round(now + anchor(detail) - anchor(base)) },
+  });
 }
 
 export function setBase(model: TimelineModel): void {
   const detail = model.detail.value;
   if (!detail) return;
   const same = model.base.value?.track === detail.track && model.base.value.i === detail.i;
-  model.base.value = same ? null : { track: detail.track, i: detail.i, begin: detail.begin, dur: detail.dur, rank: detail.rank };
+  model.base.value = same
+    ? null
+    : { track: detail.track, i: detail.i, begin: detail.begin, dur: detail.dur, rank: detail.rank };
   model.invalidate();
 }

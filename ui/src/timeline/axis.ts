@@ -17,8 +17,7 @@ export function axisTicks(t0: number, t1: number, width: number, gap: number): {
 }
 
 export function visibleSteps(model: TimelineModel): StepSpan[] {
-  const steps = model.meta.ranks[0]?.steps ?? [];
-  return steps.filter((span) => span.end > model.view.t0 && span.begin < model.view.t1).slice(0, 400);
+  return model.steps.filter((span) => span.end > model.view.t0 && span.begin < model.view.t1).slice(0, 400);
 }
 
 export function drawAxis(canvas: HTMLCanvasElement, model: TimelineModel, colors: Colors): void {
@@ -42,7 +41,8 @@ export function drawAxis(canvas: HTMLCanvasElement, model: TimelineModel, colors
     g.fillStyle = colors.line;
     g.fillRect(x, 0, 1, 18);
     g.fillStyle = colors.muted;
-    g.fillText(formatMoment(tick, step), x + 4, 10);
+    const text = formatMoment(tick, step);
+    if (x + 4 + g.measureText(text).width <= model.width) g.fillText(text, x + 4, 10);
   }
   drawSteps(g, model, colors);
 }

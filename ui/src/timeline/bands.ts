@@ -18,7 +18,15 @@ export interface Band {
   pinned: boolean;
 }
 
-function bandOf(lane: Lane, top: number, at: number, low: number, high: number, ratio: number, pinned: boolean): Band | null {
+function bandOf(
+  lane: Lane,
+  top: number,
+  at: number,
+  low: number,
+  high: number,
+  ratio: number,
+  pinned: boolean,
+): Band | null {
   const y = top + 2;
   if (lane.form === "header") return null;
   if (lane.form === "counter") {
@@ -27,7 +35,15 @@ function bandOf(lane: Lane, top: number, at: number, low: number, high: number, 
   }
   const first = Math.max(0, Math.min(lane.rows - 1, Math.floor((low - y) / lane.rowHeight)));
   const last = Math.max(first, Math.min(lane.rows - 1, Math.floor((high - y) / lane.rowHeight)));
-  return { lane, y: y + first * lane.rowHeight, at, lines: last - first + 1, firstRow: first, lineHeight: lane.rowHeight, pinned };
+  return {
+    lane,
+    y: y + first * lane.rowHeight,
+    at,
+    lines: last - first + 1,
+    firstRow: first,
+    lineHeight: lane.rowHeight,
+    pinned,
+  };
 }
 
 /** Screen position of a lane's top, css px. */
@@ -46,7 +62,8 @@ export function visibleBands(model: TimelineModel): Band[] {
     at += band.lines;
   };
   const split = model.pinnedShown;
-  for (const lane of lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.height - split)) add(lane, split, model.height);
+  for (const lane of lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.height - split))
+    add(lane, split, model.height);
   for (const lane of lanesIn(model.layout.pinned, 0, split)) add(lane, 0, split);
   return bands;
 }

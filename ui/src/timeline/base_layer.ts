@@ -57,8 +57,21 @@ export class BaseLayer {
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.imageSmoothingEnabled = false;
     const split = model.pinnedShown;
-    this.region(model, colors, bands.filter((band) => !band.pinned), split, model.height);
-    if (split > 0) this.region(model, colors, bands.filter((band) => band.pinned), 0, split);
+    this.region(
+      model,
+      colors,
+      bands.filter((band) => !band.pinned),
+      split,
+      model.height,
+    );
+    if (split > 0)
+      this.region(
+        model,
+        colors,
+        bands.filter((band) => band.pinned),
+        0,
+        split,
+      );
     return bands;
   }
 
@@ -88,7 +101,9 @@ export class BaseLayer {
   private grounds(model: TimelineModel, colors: Colors, scrolled: boolean): void {
     const { g } = this;
     const { ratio } = model;
-    const lanes = scrolled ? lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.height) : model.layout.pinned;
+    const lanes = scrolled
+      ? lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.height)
+      : model.layout.pinned;
     for (const lane of lanes) {
       const y = laneTop(model, lane);
       if (lane.form === "header" || lane.track.kind === "rank") {
@@ -113,7 +128,17 @@ export class BaseLayer {
     for (let line = 0; line < band.lines; line++) {
       const end = Math.round((band.y + (line + 1) * band.lineHeight) * ratio);
       if (this.bitmap.bitmap.edged[band.at + line] && band.lineHeight >= 10) {
-        g.drawImage(this.bitmap.edge, 0, band.at + line, width, 1, 0, end - Math.round(3 * ratio), width, Math.round(2 * ratio));
+        g.drawImage(
+          this.bitmap.edge,
+          0,
+          band.at + line,
+          width,
+          1,
+          0,
+          end - Math.round(3 * ratio),
+          width,
+          Math.round(2 * ratio),
+        );
       }
       g.fillRect(0, end - Math.max(1, Math.round(ratio)), width, Math.max(1, Math.round(ratio)));
     }

@@ -31,11 +31,20 @@ export function pixelToCss(color: Pixel): string {
 
 /** share = 1 gives `color`, 0 gives `ground`. */
 export function mix(ground: Pixel, color: Pixel, share: number): Pixel {
-  const part = (shift: number) => {
-    const low = (ground >>> shift) & 255;
-    return Math.round(low + (((color >>> shift) & 255) - low) * share);
-  };
-  return pixel(part(0), part(8), part(16));
+  return mix256(ground, color, Math.round(share * 256));
+}
+
+/** As mix() with a share of 256, two channels at a time: this runs once per run and frame. */
+export function mix256(ground: Pixel, color: Pixel, share: number): Pixel {
+  const rest = 256 - share;
+  const rb = (Math.imul(color & 0xff00ff, share) + Math.imul(ground & 0xff00ff, rest)) >>> 8;
+  const g = (Math.imul(color & 0xff00, share) + Math.imul(ground & 0xff00, rest)) >>> 8;
+  return (0xff000000 | (rb & 0xff00ff) | (g & 0xff00)) >>> 0;
+}
+
+/** Half as bright. */
+export function darker(color: Pixel): Pixel {
+  return (0xff000000 | ((color >>> 1) & 0x7f7f7f)) >>> 0;
 }
 
 export function parseColor(css: string): Pixel {
@@ -69,8 +78,12 @@ export function trackFamily(track: Track, parents: Track[]): Family {
   if (track.flags & LaneFlag.pythonStack) return "python";
   if (track.flags & (LaneFlag.commGroup | LaneFlag.commPlane)) return "comm";
   if (track.flags & LaneFlag.device && !(track.flags & LaneFlag.overlap)) return "vector";
-  const where = [track, ...parents].map((each) => each.name).join(" / ").toLowerCase();
-  if (/overlap/.test(where)) return /free/i.test(track.name) ? "free" : /communication/i.test(track.name) ? "comm" : "cube";
+  const where = [track, ...parents]
+    .map((each) => each.name)
+    .join(" / ")
+    .toLowerCase();
+  if (/overlap/.test(where))
+    return /free/i.test(track.name) ? "free" : /communication/i.test(track.name) ? "comm" : "cube";
   if (/communication|hccl|nccl|plane|group /.test(where)) return "comm";
   if (/python stack/.test(where)) return "python";
   if (/hardware|stream|gpu|device/.test(where)) return "vector";
@@ -99,7 +112,8 @@ export type ColorMode = "family" | "name";
 /** `dark` is the theme's ground: colours step back from it. */
 export function sliceColor(family: Family, name: string, mode: ColorMode, dark: boolean): Pixel {
   const hash = nameHash(name);
-  if (mode === "name" && family !== "free") return hslPixel(hash % 360, 48, dark ? 48 + (hash >>> 9) % 14 : 56 + (hash >>> 9) % 16);
+  if (mode === "name" && family !== "free")
+    return hslPixel(hash % 360, 38, dark ? 48 + ((hash >>> 9) % 14) : 56 + ((hash >>> 9) % 16));
   const [hue, saturation] = tones[family];
   const turn = family === "free" ? 0 : ((hash >>> 7) % 17) - 8;
   const light = (dark ? 40 : 52) + (hash % 19);

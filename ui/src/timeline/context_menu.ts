@@ -23,8 +23,14 @@ function sliceEntries(model: TimelineModel, hover: Hover, search: TimelineSearch
     { label: t("tl.menu.find_same"), run: () => search.type(name) },
     { label: t("tl.menu.copy_name"), run: () => void copyText(name) },
     { label: t("tl.menu.base"), hint: "B", run: () => void select().then(() => setBase(model)) },
-    { label: t("tl.menu.align_left"), run: () => void align(model, { mode: "op", track: run.track, i: run.ord, side: "left" }) },
-    { label: t("tl.menu.align_right"), run: () => void align(model, { mode: "op", track: run.track, i: run.ord, side: "right" }) },
+    {
+      label: t("tl.menu.align_left"),
+      run: () => void align(model, { mode: "op", track: run.track, i: run.ord, side: "left" }),
+    },
+    {
+      label: t("tl.menu.align_right"),
+      run: () => void align(model, { mode: "op", track: run.track, i: run.ord, side: "right" }),
+    },
     "-",
   ];
 }
@@ -32,8 +38,13 @@ function sliceEntries(model: TimelineModel, hover: Hover, search: TimelineSearch
 function linkEntries(model: TimelineModel): MenuEntry[] {
   const detail = model.detail.value;
   if (!detail) return [];
-  const ends = [...detail.flows_in.map((end) => ({ end, mark: "←" })), ...detail.flows_out.map((end) => ({ end, mark: "→" }))];
-  const entries: MenuEntry[] = ends.slice(0, 8).map(({ end, mark }) => ({ label: `${mark} ${end.name}`, hint: end.kind, run: () => goTo(model, end) }));
+  const ends = [
+    ...detail.flows_in.map((end) => ({ end, mark: "←" })),
+    ...detail.flows_out.map((end) => ({ end, mark: "→" })),
+  ];
+  const entries: MenuEntry[] = ends
+    .slice(0, 8)
+    .map(({ end, mark }) => ({ label: `${mark} ${end.name}`, hint: end.kind, run: () => goTo(model, end) }));
   return entries.length > 0 ? [...entries, "-"] : [];
 }
 
@@ -50,10 +61,23 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
     { label: t("tl.menu.pin_name"), run: () => togglePinByName(model, track) },
     { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
     { label: t("tl.menu.hide"), hint: "H", run: () => hide(model, track) },
-    { label: t("tl.menu.solo"), hint: "O", checked: model.lanes.value.solo === track.path, run: () => toggleSolo(model, track) },
-    { label: t("tl.menu.show_all"), disabled: model.layout.hiddenCount === 0 && model.lanes.value.solo === "", run: () => showAll(model) },
+    {
+      label: t("tl.menu.solo"),
+      hint: "O",
+      checked: model.lanes.value.solo === track.path,
+      run: () => toggleSolo(model, track),
+    },
+    {
+      label: t("tl.menu.show_all"),
+      disabled: model.layout.hiddenCount === 0 && model.lanes.value.solo === "",
+      run: () => showAll(model),
+    },
     { label: t("tl.menu.events"), disabled: leaves.length === 0, run: events },
-    { label: t("tl.menu.whole_lane"), disabled: leaves.length === 0, run: () => setArea(model, { t0: model.meta.extent[0], t1: model.meta.extent[1], tracks: leaves }) },
+    {
+      label: t("tl.menu.whole_lane"),
+      disabled: leaves.length === 0,
+      run: () => setArea(model, { t0: model.meta.extent[0], t1: model.meta.extent[1], tracks: leaves }),
+    },
     { label: t("tl.menu.copy_path"), run: () => void copyText(track.path) },
   ];
 }
@@ -70,7 +94,10 @@ function areaEntries(model: TimelineModel): MenuEntry[] {
 }
 
 export function contextEntries(model: TimelineModel, hover: Hover | null, search: TimelineSearch): MenuEntry[] {
-  const gap: MenuEntry[] = hover && !hover.run && hover.track.kind === "slices" ? [{ label: t("tl.menu.explain_gap"), hint: "E", run: () => void explainAt(model, hover) }, "-"] : [];
+  const gap: MenuEntry[] =
+    hover && !hover.run && hover.track.kind === "slices"
+      ? [{ label: t("tl.menu.explain_gap"), hint: "E", run: () => void explainAt(model, hover) }, "-"]
+      : [];
   return [
     ...(hover ? sliceEntries(model, hover, search) : []),
     ...gap,
@@ -80,7 +107,11 @@ export function contextEntries(model: TimelineModel, hover: Hover | null, search
     "-",
     { label: t("tl.menu.expand_all"), run: () => openAll(model, true) },
     { label: t("tl.menu.collapse_all"), run: () => openAll(model, false) },
-    { label: t("tl.cmd.by_depth"), checked: model.byDepth.value, run: () => (model.byDepth.value = !model.byDepth.value) },
+    {
+      label: t("tl.cmd.by_depth"),
+      checked: model.byDepth.value,
+      run: () => (model.byDepth.value = !model.byDepth.value),
+    },
     { label: t("tl.cmd.undo"), hint: "Backspace", disabled: model.history.depth[0] === 0, run: () => undo(model) },
     { label: t("tl.cmd.fit"), hint: "Ctrl+0", run: () => fit(model) },
   ];

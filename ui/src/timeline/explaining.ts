@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { ExplainQuery, ExplainReply, Scalar, Wording } from "../api_types";
 import { hasMessage, t } from "../i18n";
 import { formatDuration } from "../format";
+import { LaneFlag, type Track } from "../state/tracks";
 import type { Hover, TimelineModel } from "./model";
 import { complain } from "./selecting";
 
@@ -11,12 +12,17 @@ export const explainBusy = signal(false);
 
 /** Words in the user's language; arguments whose name ends in _ns are durations. */
 export function word(text: Wording | string, key?: string, args?: Record<string, Scalar>): string {
-  const wording: Wording = typeof text === "string" ? { text, ...(key ? { key } : {}), ...(args ? { args } : {}) } : text;
-  if (wording.key && hasMessage(wording.key)) {
+  const wording: Wording =
+    typeof text === "string" ? { text, ...(key ? { key } : {}), ...(args ? { args } : {}) } : text;
+  const catalogue = `explain.${wording.key ?? ""}`;
+  if (wording.key && hasMessage(catalogue)) {
     const shown = Object.fromEntries(
-      Object.entries(wording.args ?? {}).map(([name, value]) => [name, typeof value === "number" && name.endsWith("_ns") ? formatDuration(value) : value]),
+      Object.entries(wording.args ?? {}).map(([name, value]) => [
+        name,
+        typeof value === "number" && name.endsWith("_ns") ? formatDuration(value) : value,
+      ]),
     );
-    return t(wording.key, shown);
+    return t(catalogue, shown);
   }
   return wording.text ?? wording.key ?? "";
 }
@@ -34,11 +40,18 @@ async function ask(model: TimelineModel, query: ExplainQuery): Promise<void> {
   }
 }
 
+/** Collectives are explained by who came last; their tasks on planes and all else by comparison with their like. */
+function kindOf(model: TimelineModel, track: Track, name: string): "wait" | "slice" {
+  if (track.flags & LaneFlag.commPlane) return "slice";
+  if (track.flags & LaneFlag.commGroup || /nccl/i.test(name)) return "wait";
+  return track.flags === 0 && model.family(track) === "comm" ? "wait" : "slice";
+}
+
 /** The slice or gap under the pointer. */
 export async function explainAt(model: TimelineModel, hover: Hover): Promise<void> {
   if (!hover.run) return ask(model, { kind: "gap", track: hover.track.id, t: Math.round(hover.t) });
-  const kind = model.family(hover.track) === "comm" ? "wait" : "slice";
-  return ask(model, { kind, track: hover.run.track, i: hover.run.ord });
+  const name = model.names.text(hover.run.name) ?? "";
+  return ask(model, { kind: kindOf(model, hover.track, name), track: hover.run.track, i: hover.run.ord });
 }
 
 /** The key: what is under the pointer, else the selection. */
@@ -46,7 +59,6 @@ export function explainHere(model: TimelineModel): void {
   const detail = model.detail.value;
   const hover = model.hover.value;
   if (hover && (hover.run || hover.track.kind === "slices")) return void explainAt(model, hover);
-  if (!detail) return;
-  const track = model.tree.byId.get(detail.track);
-  void ask(model, { kind: track && model.family(track) === "comm" ? "wait" : "slice", track: detail.track, i: detail.i });
+  const track = detail && model.tree.byId.get(detail.track);
+  if (track) void ask(model, { kind: kindOf(model, track, detail.name), track: detail.track, i: detail.i });
 }

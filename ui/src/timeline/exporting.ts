@@ -29,10 +29,14 @@ export function savePicture(model: TimelineModel, view: TimelineCanvas): void {
   g.font = "12px system-ui, sans-serif";
   g.fillStyle = style.getPropertyValue("--ink");
   g.textBaseline = "top";
-  const lanes = [...model.layout.pinned, ...lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight)];
+  const lanes = [
+    ...model.layout.pinned,
+    ...lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight),
+  ];
   for (const lane of lanes) {
     const y = laneTop(model, lane) + kAxisHeight;
-    if (lane.height >= 16 && (lane.pinned || y >= kAxisHeight + model.pinnedShown)) g.fillText(model.shortName(lane.track), 8 + lane.level * 12, y + 4, names - 16 - lane.level * 12);
+    if (lane.height >= 16 && (lane.pinned || y >= kAxisHeight + model.pinnedShown))
+      g.fillText(model.shortName(lane.track), 8 + lane.level * 12, y + 4, names - 16 - lane.level * 12);
   }
   downloadCanvas("timeline.png", picture);
 }
@@ -41,7 +45,13 @@ export function savePicture(model: TimelineModel, view: TimelineCanvas): void {
 export async function saveSnapshot(model: TimelineModel): Promise<void> {
   const area = model.area.value;
   const shown = lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight);
-  const tracks = area?.tracks.length ? area.tracks : [...new Set([...model.layout.pinned, ...shown].flatMap((lane) => model.tree.leaves(lane.track).map((leaf) => leaf.id)))];
+  const tracks = area?.tracks.length
+    ? area.tracks
+    : [
+        ...new Set(
+          [...model.layout.pinned, ...shown].flatMap((lane) => model.tree.leaves(lane.track).map((leaf) => leaf.id)),
+        ),
+      ];
   const t0 = Math.max(0, Math.round(area?.t0 ?? model.view.t0));
   const t1 = Math.round(area?.t1 ?? model.view.t1);
   try {
@@ -53,8 +63,17 @@ export async function saveSnapshot(model: TimelineModel): Promise<void> {
 
 /** The state as a small file that can be opened on this or a similar dataset. */
 export function saveViewFile(model: TimelineModel): void {
-  const state = { steplens: "view", dataset: model.meta.name, path: model.meta.path, state: linkState(model), markers: model.markers.list.value };
-  downloadBlob(`${model.meta.name}.slview.json`, new Blob([JSON.stringify(state, null, 2)], { type: "application/json" }));
+  const state = {
+    steplens: "view",
+    dataset: model.meta.name,
+    path: model.meta.path,
+    state: linkState(model),
+    markers: model.markers.list.value,
+  };
+  downloadBlob(
+    `${model.meta.name}.slview.json`,
+    new Blob([JSON.stringify(state, null, 2)], { type: "application/json" }),
+  );
 }
 
 /** Reads a view file; null if it is none. */
@@ -62,7 +81,9 @@ export function parseViewFile(text: string): { state: Record<string, string>; ma
   try {
     const file = JSON.parse(text) as { steplens?: unknown; state?: unknown; markers?: unknown };
     if (file.steplens !== "view" || typeof file.state !== "object" || file.state === null) return null;
-    const state = Object.fromEntries(Object.entries(file.state).filter((pair): pair is [string, string] => typeof pair[1] === "string"));
+    const state = Object.fromEntries(
+      Object.entries(file.state).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
+    );
     return { state, markers: Array.isArray(file.markers) ? file.markers : [] };
   } catch {
     return null;

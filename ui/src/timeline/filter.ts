@@ -15,7 +15,9 @@ const kTerm = /([a-z_.]+)\s*(!=|!~|=~|<=|>=|=|~|<|>|:)\s*("(?:[^"\\]|\\.)*"|\S+)
 const kFields = new Set(["name", "dur", "rank", "lane", "step", "arg", "self", "cat"]);
 
 function unquote(text: string): string {
-  return text.startsWith('"') && text.endsWith('"') && text.length > 1 ? text.slice(1, -1).replace(/\\(.)/g, "$1") : text;
+  return text.startsWith('"') && text.endsWith('"') && text.length > 1
+    ? text.slice(1, -1).replace(/\\(.)/g, "$1")
+    : text;
 }
 
 /** The terms of a filter; all of them must hold. Never fails: what is no term is a word to look for. */
@@ -79,7 +81,8 @@ export function laneFilter(text: string): ((lane: LaneFacts) => boolean) | null 
       return (lane) => test(lane.rank) !== (term.op === "!=");
     }
     const test = textTest(term);
-    return (lane) => (term.op.startsWith("!") ? test(lane.label) && test(lane.path) : test(lane.label) || test(lane.path));
+    return (lane) =>
+      term.op.startsWith("!") ? test(lane.label) && test(lane.path) : test(lane.label) || test(lane.path);
   });
   return (lane) => tests.every((test) => test(lane));
 }

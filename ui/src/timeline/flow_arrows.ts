@@ -16,7 +16,10 @@ export class FlowArrows {
   follow(): void {
     const { model } = this;
     const cats = model.flowCats.value;
-    const wanted = cats.length === 0 ? "" : `${cats.join()} ${model.view.t0} ${model.view.t1} ${model.scrollY} ${model.ds.align} ${model.layout.lanes.length}`;
+    const wanted =
+      cats.length === 0
+        ? ""
+        : `${cats.join()} ${model.view.t0} ${model.view.t1} ${model.scrollY} ${model.ds.align} ${model.layout.lanes.length}`;
     if (wanted === this.shown) return;
     this.shown = wanted;
     clearTimeout(this.timer);
@@ -32,11 +35,26 @@ export class FlowArrows {
     const { model } = this;
     this.control.abort();
     this.control = new AbortController();
-    const lanes = [...model.layout.pinned, ...lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight)];
-    const tracks = lanes.filter((lane) => lane.track.kind === "slices").map((lane) => lane.track.id);
+    const lanes = [
+      ...model.layout.pinned,
+      ...lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight),
+    ];
+    // A collapsed group stands for the lanes below it.
+    const tracks = lanes
+      .flatMap((lane) => (lane.form === "header" ? [] : model.tree.leaves(lane.track).map((leaf) => leaf.id)))
+      .slice(0, 1000);
     if (tracks.length === 0) return;
     try {
-      model.flows.value = await model.ds.flows({ cats, tracks: [...new Set(tracks)], t0: Math.max(0, Math.floor(model.view.t0)), t1: Math.ceil(model.view.t1), max: kMost }, this.control.signal);
+      model.flows.value = await model.ds.flows(
+        {
+          cats,
+          tracks: [...new Set(tracks)],
+          t0: Math.max(0, Math.floor(model.view.t0)),
+          t1: Math.ceil(model.view.t1),
+          max: kMost,
+        },
+        this.control.signal,
+      );
       model.invalidate();
     } catch (error) {
       complain(error);

@@ -23,9 +23,19 @@ function Badges({ model, search, lane }: Props & { lane: Lane }) {
   void model;
   return (
     <>
-      {hits !== undefined && <span class="lane-hits" title={t("tl.hits", { n: hits })}>{formatShort(hits)}</span>}
+      {hits !== undefined && (
+        <span class="lane-hits" title={t("tl.hits", { n: hits })}>
+          {formatShort(hits)}
+        </span>
+      )}
       {offset && (
-        <span class="lane-offset" title={t("tl.offset", { offset: formatDuration(offset.offset), residual: offset.residual === null ? "–" : formatDuration(offset.residual) })}>
+        <span
+          class="lane-offset"
+          title={t("tl.offset", {
+            offset: formatDuration(offset.offset),
+            residual: offset.residual === null ? "–" : formatDuration(offset.residual),
+          })}
+        >
           {formatDuration(offset.offset)}
         </span>
       )}
@@ -56,16 +66,23 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
     <div
       class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}
       style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
-      title={`${model.tree.label(track)}\n${track.path} · ${formatInt(track.n)}`}
+      title={[model.tree.label(track), model.origin(track), `${track.path} · ${formatInt(track.n)}`]
+        .filter(Boolean)
+        .join("\n")}
       role="treeitem"
       aria-level={lane.level + 1}
       aria-expanded={lane.expandable ? lane.expanded : undefined}
       onContextMenu={menu}
+      onDblClick={() => lane.expandable && toggleOpen(model, track)}
       onPointerEnter={hover}
       {...drag}
     >
       {lane.expandable ? (
-        <button class="lane-open" aria-label={t(lane.expanded ? "tl.collapse" : "tl.expand")} onClick={() => toggleOpen(model, track)}>
+        <button
+          class="lane-open"
+          aria-label={t(lane.expanded ? "tl.collapse" : "tl.expand")}
+          onClick={() => toggleOpen(model, track)}
+        >
           {lane.expanded ? "▾" : "▸"}
         </button>
       ) : (
@@ -75,13 +92,27 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
       <Badges model={model} search={search} lane={lane} />
       {lane.height >= 18 && (
         <span class="lane-tools">
-          <button class={`icon ${lane.pinned || model.lanes.value.pinned.includes(track.path) ? "on" : ""}`} aria-label={t("tl.menu.pin")} title={`${t("tl.menu.pin")} (P)`} onClick={() => togglePin(model, track)}>
+          <button
+            class={`icon ${lane.pinned || model.lanes.value.pinned.includes(track.path) ? "on" : ""}`}
+            aria-label={t("tl.menu.pin")}
+            title={`${t("tl.menu.pin")} (P)`}
+            onClick={() => togglePin(model, track)}
+          >
             <Icon name="pin" />
           </button>
-          <button class="icon" aria-label={t("tl.menu.hide")} title={`${t("tl.menu.hide")} (H)`} onClick={() => hide(model, track)}>
+          <button
+            class="icon"
+            aria-label={t("tl.menu.hide")}
+            title={`${t("tl.menu.hide")} (H)`}
+            onClick={() => hide(model, track)}
+          >
             <Icon name="eye" />
           </button>
-          <button class="icon" aria-label={t("tl.menu")} onClick={(e) => openMenuAt(e.currentTarget, laneEntries(model, { track }))}>
+          <button
+            class="icon"
+            aria-label={t("tl.menu")}
+            onClick={(e) => openMenuAt(e.currentTarget, laneEntries(model, { track }))}
+          >
             <Icon name="more" />
           </button>
         </span>
@@ -134,7 +165,13 @@ export function LaneScrollbar({ model }: { model: TimelineModel }) {
     if (box.current && Math.abs(box.current.scrollTop - model.scrollY) > 1) box.current.scrollTop = model.scrollY;
   });
   return (
-    <div class="lane-scrollbar" ref={box} tabIndex={-1} style={{ top: `${model.pinnedShown}px` }} onScroll={(e) => model.setScroll(e.currentTarget.scrollTop)}>
+    <div
+      class="lane-scrollbar"
+      ref={box}
+      tabIndex={-1}
+      style={{ top: `${model.pinnedShown}px` }}
+      onScroll={(e) => model.setScroll(e.currentTarget.scrollTop)}
+    >
       <div style={{ height: `${model.layout.height + 20}px` }} />
     </div>
   );

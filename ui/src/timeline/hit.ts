@@ -47,13 +47,21 @@ function follow(cache: TileCache, tile: Tile, row: number, ord: number, dir: 1 |
     const k = dir > 0 ? 0 : (runs?.n ?? 0) - 1;
     if (!runs || runs.n === 0 || runs.ord[k] !== ord) return edge(index);
     const far = dir > 0 ? kClippedRight : kClippedLeft;
-    if (!(runs.fl[k]! & far)) return index * tileNs(tile.level) + (dir > 0 ? runs.x1[k]! : runs.x0[k]!) * bucketNs(tile.level);
+    if (!(runs.fl[k]! & far))
+      return index * tileNs(tile.level) + (dir > 0 ? runs.x1[k]! : runs.x0[k]!) * bucketNs(tile.level);
   }
   return edge(tile.index + dir * kReach);
 }
 
 /** The run at time t of a slice row; `slack_px` widens the reach for thin ones. */
-export function hitRow(cache: TileCache, track: number, row: number, t: number, scale: Scale, slack_px: number): RunHit | null {
+export function hitRow(
+  cache: TileCache,
+  track: number,
+  row: number,
+  t: number,
+  scale: Scale,
+  slack_px: number,
+): RunHit | null {
   const tile = tileFor(cache, track, t, scale);
   if (tile?.kind !== "slices") return null;
   const runs = tile.rows[row];
@@ -68,8 +76,14 @@ export function hitRow(cache: TileCache, track: number, row: number, t: number, 
     name: runs.name[k]!,
     ord: runs.ord[k]!,
     count: runs.cnt[k]!,
-    t0: runs.fl[k]! & kClippedLeft && runs.x0[k] === 0 ? follow(cache, tile, row, runs.ord[k]!, -1) : begin + runs.x0[k]! * bucket,
-    t1: runs.fl[k]! & kClippedRight && runs.x1[k] === kBuckets ? follow(cache, tile, row, runs.ord[k]!, 1) : begin + runs.x1[k]! * bucket,
+    t0:
+      runs.fl[k]! & kClippedLeft && runs.x0[k] === 0
+        ? follow(cache, tile, row, runs.ord[k]!, -1)
+        : begin + runs.x0[k]! * bucket,
+    t1:
+      runs.fl[k]! & kClippedRight && runs.x1[k] === kBuckets
+        ? follow(cache, tile, row, runs.ord[k]!, 1)
+        : begin + runs.x1[k]! * bucket,
   };
 }
 

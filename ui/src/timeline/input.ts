@@ -47,7 +47,12 @@ export class TimelineInput {
     for (const stop of this.stops) stop();
   }
 
-  private listen<K extends keyof HTMLElementEventMap>(target: HTMLElement, type: K, handle: (event: HTMLElementEventMap[K]) => void, options?: AddEventListenerOptions): void {
+  private listen<K extends keyof HTMLElementEventMap>(
+    target: HTMLElement,
+    type: K,
+    handle: (event: HTMLElementEventMap[K]) => void,
+    options?: AddEventListenerOptions,
+  ): void {
     target.addEventListener(type, handle, options);
     this.stops.push(() => target.removeEventListener(type, handle, options));
   }
@@ -75,7 +80,16 @@ export class TimelineInput {
     const scale = model.scale();
     const { track } = lane;
     if (lane.form === "counter") return { x, y, t, track, row: 0, run: null, value: counterAt(model, track.id, t) };
-    if (track.kind !== "slices") return { x, y, t, track, row: 0, run: null, value: lane.form === "header" ? null : summaryAt(model, model.stripTrack(track).id, t) };
+    if (track.kind !== "slices")
+      return {
+        x,
+        y,
+        t,
+        track,
+        row: 0,
+        run: null,
+        value: lane.form === "header" ? null : summaryAt(model, model.stripTrack(track).id, t),
+      };
     const row = rowUnder(model, lane, y);
     const run = row < 0 ? null : hitRow(model.cache, track.id, row, t, scale, kSlack * model.ratio);
     return { x, y, t, track, row, run, value: null };
@@ -97,7 +111,9 @@ export class TimelineInput {
 
   private down(event: PointerEvent): void {
     const at = this.point(event);
-    const chip = this.view.chips.find((each) => at.x >= each.x && at.x < each.x + each.w && at.y >= each.y && at.y < each.y + each.h);
+    const chip = this.view.chips.find(
+      (each) => at.x >= each.x && at.x < each.x + each.w && at.y >= each.y && at.y < each.y + each.h,
+    );
     if (chip && event.button === 0) return chip.run();
     if (event.button === 2) return;
     this.pressed = true;
@@ -114,12 +130,19 @@ export class TimelineInput {
     if (!this.pressed) return this.setHover(this.probe(at.x, at.y));
     const far = Math.hypot(at.x - this.from.x, at.y - this.from.y) >= kDragStart;
     if (this.mode === "none" && far) this.mode = event.altKey ? "zoom" : "area";
+    if (this.mode !== "none" && this.model.hover.peek()) this.setHover(null);
     if (this.mode === "pan") {
       panPixels(this.model, this.last.x - at.x);
       this.model.setScroll(this.model.scrollY + this.last.y - at.y);
       this.last = at;
     } else if (this.mode !== "none") {
-      this.view.drag = { x0: this.from.x, x1: at.x, y0: this.mode === "zoom" ? 0 : this.from.y, y1: this.mode === "zoom" ? this.model.height : at.y, zoom: this.mode === "zoom" };
+      this.view.drag = {
+        x0: this.from.x,
+        x1: at.x,
+        y0: this.mode === "zoom" ? 0 : this.from.y,
+        y1: this.mode === "zoom" ? this.model.height : at.y,
+        zoom: this.mode === "zoom",
+      };
       this.view.requestOverlay();
     }
   }
@@ -151,7 +174,7 @@ export class TimelineInput {
     const ids = new Set<number>();
     let lanes = 0;
     let rows: [number, number] | undefined;
-    for (let y = y0; y <= y1; ) {
+    for (let y = y0; y <= y1;) {
       const lane = laneUnder(model, y);
       if (!lane) break;
       lanes++;
@@ -187,7 +210,8 @@ export class TimelineInput {
     const lines = event.deltaMode === 1 ? 18 : 1;
     const { x } = this.point(event);
     if (event.ctrlKey || event.metaKey) zoom(this.model, Math.exp(event.deltaY * lines * 0.0022), this.model.timeAt(x));
-    else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) panPixels(this.model, (event.deltaX || event.deltaY) * lines);
+    else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+      panPixels(this.model, (event.deltaX || event.deltaY) * lines);
     else this.model.setScroll(this.model.scrollY + event.deltaY * lines);
   }
 

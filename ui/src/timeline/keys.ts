@@ -32,7 +32,12 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
     const track = model.hover.value?.track ?? model.tree.byId.get(model.selected.value?.track ?? 0);
     if (track) act(model, track);
   };
-  const command = (id: string, keys: string[], run: () => void): Command => ({ id: `tl.${id}`, title: `tl.cmd.${id}`, keys, run });
+  const command = (id: string, keys: string[], run: () => void): Command => ({
+    id: `tl.${id}`,
+    title: `tl.cmd.${id}`,
+    keys,
+    run,
+  });
   return [
     command("zoom_in", ["code:KeyW"], () => zoom(model, 0.7)),
     command("zoom_out", ["code:KeyS"], () => zoom(model, 1 / 0.7)),
@@ -64,7 +69,8 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
     command("panel", ["Q"], () => (model.panelOpen.value = !model.panelOpen.value)),
     command("pin", ["P"], lane(togglePin)),
     command("hide", ["H"], lane(hide)),
-    command("solo", ["O"], lane(toggleSolo)),
+    // The lanes move when one is alone, so the second press takes back whatever is under the pointer now.
+    command("solo", ["O"], () => (model.lanes.value.solo ? model.changeLanes({ solo: "" }) : lane(toggleSolo)())),
     command("explain", ["E"], () => explainHere(model)),
     command("expand", ["X"], lane(toggleOpen)),
     command("expand_all", ["Shift+X"], () => toggleAll(model)),

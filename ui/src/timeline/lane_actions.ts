@@ -1,7 +1,10 @@
 // Pin, hide, solo, expand.
+import { t } from "../i18n";
 import type { Track } from "../state/tracks";
+import { toast } from "../widgets/toast";
 import { isOpen } from "./layout";
 import type { TimelineModel } from "./model";
+import { complain } from "./selecting";
 
 function without<T>(set: ReadonlySet<T>, value: T): Set<T> {
   const next = new Set(set);
@@ -21,27 +24,54 @@ export function toggleOpen(model: TimelineModel, track: Track): void {
 
 /** All lanes open, or, if `open` is false, all ranks and groups closed. */
 export function openAll(model: TimelineModel, open: boolean): void {
-  const paths = model.tree.all.filter((track) => track.children.length > 0 || (open && track.rows > 1)).map((track) => track.path);
-  model.changeLanes(open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) });
+  const paths = model.tree.all
+    .filter((track) => track.children.length > 0 || (open && track.rows > 1))
+    .map((track) => track.path);
+  model.changeLanes(
+    open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) },
+  );
 }
 
 /** X with Shift: everything open, unless it is already. */
 export function toggleAll(model: TimelineModel): void {
-  const anyClosed = model.tree.all.some((track) => track.children.length > 0 && !isOpen(track, model.lanes.value, model.tree.roots.length));
+  const anyClosed = model.tree.all.some(
+    (track) => track.children.length > 0 && !isOpen(track, model.lanes.value, model.tree.roots.length),
+  );
   openAll(model, anyClosed);
+}
+
+/** Ranks with the largest value first; the metric is a part of the step as in the rank strips. null = by number. */
+export async function sortRanks(model: TimelineModel, metric: string | null): Promise<void> {
+  if (metric === null) return model.changeLanes({ order: null });
+  try {
+    const table = (await model.ds.metric("summary_ranks", { step: null })).tables["ranks"];
+    const rank = table?.columns.findIndex((column) => column.name === "rank") ?? -1;
+    const value = table?.columns.findIndex((column) => column.name === `${metric}(us)`) ?? -1;
+    if (!table || rank < 0 || value < 0) return toast("info", t("tl.sort.none"));
+    const rows = [...table.rows].sort((a, b) => Number(b[value] ?? 0) - Number(a[value] ?? 0));
+    model.changeLanes({ order: rows.map((row) => Number(row[rank])) });
+  } catch (error) {
+    complain(error);
+  }
 }
 
 export function togglePin(model: TimelineModel, track: Track): void {
   const { pinned } = model.lanes.value;
-  model.changeLanes({ pinned: pinned.includes(track.path) ? pinned.filter((path) => path !== track.path) : [...pinned, track.path] });
+  model.changeLanes({
+    pinned: pinned.includes(track.path) ? pinned.filter((path) => path !== track.path) : [...pinned, track.path],
+  });
 }
 
 /** Pins the innermost lanes of that name on all ranks, or takes them off. */
 export function togglePinByName(model: TimelineModel, track: Track): void {
-  const same = model.tree.all.filter((each) => each.name === track.name && each.kind === track.kind && each.level === track.level).map((each) => each.path);
+  const same = model.tree.all
+    .filter((each) => each.name === track.name && each.kind === track.kind && each.level === track.level)
+    .map((each) => each.path);
   const { pinned } = model.lanes.value;
   const all = same.every((path) => pinned.includes(path));
-  model.changeLanes({ pinned: all ? pinned.filter((path) => !same.includes(path)) : [...new Set([...pinned, ...same])] });
+  model.changeLanes({
+    pinned: all ? pinned.filter((path) => !same.includes(path)) : [...new Set([...pinned, ...same])],
+  });
 }
 
 export function movePin(model: TimelineModel, path: string, before: string): void {
@@ -56,7 +86,10 @@ export function unpinAll(model: TimelineModel): void {
 }
 
 export function hide(model: TimelineModel, track: Track): void {
-  model.changeLanes({ hidden: new Set(model.lanes.value.hidden).add(track.path), pinned: model.lanes.value.pinned.filter((path) => path !== track.path) });
+  model.changeLanes({
+    hidden: new Set(model.lanes.value.hidden).add(track.path),
+    pinned: model.lanes.value.pinned.filter((path) => path !== track.path),
+  });
 }
 
 export function showAll(model: TimelineModel): void {

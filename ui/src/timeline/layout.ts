@@ -37,6 +37,8 @@ export interface LaneState {
   /** Whether a leaf passes the lane filter; null = no filter. */
   filter: ((track: Track) => boolean) | null;
   ranks: ReadonlySet<number> | null;
+  /** Ranks in the order shown; null = as in the data. */
+  order: readonly number[] | null;
 }
 
 export interface Layout {
@@ -65,7 +67,8 @@ export function isOpen(track: Track, state: LaneState, ranks: number): boolean {
 }
 
 function leafLane(track: Track, open: boolean): Pick<Lane, "form" | "height" | "rows" | "rowHeight" | "expandable"> {
-  if (track.kind === "counter") return { form: "counter", height: kCounter, rows: 1, rowHeight: kCounter - 4, expandable: false };
+  if (track.kind === "counter")
+    return { form: "counter", height: kCounter, rows: 1, rowHeight: kCounter - 4, expandable: false };
   const rows = Math.max(1, track.rows);
   if (open) return { form: "slices", height: rows * kRowHeight + 4, rows, rowHeight: kRowHeight, expandable: rows > 1 };
   const rowHeight = Math.max(1, Math.min(kRowHeight, Math.floor(kThumb / rows)));
@@ -112,6 +115,14 @@ function place(lanes: Lane[]): number {
   return y;
 }
 
+/** Ranks that the order does not know come last. */
+function inOrder(roots: readonly Track[], order: readonly number[] | null): readonly Track[] {
+  if (!order) return roots;
+  const place = new Map(order.map((rank, at) => [rank, at]));
+  const of = (track: Track) => place.get(track.rank) ?? order.length;
+  return [...roots].sort((a, b) => of(a) - of(b));
+}
+
 export function computeLayout(tree: TrackTree, state: LaneState): Layout {
   const ranks = tree.roots.length;
   const shown = shownTracks(tree, state);
@@ -127,13 +138,20 @@ export function computeLayout(tree: TrackTree, state: LaneState): Layout {
       for (const child of track.children) visit(child);
     }
   };
-  for (const root of tree.roots) visit(root);
+  for (const root of inOrder(tree.roots, state.order)) visit(root);
   const pinned = state.pinned.flatMap((path) => {
     const track = tree.byPath.get(path);
     return track ? [makeLane(track, state, ranks, true)] : [];
   });
   const hiddenCount = [...state.hidden].filter((path) => tree.byPath.has(path)).length;
-  return { pinned, pinnedHeight: place(pinned), lanes, height: place(lanes), hiddenCount, byTrack: new Map(lanes.map((lane) => [lane.track.id, lane])) };
+  return {
+    pinned,
+    pinnedHeight: place(pinned),
+    lanes,
+    height: place(lanes),
+    hiddenCount,
+    byTrack: new Map(lanes.map((lane) => [lane.track.id, lane])),
+  };
 }
 
 /** The lane at y, by bisection; null below the last. */

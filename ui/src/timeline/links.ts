@@ -4,6 +4,8 @@ import { openParents, revealTrack } from "./moving";
 import { selectSlice, setArea } from "./selecting";
 import type { TimelineSearch } from "./searching";
 import { viewAround } from "./view";
+import { t } from "../i18n";
+import { toast } from "../widgets/toast";
 
 function pathOf(model: TimelineModel, track: number): string {
   return model.tree.byId.get(track)?.path ?? `~${track}`;
@@ -22,7 +24,7 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 const kManyTracks = 40;
 
 /** The parameters linkState() speaks of. */
-export const kLinkKeys = ["t", "sel", "area", "pins", "hide", "solo", "open", "close", "filter", "q", "tab"];
+export const kLinkKeys = ["t", "sel", "area", "pins", "hide", "solo", "open", "close", "filter", "q", "tab", "v"];
 
 /** What the address should say; empty strings are left out. */
 export function linkState(model: TimelineModel, search?: TimelineSearch): Record<string, string> {
@@ -45,6 +47,37 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
     q: search?.text.value ?? "",
     tab: model.tab.value === "selection" ? "" : model.tab.value,
   };
+}
+
+/** Longer states are kept by the server; the address names them. */
+const kLongState = 1500;
+
+/** The state, or a short one that stands for it if it is too long for an address. */
+export async function shortState(model: TimelineModel, state: Record<string, string>): Promise<Record<string, string>> {
+  if (Object.values(state).join("").length <= kLongState) return state;
+  try {
+    const { id } = await model.ds.saveView(state);
+    return { v: id, t: state["t"] ?? "", sel: state["sel"] ?? "" };
+  } catch {
+    return state; // A long address is better than none.
+  }
+}
+
+/** The parameters of an address with what the server keeps for it. */
+export async function longState(
+  model: TimelineModel,
+  params: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  const id = params.get("v");
+  if (!id) return params;
+  try {
+    const kept = (await model.ds.loadView(id)) as Record<string, unknown>;
+    const texts = Object.entries(kept).filter((pair): pair is [string, string] => typeof pair[1] === "string");
+    return new Map([...texts, ...params]);
+  } catch {
+    toast("error", t("tl.link.gone"));
+    return params;
+  }
 }
 
 function list(text: string | undefined): string[] {
@@ -85,5 +118,6 @@ export function applyLink(model: TimelineModel, search: TimelineSearch, params: 
   const tab = params.get("tab") as Tab | undefined;
   if (tab && kTabs.includes(tab)) model.tab.value = tab;
   const range = params.get("range")?.split(",").map(Number);
-  if (!hasView && !selected && range?.length === 2 && range[1]! > range[0]!) model.setView(viewAround(range[0]!, range[1]!, 0.02), false);
+  if (!hasView && !selected && range?.length === 2 && range[1]! > range[0]!)
+    model.setView(viewAround(range[0]!, range[1]!, 0.02), false);
 }

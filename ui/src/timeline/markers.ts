@@ -14,7 +14,14 @@ const colors = ["#d6453d", "#2f8f5b", "#7a52c7", "#c77f16", "#1a7fb5"];
 
 function isMarker(value: unknown): value is Marker {
   const marker = value as Marker | null;
-  return typeof marker === "object" && marker !== null && typeof marker.name === "string" && Number.isFinite(marker.t0) && Number.isFinite(marker.t1) && /^#[0-9a-f]{6}$/i.test(marker.color);
+  return (
+    typeof marker === "object" &&
+    marker !== null &&
+    typeof marker.name === "string" &&
+    Number.isFinite(marker.t0) &&
+    Number.isFinite(marker.t1) &&
+    /^#[0-9a-f]{6}$/i.test(marker.color)
+  );
 }
 
 export class Markers {

@@ -28,7 +28,14 @@ interface Busy {
 
 const known = new WeakMap<TimelineModel, Busy>();
 
-function addRank(model: TimelineModel, rank: number, level: number, nsPerPx: number, columns: Float32Array, weight: number): TileKey[] {
+function addRank(
+  model: TimelineModel,
+  rank: number,
+  level: number,
+  nsPerPx: number,
+  columns: Float32Array,
+  weight: number,
+): TileKey[] {
   const [e0, e1] = model.meta.extent;
   const own = new Float32Array(columns.length);
   const missing: TileKey[] = [];
@@ -58,7 +65,9 @@ function busyColumns(model: TimelineModel, width: number): Busy {
   if (before?.key === key && before.missing.length === 0) return before;
   const nsPerPx = Math.max(1, (e1 - e0) / width);
   const columns = new Float32Array(width);
-  const missing = ranks.flatMap((rank) => addRank(model, rank.id, levelFor(nsPerPx), nsPerPx, columns, 1 / ranks.length));
+  const missing = ranks.flatMap((rank) =>
+    addRank(model, rank.id, levelFor(nsPerPx), nsPerPx, columns, 1 / ranks.length),
+  );
   const busy = { key, columns, missing };
   known.set(model, busy);
   return busy;
@@ -79,11 +88,15 @@ export function drawMinimap(canvas: HTMLCanvasElement, model: TimelineModel, sea
   const { columns: busy, missing } = busyColumns(model, Math.floor(width));
   g.fillStyle = colors.muted;
   g.globalAlpha = 0.55;
-  for (let c = 0; c < busy.length; c++) if (busy[c]! > 0) g.fillRect(c, kHeight - 2 - Math.min(1, busy[c]!) * (kHeight - 8), 1, Math.min(1, busy[c]!) * (kHeight - 8));
+  for (let c = 0; c < busy.length; c++) {
+    if (busy[c]! <= 0) continue;
+    const height = Math.max(2, Math.min(1, busy[c]!) * (kHeight - 8));
+    g.fillRect(c, kHeight - 2 - height, 1, height);
+  }
   g.globalAlpha = 1;
   const [e0, e1] = model.meta.extent;
   const x = (time: number) => ((time - e0) / Math.max(1, e1 - e0)) * width;
-  for (const step of model.meta.ranks[0]?.steps.slice(0, 1000) ?? []) {
+  for (const step of model.steps.slice(0, 1000)) {
     g.fillStyle = colors.accent;
     g.fillRect(x(step.begin), 0, 1, 6);
   }
@@ -91,7 +104,7 @@ export function drawMinimap(canvas: HTMLCanvasElement, model: TimelineModel, sea
   for (const hit of search.reply.value?.hits ?? []) g.fillRect(x(hit.begin), 0, 1.5, 5);
   for (const marker of model.markers.list.value) {
     g.fillStyle = marker.color;
-    g.fillRect(x(marker.t0), 0, Math.max(2, x(marker.t1) - x(marker.t0)), kHeight);
+    g.fillRect(x(marker.t0), kHeight - 5, Math.max(2, x(marker.t1) - x(marker.t0)), 4);
   }
   const x0 = Math.max(0, x(model.view.t0));
   const x1 = Math.min(width, x(model.view.t1));

@@ -1,7 +1,7 @@
 // The state of the timeline and the rules that keep it consistent. Drawing and DOM are elsewhere; the other modules of this folder act on it.
 import { signal } from "@preact/signals";
 import type { Dataset } from "../api";
-import type { DatasetMeta, FlowEnd, FlowsReply, RangeReply, SliceDetail, SliceRef } from "../api_types";
+import type { DatasetMeta, FlowsReply, RangeReply, SliceDetail, SliceRef, StepSpan } from "../api_types";
 import { displayName, type Track, TrackTree } from "../state/tracks";
 import { toast } from "../widgets/toast";
 import { type Family, trackFamily } from "./colors";
@@ -62,7 +62,16 @@ export class TimelineModel {
   ratio = 1;
   layout: Layout = { pinned: [], pinnedHeight: 0, lanes: [], height: 0, hiddenCount: 0, byTrack: new Map() };
 
-  readonly lanes = signal<LaneState>({ opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null });
+  readonly lanes = signal<LaneState>({
+    opened: new Set(),
+    closed: new Set(),
+    hidden: new Set(),
+    pinned: [],
+    solo: "",
+    filter: null,
+    ranks: null,
+    order: null,
+  });
   readonly laneFilterText = signal("");
   /** Grows when layout or scroll changed: the lane headers follow. */
   readonly layoutVersion = signal(0);
@@ -81,7 +90,8 @@ export class TimelineModel {
   readonly eventTracks = signal<number[]>([]);
   readonly base = signal<{ track: number; i: number; begin: number; dur: number; rank: number } | null>(null);
   readonly byDepth = signal(false);
-  readonly stripMetric = signal("busy");
+  /** What strips of ranks show: a lane of the overlap analysis, or "busy" for all lanes together. */
+  readonly stripMetric = signal("Computing");
   /** Read aloud by screen readers. */
   readonly spoken = signal("");
 
@@ -134,6 +144,11 @@ export class TimelineModel {
     this.cache.dropPending();
     if (whole) this.view = fitView(meta.extent);
     this.relayout();
+  }
+
+  /** The steps shown on the axis: of the first rank that has some. */
+  get steps(): StepSpan[] {
+    return this.meta.ranks.find((rank) => rank.steps.length > 0)?.steps ?? [];
   }
 
   scale(): Scale {
@@ -198,7 +213,9 @@ export class TimelineModel {
   setLaneFilter(text: string): void {
     this.laneFilterText.value = text;
     const test = laneFilter(text);
-    const filter = test && ((track: Track) => test({ name: track.name, label: this.tree.label(track), path: track.path, rank: track.rank }));
+    const filter =
+      test &&
+      ((track: Track) => test({ name: track.name, label: this.tree.label(track), path: track.path, rank: track.rank }));
     this.changeLanes({ filter });
   }
 
@@ -234,11 +251,14 @@ export class TimelineModel {
     return found ? this.tree.label(found) : "";
   }
 
+  /** The name in the lane's header: of a rank its alias, if it has one. */
   shortName(track: Track): string {
-    return displayName(track);
+    const alias = track.kind === "rank" ? this.meta.ranks.find((rank) => rank.rank === track.rank)?.alias : "";
+    return alias || displayName(track);
   }
 
-  flowEnds(detail: SliceDetail): FlowEnd[] {
-    return [...detail.flows_in, ...detail.flows_out];
+  /** Where a rank was read from; "" for other lanes. */
+  origin(track: Track): string {
+    return track.kind === "rank" ? (this.meta.ranks.find((rank) => rank.rank === track.rank)?.path ?? "") : "";
   }
 }

@@ -1,8 +1,8 @@
 // Zoom, pan, steps, back and forward.
-import type { SliceRef } from "../api_types";
+import type { SliceRef, StepSpan } from "../api_types";
 import type { TimelineModel } from "./model";
 import { rowOf, shownLane } from "./places";
-import { fitView, panView, viewAround, zoomView } from "./view";
+import { fitView, panView, type View, viewAround, zoomView } from "./view";
 
 /** The moment zooming holds on to: under the pointer, else the middle. */
 function focus(model: TimelineModel): number {
@@ -45,16 +45,26 @@ export function zoomToSelection(model: TimelineModel): void {
   else if (detail) model.setView(viewAround(detail.begin, detail.begin + detail.dur, 0.5));
 }
 
-/** Goes to the next (1) or previous (-1) step as the first rank has them. */
-export function goStep(model: TimelineModel, dir: 1 | -1): void {
-  const steps = model.meta.ranks[0]?.steps ?? [];
-  const middle = (model.view.t0 + model.view.t1) / 2;
+/** Index of the step that N (1) or Shift+N (-1) goes to; -1 or too large = none. */
+export function stepToShow(steps: StepSpan[], view: View, dir: 1 | -1): number {
+  const middle = (view.t0 + view.t1) / 2;
   const inside = steps.findIndex((span) => middle >= span.begin && middle < span.end);
-  const fits = inside >= 0 && model.view.t1 - model.view.t0 < 2 * ((steps[inside]?.end ?? 0) - (steps[inside]?.begin ?? 0));
-  // From far out the first press shows a step, the next ones walk.
-  const after = steps.findIndex((span) => span.begin > middle);
-  const at = inside < 0 ? (dir > 0 ? after : after < 0 ? steps.length - 1 : after - 1) : fits ? inside + dir : dir > 0 ? 0 : steps.length - 1;
-  const span = steps[at];
+  const span = steps[inside];
+  if (!span) {
+    const after = steps.findIndex((each) => each.begin > middle);
+    return dir > 0 ? after : after < 0 ? steps.length - 1 : after - 1;
+  }
+  const wide = (view.t1 - view.t0) / (span.end - span.begin);
+  // From far out the first press shows a step at the edge, then the one that is looked at; the next ones walk.
+  if (wide > 2) return dir > 0 ? 0 : steps.length - 1;
+  const shown =
+    wide > 0.98 && wide < 1.25 && Math.abs(middle - (span.begin + span.end) / 2) < (span.end - span.begin) * 0.1;
+  return shown ? inside + dir : inside;
+}
+
+/** Goes to the next (1) or previous (-1) step. */
+export function goStep(model: TimelineModel, dir: 1 | -1): void {
+  const span = model.steps[stepToShow(model.steps, model.view, dir)];
   if (span) model.setView(viewAround(span.begin, span.end, 0.05));
 }
 
@@ -81,7 +91,8 @@ export function revealTrack(model: TimelineModel, track: number, row = 0): void 
   const lane = shownLane(model, track);
   if (!lane || lane.pinned) return;
   const y = lane.y + Math.min(row, lane.rows - 1) * lane.rowHeight;
-  if (y < model.scrollY + 8 || y + lane.rowHeight > model.scrollY + model.scrollHeight - 8) model.setScroll(y - model.scrollHeight / 3);
+  if (y < model.scrollY + 8 || y + lane.rowHeight > model.scrollY + model.scrollHeight - 8)
+    model.setScroll(y - model.scrollHeight / 3);
 }
 
 /** Brings a slice into view, zooming only when it would be too thin to see or does not fit. */

@@ -65,6 +65,17 @@ export class NameTable {
     return color;
   }
 
+  /** The colours of a family by name id, 0 where color() was not asked yet. Valid until `version` changes. */
+  colorTable(family: Family): Uint32Array {
+    return this.tableOf(family, 0);
+  }
+
+  /** The patterns that belong to colorTable(). */
+  patternTable(family: Family): Uint8Array {
+    this.tableOf(family, 0);
+    return this.hatched[families.indexOf(family)]!;
+  }
+
   /** 1 = waits (striped), 2 = free time (dotted), 0 = plain. Valid after color(). */
   pattern(family: Family, id: number): number {
     return this.hatched[families.indexOf(family)]?.[id] ?? 0;

@@ -27,7 +27,8 @@ export interface OverlayState {
 function drawGrid(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
   g.fillStyle = colors.line;
   g.globalAlpha = 0.28;
-  for (const tick of axisTicks(model.view.t0, model.view.t1, model.width, 110).ticks) g.fillRect(Math.round(model.xOf(tick)), 0, 1, model.height);
+  for (const tick of axisTicks(model.view.t0, model.view.t1, model.width, 110).ticks)
+    g.fillRect(Math.round(model.xOf(tick)), 0, 1, model.height);
   g.globalAlpha = 1;
 }
 
@@ -79,7 +80,10 @@ function drawArea(g: CanvasRenderingContext2D, model: TimelineModel, colors: Col
   const text = formatDuration(area.t1 - area.t0);
   g.font = "12px system-ui, sans-serif";
   const width = g.measureText(text).width + 12;
-  const middle = Math.max(width / 2, Math.min(model.width - width / 2, (Math.max(0, x0) + Math.min(model.width, x1)) / 2));
+  const middle = Math.max(
+    width / 2,
+    Math.min(model.width - width / 2, (Math.max(0, x0) + Math.min(model.width, x1)) / 2),
+  );
   if (x1 < 0 || x0 > model.width) return;
   g.fillRect(middle - width / 2, model.height - 20, width, 17);
   g.fillStyle = colors.dark ? "#0b1a28" : "#ffffff";
@@ -107,7 +111,14 @@ function curve(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, 
   arrowHead(g, x1, y1, false);
 }
 
-function drawArrow(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors, arrow: Arrow, state: OverlayState, chips: Chip[]): void {
+function drawArrow(
+  g: CanvasRenderingContext2D,
+  model: TimelineModel,
+  colors: Colors,
+  arrow: Arrow,
+  state: OverlayState,
+  chips: Chip[],
+): void {
   const from = sliceRect(model, arrow.from);
   const to = sliceRect(model, arrow.to);
   if (!from || !to) return;
@@ -120,12 +131,20 @@ function drawArrow(g: CanvasRenderingContext2D, model: TimelineModel, colors: Co
     [arrow.to, to],
   ] as const) {
     const pinned = shownLane(model, end.track)?.pinned ?? false;
-    if (!isOnScreen(model, rect, pinned)) chips.push(drawChip(g, model, colors, rect, end.name, () => state.onFollow(end)));
+    if (!isOnScreen(model, rect, pinned))
+      chips.push(drawChip(g, model, colors, rect, end.name, () => state.onFollow(end)));
   }
 }
 
 /** The name of an end that is off screen, at the edge nearest to it. */
-function drawChip(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors, rect: Rect, name: string, run: () => void): Chip {
+function drawChip(
+  g: CanvasRenderingContext2D,
+  model: TimelineModel,
+  colors: Colors,
+  rect: Rect,
+  name: string,
+  run: () => void,
+): Chip {
   const text = name.length > 34 ? `${name.slice(0, 32)}…` : name;
   g.font = "11px system-ui, sans-serif";
   const w = g.measureText(text).width + 14;
@@ -187,7 +206,14 @@ function drawHover(g: CanvasRenderingContext2D, model: TimelineModel, colors: Co
   g.fillRect(hover.x, 0, 1, model.height);
   g.globalAlpha = 1;
   if (!hover.run) return;
-  const rect = sliceRect(model, { track: hover.run.track, i: hover.run.ord, name: "", begin: hover.run.t0, dur: hover.run.t1 - hover.run.t0, row: hover.run.row });
+  const rect = sliceRect(model, {
+    track: hover.run.track,
+    i: hover.run.ord,
+    name: "",
+    begin: hover.run.t0,
+    dur: hover.run.t1 - hover.run.t0,
+    row: hover.run.row,
+  });
   if (rect) outline(g, rect, colors.accent, 1.5);
 }
 
@@ -204,7 +230,12 @@ function drawDrag(g: CanvasRenderingContext2D, colors: Colors, drag: DragBox): v
 }
 
 /** Draws everything and returns what can be clicked. */
-export function drawOverlay(canvas: HTMLCanvasElement, model: TimelineModel, colors: Colors, state: OverlayState): Chip[] {
+export function drawOverlay(
+  canvas: HTMLCanvasElement,
+  model: TimelineModel,
+  colors: Colors,
+  state: OverlayState,
+): Chip[] {
   const g = canvas.getContext("2d");
   if (!g) return [];
   const width = Math.round(model.width * model.ratio);

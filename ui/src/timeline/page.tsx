@@ -15,7 +15,7 @@ import { FlowArrows } from "./flow_arrows";
 import { LaneHeaders, LaneScrollbar } from "./headers";
 import { TimelineInput } from "./input";
 import { timelineCommands } from "./keys";
-import { applyLink, kLinkKeys, linkState } from "./links";
+import { applyLink, kLinkKeys, linkState, longState, shortState } from "./links";
 import { Minimap } from "./minimap";
 import { TimelineModel } from "./model";
 import { BottomPanel } from "./panel";
@@ -23,6 +23,7 @@ import { TimelineSearch } from "./searching";
 import { selectSlice } from "./selecting";
 import { Toolbar } from "./toolbar";
 import { Tooltip } from "./tooltip";
+import { viewAround } from "./view";
 
 const kStored = { names: "steplens.lane_names", panel: "steplens.panel" };
 
@@ -40,18 +41,27 @@ function ownPart(params: ReadonlyMap<string, string>): string {
 function followAddress(model: TimelineModel, search: TimelineSearch): () => void {
   let noted = ownPart(route.value.params);
   let timer = 0;
-  const note = () => {
-    const state = linkState(model, search);
-    const patch = { ...Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value])), lane: null };
+  const note = async () => {
+    const state = await shortState(model, linkState(model, search));
     const next = new Map(Object.entries(state));
     if (model.ds.align !== 0) next.set("align", String(model.ds.align));
     noted = ownPart(next);
-    noteState(patch);
+    const gone = Object.fromEntries([...kLinkKeys, "lane"].map((key) => [key, null]));
+    const kept = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value]));
+    if (route.value.page === "timeline" || route.value.page === "") noteState({ ...gone, ...kept });
   };
   const stopNoting = effect(() => {
-    void [model.viewVersion.value, model.selected.value, model.area.value, model.lanes.value, model.tab.value, search.text.value, model.laneFilterText.value];
+    void [
+      model.viewVersion.value,
+      model.selected.value,
+      model.area.value,
+      model.lanes.value,
+      model.tab.value,
+      search.text.value,
+      model.laneFilterText.value,
+    ];
     clearTimeout(timer);
-    timer = setTimeout(note, 250) as unknown as number;
+    timer = setTimeout(() => void note(), 250) as unknown as number;
   });
   // A link followed by hand or a jump from another page changes the address under us.
   const stopReading = effect(() => {
@@ -61,7 +71,7 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
     noted = part;
     untracked(() => {
       useAlignment(model, Number(params.get("align") ?? 0) || 0);
-      applyLink(model, search, params);
+      void longState(model, params).then((state) => applyLink(model, search, state));
     });
   });
   return () => {
@@ -86,7 +96,14 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   useEffect(() => {
     if (meta !== model.meta || tree !== model.tree) model.setData(meta, tree);
   }, [meta, tree]);
-  const ranks = scope.value.ranks;
+  const { ranks, step } = scope.value;
+  const shownStep = useRef(step);
+  useEffect(() => {
+    const span = model.steps.find((each) => each.step === step);
+    // Only a choice moves the view; the step of a link does not, the link has its own view.
+    if (span && shownStep.current !== step) model.setView(viewAround(span.begin, span.end, 0.05));
+    shownStep.current = step;
+  }, [step]);
   useEffect(() => model.changeLanes({ ranks: ranks && new Set(ranks) }), [ranks?.join()]);
 
   useEffect(() => {
@@ -98,17 +115,38 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
       input?.refresh();
     };
     let input: TimelineInput | null = null;
-    const view = new TimelineCanvas(model, { axis, base, overlay }, (end) => void selectSlice(model, end.track, end.i, true), onFrame);
+    const view = new TimelineCanvas(
+      model,
+      { axis, base, overlay },
+      (end) => void selectSlice(model, end.track, end.i, true),
+      onFrame,
+    );
     // The performance test reads frame times here.
     Object.assign(overlay, { timeline: view });
     canvas.current = view;
     input = new TimelineInput(model, view, search);
-    const removeKeys = addCommands(timelineCommands({ model, search, focusSearch: () => searchBox.current?.select(), focusFilter: () => filterBox.current?.select() }));
-    ds.topStrings(5000).then((reply) => (model.names.add(reply.strings), model.invalidate()), () => undefined);
+    const removeKeys = addCommands(
+      timelineCommands({
+        model,
+        search,
+        focusSearch: () => searchBox.current?.select(),
+        focusFilter: () => filterBox.current?.select(),
+      }),
+    );
+    ds.topStrings(5000).then(
+      (reply) => (model.names.add(reply.strings), model.invalidate()),
+      () => undefined,
+    );
     ds.align = Number(route.value.params.get("align") ?? 0) || 0;
-    applyLink(model, search, route.value.params);
-    const stopAddress = followAddress(model, search);
+    let closed = false;
+    let stopAddress = () => undefined as void;
+    void longState(model, route.value.params).then((state) => {
+      if (closed) return;
+      applyLink(model, search, state);
+      stopAddress = followAddress(model, search);
+    });
     return () => {
+      closed = true;
       stopAddress();
       removeKeys();
       input?.close();
@@ -133,10 +171,19 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   };
   return (
     <div class="timeline">
-      <Toolbar model={model} search={search} canvas={() => canvas.current} searchBox={searchBox} filterBox={filterBox} onView={(state) => applyLink(model, search, state)} />
+      <Toolbar
+        model={model}
+        search={search}
+        canvas={() => canvas.current}
+        searchBox={searchBox}
+        filterBox={filterBox}
+        onView={(state) => applyLink(model, search, state)}
+      />
       <div class="tl-main" style={{ gridTemplateColumns: `${names}px minmax(0, 1fr)` }}>
         <div class="tl-corner">
-          <span class="muted">{t("tl.lanes_shown", { n: model.layoutVersion.value >= 0 ? model.layout.lanes.length : 0 })}</span>
+          <span class="muted">
+            {t("tl.lanes_shown", { n: model.layoutVersion.value >= 0 ? model.layout.lanes.length : 0 })}
+          </span>
         </div>
         <div class="tl-top">
           <Minimap model={model} search={search} />
@@ -149,10 +196,18 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
           <Tooltip model={model} />
           <LaneScrollbar model={model} />
         </div>
-        <div class="tl-names-grip" style={{ left: `${names - 3}px` }} role="separator" aria-orientation="vertical" onPointerDown={resizeNames} />
+        <div
+          class="tl-names-grip"
+          style={{ left: `${names - 3}px` }}
+          role="separator"
+          aria-orientation="vertical"
+          onPointerDown={resizeNames}
+        />
       </div>
       <BottomPanel model={model} search={search} height={panel} onHeight={resizePanel} />
-      <div class="visually-hidden" role="status" aria-live="polite">{model.spoken.value}</div>
+      <div class="visually-hidden" role="status" aria-live="polite">
+        {model.spoken.value}
+      </div>
     </div>
   );
 }

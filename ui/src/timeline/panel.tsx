@@ -54,12 +54,23 @@ export function BottomPanel({ model, search, height, onHeight }: Props) {
       {open && <div class="tl-grip" role="separator" aria-orientation="horizontal" onPointerDown={drag} />}
       <div class="tl-tabs" role="tablist">
         {kTabs.map((tab) => (
-          <button key={tab} role="tab" aria-selected={open && model.tab.value === tab} class={open && model.tab.value === tab ? "on" : ""} onClick={() => model.showTab(tab)}>
+          <button
+            key={tab}
+            role="tab"
+            aria-selected={open && model.tab.value === tab}
+            class={open && model.tab.value === tab ? "on" : ""}
+            onClick={() => model.showTab(tab)}
+          >
             {t(`tl.tab.${tab}`)}
           </button>
         ))}
         <span class="grow" />
-        <button class="icon" aria-label={t("tl.cmd.panel")} title={`${t("tl.cmd.panel")} (Q)`} onClick={() => (model.panelOpen.value = !open)}>
+        <button
+          class="icon"
+          aria-label={t("tl.cmd.panel")}
+          title={`${t("tl.cmd.panel")} (Q)`}
+          onClick={() => (model.panelOpen.value = !open)}
+        >
           {open ? "▾" : "▴"}
         </button>
       </div>

@@ -37,7 +37,12 @@ export function sliceRect(model: TimelineModel, slice: SliceRef): Rect | null {
   const own = lane.track.id === slice.track;
   const row = own ? Math.min(rowOf(model, slice), lane.rows - 1) : 0;
   const x = model.xOf(slice.begin);
-  return { x, y: laneTop(model, lane) + 2 + row * lane.rowHeight, w: Math.max(1, model.xOf(slice.begin + slice.dur) - x), h: lane.rowHeight - 1 };
+  return {
+    x,
+    y: laneTop(model, lane) + 2 + row * lane.rowHeight,
+    w: Math.max(1, model.xOf(slice.begin + slice.dur) - x),
+    h: lane.rowHeight - 1,
+  };
 }
 
 /** True if the rectangle lies in the part of the canvas where its lane may be drawn. */

@@ -25,12 +25,33 @@ function only(model: TimelineModel, keep: (group: Track) => boolean): void {
   });
 }
 
+/** The groups' lanes of every rank; their planes, often dozens, stay away. Without groups all communication lanes. */
+function communication(model: TimelineModel): void {
+  only(model, has(LaneFlag.commGroup | LaneFlag.commPlane, /communication|hccl|nccl/i));
+  if (model.tree.all.some((track) => /^Group .*Communication$/.test(track.name)))
+    model.setLaneFilter("/Group .*Communication$/");
+}
+
 const has = (bits: number, name: RegExp) => (group: Track) => (group.flags & bits) !== 0 || name.test(group.name);
 
 export const presets: Preset[] = [
-  { title: "tl.preset.default", apply: (model) => (model.setLaneFilter(""), model.changeLanes({ hidden: new Set(), opened: new Set(), closed: new Set(), solo: "" })) },
-  { title: "tl.preset.comm", apply: (model) => only(model, has(LaneFlag.commGroup | LaneFlag.commPlane, /communication|hccl|nccl/i)) },
+  {
+    title: "tl.preset.default",
+    apply: (model) => (
+      model.setLaneFilter(""),
+      model.changeLanes({ hidden: new Set(), opened: new Set(), closed: new Set(), solo: "" })
+    ),
+  },
+  { title: "tl.preset.comm", apply: communication },
   { title: "tl.preset.hardware", apply: (model) => only(model, (group) => /hardware|gpu|stream/i.test(group.name)) },
-  { title: "tl.preset.host", apply: (model) => only(model, (group) => (group.flags & (LaneFlag.host | LaneFlag.cann)) !== 0 || /python|cann|hardware|gpu/i.test(group.name)) },
+  {
+    title: "tl.preset.host",
+    apply: (model) =>
+      only(
+        model,
+        (group) =>
+          (group.flags & (LaneFlag.host | LaneFlag.cann)) !== 0 || /python|cann|hardware|gpu/i.test(group.name),
+      ),
+  },
   { title: "tl.preset.memory", apply: (model) => only(model, has(LaneFlag.memory, /memory|counters|metrics/i)) },
 ];

@@ -1,5 +1,5 @@
 // Lanes into pixels: one texel per row and device-pixel column. The cost is bounded by pixels, whatever the number of slices.
-import { type Family, mix, type Pixel } from "./colors";
+import { darker, type Family, mix, mix256, type Pixel } from "./colors";
 import { bucketNs, kBuckets, tileNs, tileRange } from "./lod";
 import type { NameTable } from "./names";
 import type { TileCache } from "./tile_cache";
@@ -31,7 +31,13 @@ export interface Bitmap {
 }
 
 export function makeBitmap(width: number, rows: number): Bitmap {
-  return { width, rows, body: new Uint32Array(width * rows), edge: new Uint32Array(width * rows), edged: new Uint8Array(rows) };
+  return {
+    width,
+    rows,
+    body: new Uint32Array(width * rows),
+    edge: new Uint32Array(width * rows),
+    edged: new Uint8Array(rows),
+  };
 }
 
 /** What one lane row needs to be filled. `row` is the slice row; `at` the line of the bitmap. */
@@ -50,7 +56,13 @@ export interface Columns {
 }
 
 /** Calls `draw` for each tile that covers a part of the columns, with the columns it may touch. */
-export function eachSource(cache: TileCache, track: number, scale: Scale, columns: Columns, draw: (tile: Tile, from: number, to: number) => void): void {
+export function eachSource(
+  cache: TileCache,
+  track: number,
+  scale: Scale,
+  columns: Columns,
+  draw: (tile: Tile, from: number, to: number) => void,
+): void {
   const t0 = scale.t0 + columns.from * scale.nsPerPx;
   const t1 = scale.t0 + columns.to * scale.nsPerPx;
   if (t1 <= 0) return;
@@ -72,37 +84,58 @@ function fillPending(bitmap: Bitmap, at: number, from: number, to: number, scale
   for (let c = from; c < to; c++) if (((c + phase) & 15) < 6) bitmap.body[line + c] = stripe;
 }
 
-function fillRuns(bitmap: Bitmap, at: number, row: SliceRow, tile: Tile, from: number, to: number, scale: Scale, paint: Paint, family: Family): void {
+/** The inner loop of the timeline: no allocation, no calls that can be avoided. */
+function fillRuns(
+  bitmap: Bitmap,
+  at: number,
+  row: SliceRow,
+  tile: Tile,
+  from: number,
+  to: number,
+  scale: Scale,
+  paint: Paint,
+  family: Family,
+): void {
   const { body, edge } = bitmap;
+  const { x0, x1, name, cov, cnt, fl } = row;
+  const { ground, names } = paint;
   const line = at * bitmap.width;
   const step = bucketNs(tile.level) / scale.nsPerPx;
   const base = (tile.index * tileNs(tile.level) - scale.t0) / scale.nsPerPx;
   const phase = Math.floor(scale.t0 / scale.nsPerPx);
   const firstBucket = Math.max(0, Math.min(kBuckets, Math.floor((from - base) / step)));
+  let colors = names.colorTable(family);
+  let patterns = names.patternTable(family);
   let lastColumn = -1;
   let lastCov = 0;
-  for (let k = firstRunAfter(row.x1, firstBucket); k < row.n; k++) {
-    const left = Math.floor(base + row.x0[k]! * step);
+  for (let k = firstRunAfter(x1, firstBucket); k < row.n; k++) {
+    const left = Math.floor(base + x0[k]! * step);
     if (left >= to) break;
-    const right = Math.max(left + 1, Math.floor(base + row.x1[k]! * step));
-    const cov = row.cov[k]!;
+    const right = Math.max(left + 1, Math.floor(base + x1[k]! * step));
+    const covered = cov[k]!;
     // Two buckets can share a column: the fuller one shows.
-    if (right - left === 1 && left === lastColumn && cov < lastCov) continue;
-    const c0 = Math.max(left, from);
-    const c1 = Math.min(right, to);
-    const name = row.name[k]!;
-    let color = paint.names.color(family, name);
-    if (cov < 255) color = mix(paint.ground, color, 0.3 + (0.7 * cov) / 255);
-    body.fill(color, line + c0, line + c1);
-    const pattern = paint.names.pattern(family, name);
-    if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix(paint.ground, color, pattern === 1 ? 0.45 : 0.25));
-    if (right - left >= 3 && right <= to && right > c0 && !(row.fl[k]! & kClippedRight)) body[line + right - 1] = paint.ground;
-    if (row.cnt[k]! > 1) {
-      edge.fill(mix(0xff000000, color, 0.55), line + c0, line + c1);
+    if (right - left === 1 && left === lastColumn && covered < lastCov) continue;
+    const id = name[k]!;
+    let color = id < colors.length ? colors[id]! : 0;
+    if (color === 0) {
+      color = names.color(family, id);
+      colors = names.colorTable(family);
+      patterns = names.patternTable(family);
+    }
+    if (covered < 255) color = mix256(ground, color, 77 + ((covered * 179) >> 8));
+    const c0 = left > from ? left : from;
+    const c1 = right < to ? right : to;
+    for (let c = c0; c < c1; c++) body[line + c] = color;
+    const pattern = patterns[id]!;
+    if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix256(ground, color, pattern === 1 ? 115 : 64));
+    if (right - left >= 3 && right <= to && right > c0 && !(fl[k]! & kClippedRight)) body[line + right - 1] = ground;
+    if (cnt[k]! > 1) {
+      const shade = darker(color);
+      for (let c = c0; c < c1; c++) edge[line + c] = shade;
       bitmap.edged[at] = 1;
     }
     lastColumn = right - 1;
-    lastCov = cov;
+    lastCov = covered;
   }
 }
 
@@ -111,7 +144,15 @@ function fillPattern(body: Uint32Array, line: number, c0: number, c1: number, ph
   for (let c = c0; c < c1; c++) if (((c + phase) & 3) < 2) body[line + c] = color;
 }
 
-function fillSummary(bitmap: Bitmap, at: number, tile: Tile & { kind: "summary" }, from: number, to: number, scale: Scale, paint: Paint): void {
+function fillSummary(
+  bitmap: Bitmap,
+  at: number,
+  tile: Tile & { kind: "summary" },
+  from: number,
+  to: number,
+  scale: Scale,
+  paint: Paint,
+): void {
   const { runs } = tile;
   const line = at * bitmap.width;
   const step = bucketNs(tile.level) / scale.nsPerPx;
@@ -121,12 +162,23 @@ function fillSummary(bitmap: Bitmap, at: number, tile: Tile & { kind: "summary" 
     const left = Math.floor(base + runs.x0[k]! * step);
     if (left >= to) break;
     const right = Math.max(left + 1, Math.floor(base + runs.x1[k]! * step));
-    bitmap.body.fill(mix(paint.ground, paint.bar, 0.15 + (0.85 * runs.cov[k]!) / 255), line + Math.max(left, from), line + Math.min(right, to));
+    bitmap.body.fill(
+      mix(paint.ground, paint.bar, 0.15 + (0.85 * runs.cov[k]!) / 255),
+      line + Math.max(left, from),
+      line + Math.min(right, to),
+    );
   }
 }
 
 /** Fills the columns of one lane row; what was there is overwritten. */
-export function fillRow(bitmap: Bitmap, job: RowJob, cache: TileCache, scale: Scale, paint: Paint, columns: Columns): void {
+export function fillRow(
+  bitmap: Bitmap,
+  job: RowJob,
+  cache: TileCache,
+  scale: Scale,
+  paint: Paint,
+  columns: Columns,
+): void {
   const line = job.at * bitmap.width;
   bitmap.body.fill(paint.ground, line + columns.from, line + columns.to);
   bitmap.edge.fill(0, line + columns.from, line + columns.to);
@@ -172,7 +224,8 @@ function spread(series: CounterSeries, tile: Tile, from: number, to: number, sca
     const begin = Math.max(c, from);
     if (until <= from && c < from) continue;
     if (c >= from) {
-      out.min[begin] = Number.isNaN(out.min[begin]!) || until > c ? series.min[k]! : Math.min(out.min[begin]!, series.min[k]!);
+      out.min[begin] =
+        Number.isNaN(out.min[begin]!) || until > c ? series.min[k]! : Math.min(out.min[begin]!, series.min[k]!);
       out.max[begin] = Number.isNaN(out.max[begin]!) ? series.max[k]! : Math.max(out.max[begin]!, series.max[k]!);
       out.last[begin] = series.last[k]!;
     }
@@ -208,7 +261,8 @@ export function fillCounter(bitmap: Bitmap, at: number, height: number, columns:
   const span = columns.high - columns.low;
   if (!(span > 0)) return;
   const soft = mix(paint.ground, paint.bar, 0.45);
-  const line = (value: number) => Math.max(0, Math.min(height - 1, Math.round((1 - (value - columns.low) / span) * (height - 1))));
+  const line = (value: number) =>
+    Math.max(0, Math.min(height - 1, Math.round((1 - (value - columns.low) / span) * (height - 1))));
   for (let c = 0; c < width; c++) {
     if (Number.isNaN(columns.last[c]!)) continue;
     const top = line(columns.max[c]!);

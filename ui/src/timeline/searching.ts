@@ -87,8 +87,12 @@ export class TimelineSearch {
     const limits: { tracks?: number[]; t0?: number; t1?: number } = {};
     const detail = model.detail.value;
     const area = model.area.value;
-    if (this.scope.value === "rank") limits.tracks = model.tree.all.filter((each) => each.rank === (detail?.rank ?? model.meta.ranks[0]?.rank) && each.kind === "slices").map((each) => each.id);
-    if (this.scope.value === "pinned") limits.tracks = model.layout.pinned.flatMap((lane) => model.tree.leaves(lane.track).map((each) => each.id));
+    if (this.scope.value === "rank")
+      limits.tracks = model.tree.all
+        .filter((each) => each.rank === (detail?.rank ?? model.meta.ranks[0]?.rank) && each.kind === "slices")
+        .map((each) => each.id);
+    if (this.scope.value === "pinned")
+      limits.tracks = model.layout.pinned.flatMap((lane) => model.tree.leaves(lane.track).map((each) => each.id));
     if (this.scope.value === "area" && area) Object.assign(limits, { tracks: area.tracks, t0: area.t0, t1: area.t1 });
     return { q: this.text.value.trim(), mode: this.mode.value, limit: 200, cursor: null, ...limits };
   }

@@ -55,7 +55,9 @@ async function followChain(model: TimelineModel, detail: SliceDetail, signal: Ab
       seen.add(key);
       const next = await model.ds.slice(end.track, end.i, signal);
       for (const far of next[side].slice(0, 4)) {
-        arrows.push(side === "flows_in" ? { kind: far.kind, from: far, to: next } : { kind: far.kind, from: next, to: far });
+        arrows.push(
+          side === "flows_in" ? { kind: far.kind, from: far, to: next } : { kind: far.kind, from: next, to: far },
+        );
       }
       await walk(next[side], side);
     }
@@ -97,7 +99,9 @@ export async function step(model: TimelineModel, dir: 1 | -1, same: "name" | "tr
 
 /** The keyboard's way in: the first slice on screen. */
 async function selectFirst(model: TimelineModel): Promise<void> {
-  const lane = [...model.layout.pinned, ...model.layout.lanes].find((each) => each.track.kind === "slices" && each.track.n > 0 && (each.pinned || each.y >= model.scrollY));
+  const lane = [...model.layout.pinned, ...model.layout.lanes].find(
+    (each) => each.track.kind === "slices" && each.track.n > 0 && (each.pinned || each.y >= model.scrollY),
+  );
   if (!lane) return;
   try {
     const middle = (model.view.t0 + model.view.t1) / 2;

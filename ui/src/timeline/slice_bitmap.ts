@@ -2,7 +2,18 @@
 import { type Band } from "./bands";
 import { type Pixel } from "./colors";
 import type { TimelineModel } from "./model";
-import { type Bitmap, type Columns, counterColumns, type CounterColumns, fillCounter, fillRow, makeBitmap, type Paint, type Scale, shiftBitmap } from "./raster";
+import {
+  type Bitmap,
+  type Columns,
+  counterColumns,
+  type CounterColumns,
+  fillCounter,
+  fillRow,
+  makeBitmap,
+  type Paint,
+  type Scale,
+  shiftBitmap,
+} from "./raster";
 
 export class SliceBitmap {
   bitmap: Bitmap = makeBitmap(1, 1);
@@ -38,7 +49,8 @@ export class SliceBitmap {
     if (signature === this.signature) {
       if (moved === 0) return null;
       const columns = Math.round(moved);
-      if (Math.abs(moved - columns) < 1e-3 && Math.abs(columns) < scale.width && columns !== 0) return shiftBitmap(this.bitmap, columns);
+      if (Math.abs(moved - columns) < 1e-3 && Math.abs(columns) < scale.width && columns !== 0)
+        return shiftBitmap(this.bitmap, columns);
       return whole;
     }
     if (this.bitmap.width !== scale.width || this.bitmap.rows < lines || this.bitmap.rows > 2 * lines + 64) {

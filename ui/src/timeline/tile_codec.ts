@@ -68,7 +68,8 @@ class Cursor {
   /** Where an array of `bytes` begins; the cursor moves behind it to the next multiple of 4. */
   private take(bytes: number): number {
     const from = this.at;
-    if (from + bytes > this.end) throw new RangeError(`tile cut off: ${bytes} bytes wanted at ${from}, ${this.end - from} there`);
+    if (from + bytes > this.end)
+      throw new RangeError(`tile cut off: ${bytes} bytes wanted at ${from}, ${this.end - from} there`);
     this.at = (from + bytes + 3) & ~3;
     return from;
   }
@@ -144,7 +145,7 @@ function decodeOne(buffer: ArrayBuffer, at: number): Tile {
 /** All tiles of an answer. Throws RangeError if the bytes are not tiles. */
 export function decodeTiles(buffer: ArrayBuffer): Tile[] {
   const tiles: Tile[] = [];
-  for (let at = 0; at < buffer.byteLength; ) {
+  for (let at = 0; at < buffer.byteLength;) {
     if (at + kHeader > buffer.byteLength) throw new RangeError(`answer ends inside a tile's header at ${at}`);
     const tile = decodeOne(buffer, at);
     tiles.push(tile);

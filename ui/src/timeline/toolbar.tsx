@@ -1,49 +1,17 @@
-// The line above the lanes: views, search, lane filter, flows, colours, alignment, markers, exports.
+// The line above the lanes: views, search, lane filter, and menus.
 import type { RefObject } from "preact";
-import type { SearchMode } from "../api_types";
-import { formatDuration, formatInt, parseDuration } from "../format";
+import { formatDuration, formatInt } from "../format";
 import { t } from "../i18n";
 import { Icon } from "../shell/icons";
-import { askText } from "../widgets/dialog";
-import { type MenuEntry, openMenuAt } from "../widgets/menu";
-import { copyText } from "../widgets/states";
-import { toast } from "../widgets/toast";
-import { align, offsets } from "./aligning";
-import type { TimelineCanvas } from "./canvas";
-import { openViewFile, savePicture, saveSnapshot, saveViewFile } from "./exporting";
-import { openAll, showAll, unpinAll } from "./lane_actions";
-import { kManyRanks } from "./layout";
-import type { TimelineModel } from "./model";
+import { showAll } from "./lane_actions";
 import { fit, redo, undo, zoom } from "./moving";
-import type { SearchScope, TimelineSearch } from "./searching";
-import { viewAround } from "./view";
-import { presets } from "./presets";
+import type { TimelineSearch } from "./searching";
+import { alignMenu, flowMenu, markerMenu, moreMenu, type MoreMenu, searchMenu } from "./toolbar_menus";
 
-export interface ToolbarProps {
-  model: TimelineModel;
+export interface ToolbarProps extends MoreMenu {
   search: TimelineSearch;
-  canvas: () => TimelineCanvas | null;
   searchBox: RefObject<HTMLInputElement | null>;
   filterBox: RefObject<HTMLInputElement | null>;
-  onView(state: ReadonlyMap<string, string>): void;
-}
-
-const kModes: SearchMode[] = ["contains", "case", "whole", "exact", "regex"];
-const kScopes: SearchScope[] = ["all", "rank", "pinned", "area"];
-
-function searchMenu(anchor: Element, model: TimelineModel, search: TimelineSearch): void {
-  const pick = <V,>(target: { value: V }, value: V) => () => {
-    target.value = value;
-    search.changed();
-  };
-  openMenuAt(anchor, [
-    ...kModes.map((mode): MenuEntry => ({ label: t(`tl.search.${mode}`), checked: search.mode.value === mode, run: pick(search.mode, mode) })),
-    "-",
-    ...kScopes.map((scope): MenuEntry => ({ label: t(`tl.search.scope.${scope}`), checked: search.scope.value === scope, run: pick(search.scope, scope) })),
-    "-",
-    { label: t("tl.search.dim"), checked: search.dim.value, run: pick(search.dim, !search.dim.value) },
-    { label: t("tl.search.list"), run: () => model.showTab("search") },
-  ]);
 }
 
 function SearchBox({ model, search, searchBox }: ToolbarProps) {
@@ -57,111 +25,52 @@ function SearchBox({ model, search, searchBox }: ToolbarProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const count = !reply ? "" : search.at.value >= 0 ? `${search.at.value + 1}/${formatInt(reply.count)}` : formatInt(reply.count);
+  const count = !reply
+    ? ""
+    : search.at.value >= 0
+      ? `${search.at.value + 1}/${formatInt(reply.count)}`
+      : formatInt(reply.count);
   return (
     <div class="tl-search">
-      <input ref={searchBox} type="search" value={search.text.value} placeholder={t("tl.search.hint")} aria-label={t("tl.search.hint")} onInput={(e) => search.type(e.currentTarget.value)} onKeyDown={onKey} />
-      {search.text.value !== "" && <span class="tl-count" aria-live="polite">{search.busy.value ? "…" : count}</span>}
-      <button class="icon" aria-label={t("tl.cmd.search_previous")} title={`${t("tl.cmd.search_previous")} (Shift+Enter)`} onClick={() => void search.go(-1)}>
+      <input
+        ref={searchBox}
+        type="search"
+        value={search.text.value}
+        placeholder={t("tl.search.hint")}
+        aria-label={t("tl.search.hint")}
+        onInput={(e) => search.type(e.currentTarget.value)}
+        onKeyDown={onKey}
+      />
+      {search.text.value !== "" && (
+        <span class="tl-count" aria-live="polite">
+          {search.busy.value ? "…" : count}
+        </span>
+      )}
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.search_previous")}
+        title={`${t("tl.cmd.search_previous")} (Shift+Enter)`}
+        onClick={() => void search.go(-1)}
+      >
         <Icon name="prev" />
       </button>
-      <button class="icon" aria-label={t("tl.cmd.search_next")} title={`${t("tl.cmd.search_next")} (Enter)`} onClick={() => void search.go(1)}>
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.search_next")}
+        title={`${t("tl.cmd.search_next")} (Enter)`}
+        onClick={() => void search.go(1)}
+      >
         <Icon name="next" />
       </button>
-      <button class="icon" aria-label={t("tl.search.options")} onClick={(e) => searchMenu(e.currentTarget, model, search)}>
+      <button
+        class="icon"
+        aria-label={t("tl.search.options")}
+        onClick={(e) => searchMenu(e.currentTarget, model, search)}
+      >
         ▾
       </button>
     </div>
   );
-}
-
-async function flowMenu(anchor: Element, model: TimelineModel): Promise<void> {
-  let cats: { name: string; count: number }[] = [];
-  try {
-    const tracks = model.tree.all.filter((track) => track.kind === "slices").map((track) => track.id);
-    cats = (await model.ds.flows({ cats: [], tracks: tracks.slice(0, 2000), t0: model.meta.extent[0], t1: model.meta.extent[1], max: 1 })).cats;
-  } catch (error) {
-    return toast("error", error instanceof Error ? error.message : String(error));
-  }
-  const chosen = model.flowCats.value;
-  const toggle = (name: string) => () => {
-    model.flowCats.value = chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name].slice(-10);
-    model.viewVersion.value++;
-  };
-  openMenuAt(anchor, cats.length > 0 ? cats.map((cat) => ({ label: cat.name, hint: formatInt(cat.count), checked: chosen.includes(cat.name), run: toggle(cat.name) })) : [{ label: t("tl.flows.none"), disabled: true }]);
-}
-
-function alignMenu(anchor: Element, model: TimelineModel): void {
-  const selected = model.selected.value;
-  const op = (side: "left" | "right") => () => selected && void align(model, { mode: "op", ...selected, side });
-  const manual = () => {
-    const rank = model.detail.value?.rank ?? model.meta.ranks[0]?.rank ?? 0;
-    askText(t("tl.align.manual"), t("tl.align.manual_hint", { rank }), String(offsets.value.get(rank)?.offset ?? 0), (text) => {
-      const ns = parseDuration(text);
-      if (ns === null) return toast("error", t("tl.align.bad_number", { text }));
-      const all = Object.fromEntries([...offsets.value].map(([each, value]) => [String(each), value.offset]));
-      return void align(model, { mode: "manual", offsets: { ...all, [String(rank)]: ns } });
-    });
-  };
-  openMenuAt(anchor, [
-    { label: t("tl.align.auto"), run: () => void align(model, { mode: "auto" }) },
-    { label: t("tl.menu.align_left"), disabled: !selected, run: op("left") },
-    { label: t("tl.menu.align_right"), disabled: !selected, run: op("right") },
-    { label: t("tl.align.manual"), run: manual },
-    { label: t("tl.align.reset"), run: () => void align(model, { mode: "reset" }) },
-  ]);
-}
-
-function markerMenu(anchor: Element, model: TimelineModel): void {
-  const { markers } = model;
-  const entries: MenuEntry[] = markers.list.value.map((marker) => ({
-    label: marker.name,
-    hint: formatDuration(marker.t0),
-    run: () => model.setView(marker.t1 > marker.t0 ? viewAround(marker.t0, marker.t1, 0.1) : { t0: marker.t0 - (model.view.t1 - model.view.t0) / 2, t1: marker.t0 + (model.view.t1 - model.view.t0) / 2 }),
-  }));
-  const rename: MenuEntry[] = markers.list.value.map((marker) => ({
-    label: t("tl.marker.rename", { name: marker.name }),
-    run: () =>
-      askText(t("tl.marker.title"), t("tl.marker.name"), marker.name, (name) => {
-        if (name) markers.change(marker.id, { name });
-        else markers.remove(marker.id);
-        model.invalidate();
-      }),
-  }));
-  const clear = () => {
-    markers.clear();
-    model.invalidate();
-  };
-  openMenuAt(anchor, entries.length === 0 ? [{ label: t("tl.marker.none"), disabled: true }] : [...entries, "-", ...rename, "-", { label: t("tl.marker.clear"), run: clear }]);
-}
-
-function moreMenu(anchor: Element, props: ToolbarProps): void {
-  const { model } = props;
-  const color = (mode: "family" | "name") => () => {
-    const canvas = props.canvas();
-    model.names.style(mode, false, 0);
-    canvas?.restyle();
-  };
-  const metrics = ["busy", "Computing", "Communication", "Communication(Not Overlapped)", "Free"];
-  openMenuAt(anchor, [
-    { label: t("tl.color.family"), checked: model.names.styleMode === "family", run: color("family") },
-    { label: t("tl.color.name"), checked: model.names.styleMode === "name", run: color("name") },
-    "-",
-    ...presets.map((preset): MenuEntry => ({ label: t(preset.title), run: () => preset.apply(model) })),
-    { label: t("tl.menu.expand_all"), run: () => openAll(model, true) },
-    { label: t("tl.menu.collapse_all"), run: () => openAll(model, false) },
-    { label: t("tl.menu.show_all"), disabled: model.layout.hiddenCount === 0 && !model.lanes.value.solo, run: () => showAll(model) },
-    { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
-    ...(model.tree.roots.length > kManyRanks
-      ? (["-", ...metrics.map((metric): MenuEntry => ({ label: t("tl.strip", { metric }), checked: model.stripMetric.value === metric, run: () => ((model.stripMetric.value = metric), model.invalidate()) }))] as MenuEntry[])
-      : []),
-    "-",
-    { label: t("tl.export.link"), run: () => void copyText(location.href) },
-    { label: t("tl.export.png"), run: () => ((view) => view && savePicture(model, view))(props.canvas()) },
-    { label: t("tl.menu.snapshot"), run: () => void saveSnapshot(model) },
-    { label: t("tl.export.view"), run: () => saveViewFile(model) },
-    { label: t("tl.export.open_view"), run: () => openViewFile(model, props.onView) },
-  ]);
 }
 
 export function Toolbar(props: ToolbarProps) {
@@ -171,33 +80,78 @@ export function Toolbar(props: ToolbarProps) {
   const [back, forward] = model.history.depth;
   return (
     <div class="tl-toolbar" role="toolbar" aria-label={t("tl.toolbar")}>
-      <button class="icon" aria-label={t("tl.cmd.undo")} title={`${t("tl.cmd.undo")} (Backspace)`} disabled={back === 0} onClick={() => undo(model)}>
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.undo")}
+        title={`${t("tl.cmd.undo")} (Backspace)`}
+        disabled={back === 0}
+        onClick={() => undo(model)}
+      >
         <Icon name="undo" />
       </button>
-      <button class="icon" aria-label={t("tl.cmd.redo")} title={`${t("tl.cmd.redo")} (Shift+Backspace)`} disabled={forward === 0} onClick={() => redo(model)}>
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.redo")}
+        title={`${t("tl.cmd.redo")} (Shift+Backspace)`}
+        disabled={forward === 0}
+        onClick={() => redo(model)}
+      >
         <Icon name="redo" />
       </button>
-      <button class="icon" aria-label={t("tl.cmd.fit")} title={`${t("tl.cmd.fit")} (Ctrl+0)`} onClick={() => fit(model)}>
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.fit")}
+        title={`${t("tl.cmd.fit")} (Ctrl+0)`}
+        onClick={() => fit(model)}
+      >
         <Icon name="fit" />
       </button>
-      <button class="icon" aria-label={t("tl.cmd.zoom_out")} title={`${t("tl.cmd.zoom_out")} (S)`} onClick={() => zoom(model, 2)}>
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.zoom_out")}
+        title={`${t("tl.cmd.zoom_out")} (S)`}
+        onClick={() => zoom(model, 2)}
+      >
         −
       </button>
-      <button class="icon" aria-label={t("tl.cmd.zoom_in")} title={`${t("tl.cmd.zoom_in")} (W)`} onClick={() => zoom(model, 0.5)}>
+      <button
+        class="icon"
+        aria-label={t("tl.cmd.zoom_in")}
+        title={`${t("tl.cmd.zoom_in")} (W)`}
+        onClick={() => zoom(model, 0.5)}
+      >
         +
       </button>
-      <span class="tl-span" title={t("tl.span")}>{formatDuration(model.view.t1 - model.view.t0)}</span>
+      <span class="tl-span" title={t("tl.span")}>
+        {formatDuration(model.view.t1 - model.view.t0)}
+      </span>
       <SearchBox {...props} />
-      <input ref={filterBox} class="tl-filter" type="search" value={model.laneFilterText.value} placeholder={t("tl.filter.hint")} aria-label={t("tl.filter.hint")} onInput={(e) => model.setLaneFilter(e.currentTarget.value)} />
+      <input
+        ref={filterBox}
+        class="tl-filter"
+        type="search"
+        value={model.laneFilterText.value}
+        placeholder={t("tl.filter.hint")}
+        aria-label={t("tl.filter.hint")}
+        onInput={(e) => model.setLaneFilter(e.currentTarget.value)}
+      />
       {model.lanes.value.solo && (
         <button class="chip" onClick={() => showAll(model)}>{`${t("tl.menu.solo")} ×`}</button>
       )}
       {model.layout.hiddenCount > 0 && (
-        <button class="chip" onClick={() => showAll(model)}>{`${t("tl.hidden", { n: model.layout.hiddenCount })} ×`}</button>
+        <button
+          class="chip"
+          onClick={() => showAll(model)}
+        >{`${t("tl.hidden", { n: model.layout.hiddenCount })} ×`}</button>
       )}
       <span class="grow" />
-      <button onClick={(e) => void flowMenu(e.currentTarget, model)} class={model.flowCats.value.length > 0 ? "toggle on" : ""}>{`${t("tl.flows")} ▾`}</button>
-      {model.tree.roots.length > 1 && <button onClick={(e) => alignMenu(e.currentTarget, model)}>{`${t("tl.align")} ▾`}</button>}
+      <button
+        onClick={(e) => void flowMenu(e.currentTarget, model)}
+        class={model.flowCats.value.length > 0 ? "toggle on" : ""}
+      >{`${t("tl.flows")} ▾`}</button>
+      {model.tree.roots.length > 1 && (
+        <button onClick={(e) => alignMenu(e.currentTarget, model)}>{`${t("tl.align")} ▾`}</button>
+      )}
       <button onClick={(e) => markerMenu(e.currentTarget, model)}>{`${t("tl.markers")} ▾`}</button>
       <button class="icon" aria-label={t("tl.more")} onClick={(e) => moreMenu(e.currentTarget, props)}>
         <Icon name="more" />

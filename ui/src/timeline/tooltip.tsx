@@ -36,11 +36,14 @@ function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; ex
       <>
         <strong>{name}</strong>
         <div>{run.count > 1 ? t("tl.tip.many", { n: run.count, dur }) : dur}</div>
-        {exact && exact.self !== exact.dur && <div class="muted">{`${t("tl.self")} ${formatDuration(exact.self)}`}</div>}
+        {exact && exact.self !== exact.dur && (
+          <div class="muted">{`${t("tl.self")} ${formatDuration(exact.self)}`}</div>
+        )}
       </>
     );
   }
-  if (hover.value !== null && hover.track.kind === "counter") return <strong>{`${hover.track.name}: ${formatShort(hover.value)}`}</strong>;
+  if (hover.value !== null && hover.track.kind === "counter")
+    return <strong>{`${hover.track.name}: ${formatShort(hover.value)}`}</strong>;
   if (hover.value !== null) return <strong>{t("tl.tip.busy", { share: formatPercent(hover.value) })}</strong>;
   return null;
 }

@@ -17,7 +17,14 @@ function tracksOnScreen(model: TimelineModel): number[] {
   return [...ids];
 }
 
-function addKeys(out: TileKey[], tracks: number[], t0: number, t1: number, level: number, extent: [number, number]): void {
+function addKeys(
+  out: TileKey[],
+  tracks: number[],
+  t0: number,
+  t1: number,
+  level: number,
+  extent: [number, number],
+): void {
   const from = Math.max(t0, 0, extent[0] - tileNs(level));
   const to = Math.min(t1, extent[1] + 1);
   if (to <= from) return;

@@ -14,7 +14,11 @@ export interface Loaded<R> {
  * `load` returning null means that there is nothing to ask for.
  */
 export function useLoad<R>(load: (signal: AbortSignal) => Promise<R> | null, deps: unknown[]): Loaded<R> {
-  const [state, setState] = useState<{ data: R | null; error: unknown; busy: boolean }>({ data: null, error: null, busy: true });
+  const [state, setState] = useState<{ data: R | null; error: unknown; busy: boolean }>({
+    data: null,
+    error: null,
+    busy: true,
+  });
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     const control = new AbortController();

@@ -87,8 +87,17 @@ function Frame({ open }: { open: OpenMenu }) {
     box.querySelector<HTMLElement>("input, select, button:not(:disabled)")?.focus();
   }, []);
   return (
-    <div class="menu-backdrop" onPointerDown={(e) => e.target === e.currentTarget && closeMenu()} onContextMenu={(e) => e.preventDefault()}>
-      <div ref={ref} class="menu" role={open.body ? "dialog" : "menu"} onKeyDown={(e) => onKey(e, ref.current, !open.body)}>
+    <div
+      class="menu-backdrop"
+      onPointerDown={(e) => e.target === e.currentTarget && closeMenu()}
+      onContextMenu={(e) => e.preventDefault()}
+    >
+      <div
+        ref={ref}
+        class="menu"
+        role={open.body ? "dialog" : "menu"}
+        onKeyDown={(e) => onKey(e, ref.current, !open.body)}
+      >
         {open.body?.()}
         {open.entries.map((entry, at) => (entry === "-" ? <hr key={at} /> : <MenuButton key={at} item={entry} />))}
       </div>

@@ -12,7 +12,9 @@ export const shots = join(root, "shots");
 
 /** Starts `steplens view PATH`; resolves to {url, close}. */
 export function startProgram(program, path) {
-  const child = spawn(program, ["view", path, "--no-browser", "--assets", join(root, "dist")], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, ["view", path, "--no-browser", "--assets", join(root, "dist")], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   return new Promise((resolve, reject) => {
     let text = "";
     const read = (part) => {
@@ -28,12 +30,20 @@ export function startProgram(program, path) {
 }
 
 export async function launch() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
 }
 
 /** A page whose console errors fail the test; `done()` checks them. */
 export async function openPage(browser, url, { width = 1280, height = 800, dark = false, locale = "en-US" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", locale, acceptDownloads: true });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? "dark" : "light",
+    locale,
+    acceptDownloads: true,
+  });
   const page = await context.newPage();
   const errors = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
@@ -65,7 +75,11 @@ export async function slicePlace(page, lanePath) {
     const box = document.querySelector(".tl-overlay").getBoundingClientRect();
     const scale = model.scale();
     let best = null;
-    for (let index = Math.max(0, Math.floor(scale.t0 / (1024 * 2 ** scale.level))); index * 1024 * 2 ** scale.level < model.view.t1; index++) {
+    for (
+      let index = Math.max(0, Math.floor(scale.t0 / (1024 * 2 ** scale.level)));
+      index * 1024 * 2 ** scale.level < model.view.t1;
+      index++
+    ) {
       const tile = model.cache.get(lane.track.id, scale.level, index);
       const row = tile?.kind === "slices" ? tile.rows[0] : null;
       for (let k = 0; row && k < row.n; k++) {

@@ -17,7 +17,10 @@ export async function run({ browser, mock }) {
     view.frame_ms.length = 0;
     const { model } = view;
     const shown = model.layout.lanes.filter((lane) => lane.y < model.scrollY + model.height);
-    return { lanes: shown.length, rows: shown.reduce((sum, lane) => sum + (lane.form === "header" ? 0 : lane.rows), 0) };
+    return {
+      lanes: shown.length,
+      rows: shown.reduce((sum, lane) => sum + (lane.form === "header" ? 0 : lane.rows), 0),
+    };
   });
   assert.ok(lanes >= 40, `${lanes} lanes`);
   const zoomIn = async () => {
@@ -37,12 +40,30 @@ export async function run({ browser, mock }) {
     await page.mouse.up({ button: "middle" });
     return page.evaluate(() => document.querySelector(".tl-overlay").timeline.frame_ms.slice());
   };
+  const zoom = async () => {
+    await page.mouse.move(box.x + box.width / 2, box.y + 300);
+    await page.evaluate(() => (document.querySelector(".tl-overlay").timeline.frame_ms.length = 0));
+    await page.keyboard.down("Control");
+    for (let k = 0; k < 40; k++) {
+      await page.mouse.wheel(0, k < 20 ? -40 : 40);
+      await page.waitForTimeout(8);
+    }
+    await page.keyboard.up("Control");
+    return page.evaluate(() => document.querySelector(".tl-overlay").timeline.frame_ms.slice());
+  };
   const whole = await pan();
+  const zooming = await zoom();
   await zoomIn();
   const near = await pan();
-  for (const [what, times] of [["whole trace", whole], ["zoomed in", near]]) {
+  for (const [what, times] of [
+    ["whole trace", whole],
+    ["zooming", zooming],
+    ["zoomed in", near],
+  ]) {
     const sorted = [...times].sort((a, b) => a - b);
-    console.log(`    ${what}: ${lanes} lanes, ${rows} rows x ${Math.round(box.width)} px, ${times.length} frames, median ${median(times).toFixed(2)} ms, p95 ${sorted[Math.floor(times.length * 0.95)].toFixed(2)} ms`);
+    console.log(
+      `    ${what}: ${lanes} lanes, ${rows} rows x ${Math.round(box.width)} px, ${times.length} frames, median ${median(times).toFixed(2)} ms, p95 ${sorted[Math.floor(times.length * 0.95)].toFixed(2)} ms`,
+    );
     assert.ok(times.length > 20, "frames were drawn");
     assert.ok(median(times) <= 8, `${what}: median ${median(times)} ms`);
   }

@@ -10,11 +10,17 @@ const program = process.env.STEPLENS ?? "";
 const data = process.env.DATA ?? "/work/shared/data";
 const browser = await launch();
 let failed = 0;
-for (const file of readdirSync(here).filter((each) => each.endsWith(".test.mjs") && each.includes(wanted)).sort()) {
+for (const file of readdirSync(here)
+  .filter((each) => each.endsWith(".test.mjs") && each.includes(wanted))
+  .sort()) {
   const test = await import(join(here, file));
   const servers = [];
   const kept = async (starting) => (servers.push(await starting), servers.at(-1));
-  const context = { browser, mock: (shape) => kept(startMock(shape)), program: (path) => kept(startProgram(program, join(data, path))) };
+  const context = {
+    browser,
+    mock: (shape) => kept(startMock(shape)),
+    program: (path) => kept(startProgram(program, join(data, path))),
+  };
   if (test.needsProgram && !program) {
     console.log(`skip ${test.name}: STEPLENS is not set`);
     continue;

@@ -4,7 +4,8 @@ import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs
 export const name = "timeline by keyboard and mouse";
 
 const view = (page) => page.evaluate(() => ({ ...document.querySelector(".tl-overlay").timeline.model.view }));
-const lanes = (page) => page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
+const lanes = (page) =>
+  page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
 const span = (v) => v.t1 - v.t0;
 
 async function moving(page) {
@@ -41,7 +42,10 @@ async function keyboardSelection(page) {
   await page.waitForSelector(".totals");
   await page.keyboard.press("m");
   await page.keyboard.press("k");
-  assert.equal(await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.markers.list.value.length), 1);
+  assert.equal(
+    await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.markers.list.value.length),
+    1,
+  );
   await page.keyboard.press("Escape");
   assert.equal(await page.locator(".sel-name").count(), 0);
 }
@@ -88,7 +92,7 @@ async function menus(page) {
 async function flows(page) {
   await page.getByRole("button", { name: /^Flows/ }).click();
   await page.getByRole("menuitem", { name: /HostToDevice/ }).click();
-  await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.flows.length >= 0);
+  await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.cats.length > 0);
 }
 
 async function safeNames(page) {
@@ -118,6 +122,44 @@ async function manyRanks(browser, mock) {
   await done();
 }
 
+async function panels(page) {
+  const place = await slicePlace(page, "r0/python/30965");
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".sel-name");
+  await page.getByRole("tab", { name: "Flame", exact: true }).click();
+  await page.waitForSelector(".flame canvas");
+  await page.waitForTimeout(200);
+  await shot(page, "mock-flame");
+  await page.getByRole("tab", { name: "System view", exact: true }).click();
+  await page.waitForSelector(".stats-body .tr");
+  await shot(page, "mock-stats");
+  await page.getByRole("tab", { name: "Slice", exact: true }).click();
+}
+
+/** To another page and back: the view is as it was left. */
+async function thereAndBack(page) {
+  await page.mouse.move(2, 2);
+  await page.keyboard.press("w");
+  await page.waitForTimeout(500);
+  const before = await view(page);
+  await page.keyboard.press("Alt+8");
+  await page.waitForFunction(() => location.hash.startsWith("#/data"));
+  await page.keyboard.press("Alt+2");
+  await timelineReady(page);
+  const after = await view(page);
+  assert.ok(Math.abs(after.t0 - before.t0) < 2 && Math.abs(after.t1 - before.t1) < 2, "the view is kept");
+}
+
+/** The server goes away: a banner says so and what is seen stays. */
+async function serverGone(browser, mock) {
+  const server = await mock({ ranks: 1, kernels: 20 });
+  const { page } = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(page);
+  server.close();
+  await page.waitForSelector(".banner");
+  assert.ok((await page.locator(".lane").count()) > 3);
+}
+
 export async function run({ browser, mock }) {
   const server = await mock({ ranks: 2, kernels: 200 });
   const { page, done } = await openPage(browser, `${server.url}#/timeline`);
@@ -128,7 +170,10 @@ export async function run({ browser, mock }) {
   await flows(page);
   await menus(page);
   await safeNames(page);
+  await panels(page);
+  await thereAndBack(page);
   await words(page);
   await done();
+  await serverGone(browser, mock);
   await manyRanks(browser, mock);
 }

@@ -60,7 +60,10 @@ async function linkReload(page) {
 async function looks(browser, url) {
   for (const dark of [false, true]) {
     for (const locale of ["en-US", "zh-CN"]) {
-      for (const [width, height] of [[1280, 800], [2560, 1440]]) {
+      for (const [width, height] of [
+        [1280, 800],
+        [2560, 1440],
+      ]) {
         const { page, done } = await openPage(browser, url, { width, height, dark, locale });
         await timelineReady(page);
         await selectSlice(page);

@@ -39,7 +39,13 @@ export class Dataset {
   }
 
   put(track, name, begin, dur) {
-    track.slices.push({ name: this.intern(name), begin: Math.round(begin), dur: Math.round(dur), ord: track.slices.length, row: 0 });
+    track.slices.push({
+      name: this.intern(name),
+      begin: Math.round(begin),
+      dur: Math.round(dur),
+      ord: track.slices.length,
+      row: 0,
+    });
     this.extent[1] = Math.max(this.extent[1], Math.round(begin + dur));
     return track.slices.length - 1;
   }

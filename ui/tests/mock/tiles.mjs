@@ -21,9 +21,21 @@ export function rowRuns(slices, begin, width) {
     }
     const at = last ? Math.max(x0, last.x1) : x0;
     const fl = (from < 0 ? 1 : 0) | (to > kBuckets ? 2 : 0);
-    runs.push({ x0: at, x1, name: slice.name, ord: slice.ord, dur: slice.dur, cnt: starts, sum: Math.min(to, kBuckets) - Math.max(from, at), fl });
+    runs.push({
+      x0: at,
+      x1,
+      name: slice.name,
+      ord: slice.ord,
+      dur: slice.dur,
+      cnt: starts,
+      sum: Math.min(to, kBuckets) - Math.max(from, at),
+      fl,
+    });
   }
-  return runs.map((run) => ({ ...run, cov: Math.max(1, Math.min(255, Math.round((255 * run.sum) / (run.x1 - run.x0)))) }));
+  return runs.map((run) => ({
+    ...run,
+    cov: Math.max(1, Math.min(255, Math.round((255 * run.sum) / (run.x1 - run.x0)))),
+  }));
 }
 
 class Writer {
@@ -57,10 +69,25 @@ function slicesPayload(out, track, begin, width) {
   out.u16(track.rows);
   out.u16(0);
   for (let row = 0; row < track.rows; row++) {
-    const runs = rowRuns(track.slices.filter((slice) => slice.row === row), begin, width);
+    const runs = rowRuns(
+      track.slices.filter((slice) => slice.row === row),
+      begin,
+      width,
+    );
     out.u32(runs.length);
-    for (const [field, kind] of [["x0", "u16"], ["x1", "u16"], ["name", "u32"], ["ord", "u32"], ["cnt", "u16"], ["cov", "u8"], ["fl", "u8"]]) {
-      out.array(runs.map((run) => run[field]), kind);
+    for (const [field, kind] of [
+      ["x0", "u16"],
+      ["x1", "u16"],
+      ["name", "u32"],
+      ["ord", "u32"],
+      ["cnt", "u16"],
+      ["cov", "u8"],
+      ["fl", "u8"],
+    ]) {
+      out.array(
+        runs.map((run) => run[field]),
+        kind,
+      );
     }
   }
 }
@@ -80,7 +107,15 @@ function summaryPayload(out, dataset, track, begin, width) {
     else runs.push({ x0: x, x1: x + 1, cov: cover[x] });
   }
   out.u32(runs.length);
-  for (const [field, kind] of [["x0", "u16"], ["x1", "u16"], ["cov", "u8"]]) out.array(runs.map((run) => run[field]), kind);
+  for (const [field, kind] of [
+    ["x0", "u16"],
+    ["x1", "u16"],
+    ["cov", "u8"],
+  ])
+    out.array(
+      runs.map((run) => run[field]),
+      kind,
+    );
 }
 
 function counterPayload(out, track, begin, width) {
@@ -99,7 +134,11 @@ function counterPayload(out, track, begin, width) {
   out.u16(0);
   out.u32(xs.length);
   out.array(xs, "u16");
-  for (const field of ["min", "max", "last"]) out.array(xs.map((x) => buckets.get(x)[field]), "f32");
+  for (const field of ["min", "max", "last"])
+    out.array(
+      xs.map((x) => buckets.get(x)[field]),
+      "f32",
+    );
 }
 
 /** One tile with its header. */

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatBytes, formatCell, formatDuration, formatInt, formatMoment, formatWall, middleEllipsis, parseDuration } from "../../src/format";
+import {
+  formatBytes,
+  formatCell,
+  formatDuration,
+  formatInt,
+  formatMoment,
+  formatWall,
+  middleEllipsis,
+  parseDuration,
+} from "../../src/format";
 import { formatMessage } from "../../src/i18n/message";
 import { keyNames } from "../../src/state/commands";
 import { formatHash, parseHash } from "../../src/state/router";
@@ -13,7 +22,13 @@ import { kMaxHeight, mapScroll, scrollBy, scrollTopOf } from "../../src/widgets/
 import { niceTicks } from "../../src/charts/ticks";
 
 test("durations choose their unit", () => {
-  assert.deepEqual([0, 118, 1250, 3_217_000, 1_204_000_000].map(formatDuration), ["0 ns", "118 ns", "1.250 us", "3.217 ms", "1.204 s"]);
+  assert.deepEqual([0, 118, 1250, 3_217_000, 1_204_000_000].map(formatDuration), [
+    "0 ns",
+    "118 ns",
+    "1.250 us",
+    "3.217 ms",
+    "1.204 s",
+  ]);
   assert.equal(formatDuration(-1500), "-1.500 us");
 });
 
@@ -24,7 +39,15 @@ test("moments have the digits their step needs", () => {
 });
 
 test("times are read with their unit", () => {
-  assert.deepEqual(["500", "12us", "1.204 s", "3ms", "x", "1.2.3", ""].map(parseDuration), [500, 12_000, 1_204_000_000, 3_000_000, null, null, null]);
+  assert.deepEqual(["500", "12us", "1.204 s", "3ms", "x", "1.2.3", ""].map(parseDuration), [
+    500,
+    12_000,
+    1_204_000_000,
+    3_000_000,
+    null,
+    null,
+    null,
+  ]);
 });
 
 test("cells keep the digits of their column", () => {
@@ -65,7 +88,8 @@ test("the filter language is read", () => {
 test("lane filters go by words, ranks and regular expressions", () => {
   const lane = { name: "Stream 2", label: "rank 3 / Ascend Hardware / Stream 2", path: "r3/hw/stream2", rank: 3 };
   assert.equal(laneFilter("  "), null);
-  for (const text of ["hardware", "stream rank=0,2-5", "/stream \\d/", "lane:hw", "/(/"]) assert.ok(laneFilter(text)!(lane), text);
+  for (const text of ["hardware", "stream rank=0,2-5", "/stream \\d/", "lane:hw", "/(/"])
+    assert.ok(laneFilter(text)!(lane), text);
   for (const text of ["python", "rank=4", "/^stream/ x", "lane!~stream"]) assert.ok(!laneFilter(text)!(lane), text);
 });
 
@@ -111,9 +135,20 @@ test("scroll positions map to rows, also where there are too many for pixels", (
 });
 
 test("local rows are filtered and sorted as the server would", () => {
-  const columns = [{ name: "n", type: "text" as const }, { name: "v", type: "double" as const }];
-  const rows = [["a", 3], ["b", 1], ["ab", 2], ["c", null]];
-  const pick = (filter: Parameters<typeof selectRows>[2]["filter"], sort: Parameters<typeof selectRows>[2]["sort"] = []) => selectRows(columns, rows, { filter, sort }).map((row) => row[0]);
+  const columns = [
+    { name: "n", type: "text" as const },
+    { name: "v", type: "double" as const },
+  ];
+  const rows = [
+    ["a", 3],
+    ["b", 1],
+    ["ab", 2],
+    ["c", null],
+  ];
+  const pick = (
+    filter: Parameters<typeof selectRows>[2]["filter"],
+    sort: Parameters<typeof selectRows>[2]["sort"] = [],
+  ) => selectRows(columns, rows, { filter, sort }).map((row) => row[0]);
   assert.deepEqual(pick([{ col: "n", op: "contains", value: "A" }]), ["a", "ab"]);
   assert.deepEqual(pick([{ col: "v", op: ">=", value: 2 }]), ["a", "ab"]);
   assert.deepEqual(pick([], [{ col: "v", desc: true }]), ["a", "ab", "b", "c"]);
@@ -127,7 +162,8 @@ test("csv and tsv quote what they must", () => {
 });
 
 test("keys have a name by character and by place", () => {
-  const key = (over: Partial<KeyboardEvent>) => keyNames({ key: "w", code: "KeyW", ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...over });
+  const key = (over: Partial<KeyboardEvent>) =>
+    keyNames({ key: "w", code: "KeyW", ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...over });
   assert.ok(key({}).includes("W") && key({}).includes("code:KeyW"));
   assert.ok(key({ key: "P", code: "KeyP", ctrlKey: true, shiftKey: true }).includes("Ctrl+Shift+P"));
   assert.ok(key({ key: "?", code: "Slash", shiftKey: true }).includes("?"));
@@ -137,7 +173,10 @@ test("keys have a name by character and by place", () => {
 test("view files of others are refused", () => {
   assert.equal(parseViewFile("{"), null);
   assert.equal(parseViewFile('{"steplens":"other","state":{}}'), null);
-  assert.deepEqual(parseViewFile('{"steplens":"view","state":{"t":"1,2","bad":3}}'), { state: { t: "1,2" }, markers: [] });
+  assert.deepEqual(parseViewFile('{"steplens":"view","state":{"t":"1,2","bad":3}}'), {
+    state: { t: "1,2" },
+    markers: [],
+  });
 });
 
 test("ticks are round", () => {

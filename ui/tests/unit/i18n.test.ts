@@ -31,12 +31,21 @@ const zh = read("zh");
 const code = sources(src).join("\n");
 
 test("both languages have the same keys", () => {
-  assert.deepEqual(Object.keys(en).filter((key) => !(key in zh)), [], "missing in zh");
-  assert.deepEqual(Object.keys(zh).filter((key) => !(key in en)), [], "missing in en");
+  assert.deepEqual(
+    Object.keys(en).filter((key) => !(key in zh)),
+    [],
+    "missing in zh",
+  );
+  assert.deepEqual(
+    Object.keys(zh).filter((key) => !(key in en)),
+    [],
+    "missing in en",
+  );
 });
 
 test("both languages use the same placeholders", () => {
-  const names = (text: string) => new Set([...text.matchAll(/\{(\w+)/g)].map((match) => match[1]).filter((name) => !/^(one|other)$/.test(name!)));
+  const names = (text: string) =>
+    new Set([...text.matchAll(/\{(\w+)/g)].map((match) => match[1]).filter((name) => !/^(one|other)$/.test(name!)));
   for (const key of Object.keys(en)) {
     const wanted = names(en[key]!.replace(/\{#[^}]*\}|\{[^{},]* [^{},]*\}/g, ""));
     const found = names(zh[key] ?? "");
@@ -48,12 +57,18 @@ test("every key in the code is in the catalogues", () => {
   const used = new Set([...code.matchAll(/\bt\(\s*"([^"]+)"/g)].map((match) => match[1]!));
   for (const match of code.matchAll(/title: "((?:cmd|page|tl|help)\.[^"]+)"/g)) used.add(match[1]!);
   assert.ok(used.size > 100);
-  assert.deepEqual([...used].filter((key) => !(key in en)), []);
+  assert.deepEqual(
+    [...used].filter((key) => !(key in en)),
+    [],
+  );
 });
 
 test("keys made of a prefix and a name exist for every prefix", () => {
   for (const match of code.matchAll(/\bt\(`([^`$]+)\$\{/g)) {
-    assert.ok(Object.keys(en).some((key) => key.startsWith(match[1]!)), `no key begins with ${match[1]}`);
+    assert.ok(
+      Object.keys(en).some((key) => key.startsWith(match[1]!)),
+      `no key begins with ${match[1]}`,
+    );
   }
   for (const match of code.matchAll(/command\("(\w+)"/g)) assert.ok(`tl.cmd.${match[1]}` in en, match[1]);
 });

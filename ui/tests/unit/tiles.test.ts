@@ -33,11 +33,18 @@ test("slice tiles decode to the runs that were encoded", () => {
   assert.equal(tile.kind, "slices");
   if (tile.kind !== "slices") return;
   assert.equal(tile.rows.length, stream.rows);
-  const expected = rowRuns(stream.slices!.filter((slice) => slice.row === 0), 0, 2 ** level);
+  const expected = rowRuns(
+    stream.slices!.filter((slice) => slice.row === 0),
+    0,
+    2 ** level,
+  );
   const row = tile.rows[0]!;
   assert.equal(row.n, expected.length);
   expected.forEach((run, k) => {
-    assert.deepEqual([row.x0[k], row.x1[k], row.name[k], row.ord[k], row.cnt[k], row.cov[k], row.fl[k]], [run.x0, run.x1, run.name, run.ord, run.cnt, run.cov, run.fl]);
+    assert.deepEqual(
+      [row.x0[k], row.x1[k], row.name[k], row.ord[k], row.cnt[k], row.cov[k], row.fl[k]],
+      [run.x0, run.x1, run.name, run.ord, run.cnt, run.cov, run.fl],
+    );
   });
 });
 
@@ -56,8 +63,19 @@ test("every slice that starts in a tile is counted once", () => {
 test("summary and counter tiles decode, unknown tracks are empty", () => {
   const hw = dataset.tracks.find((track) => track.path === "r0/hw")!;
   const hbm = dataset.tracks.find((track) => track.kind === "counter")!;
-  const tiles = decodeTiles(buffer(encodeTiles(dataset, [[hw.id, 15, 0], [hbm.id, 15, 0], [999, 15, 0]])));
-  assert.deepEqual(tiles.map((tile) => tile.kind), ["summary", "counter", "empty"]);
+  const tiles = decodeTiles(
+    buffer(
+      encodeTiles(dataset, [
+        [hw.id, 15, 0],
+        [hbm.id, 15, 0],
+        [999, 15, 0],
+      ]),
+    ),
+  );
+  assert.deepEqual(
+    tiles.map((tile) => tile.kind),
+    ["summary", "counter", "empty"],
+  );
   const counter = tiles[1]!;
   if (counter.kind !== "counter") return;
   const series = counter.series[0]!;
@@ -76,7 +94,10 @@ test("bytes that are cut off anywhere are refused, not misread", () => {
 
 test("first run after a bucket is found by bisection", () => {
   const x1 = Uint16Array.from([2, 5, 9]);
-  assert.deepEqual([0, 1, 2, 4, 5, 8, 9].map((x) => firstRunAfter(x1, x)), [0, 0, 1, 1, 2, 2, 3]);
+  assert.deepEqual(
+    [0, 1, 2, 4, 5, 8, 9].map((x) => firstRunAfter(x1, x)),
+    [0, 0, 1, 1, 2, 2, 3],
+  );
 });
 
 test("a missing tile is drawn from a coarser one, else from finer ones", () => {
@@ -84,7 +105,10 @@ test("a missing tile is drawn from a coarser one, else from finer ones", () => {
   const put = (level: number, index: number) => cache.put({ kind: "empty", track: 1, level, index, bytes: 16 });
   assert.deepEqual(cache.sources(1, 10, 4), []);
   put(9, 8);
-  assert.deepEqual(cache.sources(1, 10, 4).map((source) => source.tile.level), [9]);
+  assert.deepEqual(
+    cache.sources(1, 10, 4).map((source) => source.tile.level),
+    [9],
+  );
   put(12, 1);
   const coarse = cache.sources(1, 10, 4)[0]!;
   assert.equal(coarse.tile.level, 12);

@@ -10,6 +10,7 @@ import { hitRow, rowOfSlice } from "../../src/timeline/hit";
 import { computeLayout, laneAt, lanesIn, type LaneState } from "../../src/timeline/layout";
 import { levelFor } from "../../src/timeline/lod";
 import { fitText } from "../../src/timeline/labels";
+import { stepToShow } from "../../src/timeline/moving";
 import { NameTable } from "../../src/timeline/names";
 import { fillRow, makeBitmap, type Scale, shiftBitmap } from "../../src/timeline/raster";
 import { TileCache } from "../../src/timeline/tile_cache";
@@ -20,7 +21,16 @@ import { axisTicks } from "../../src/timeline/axis";
 const dataset = new Dataset({ ranks: 2, kernels: 60 });
 const tree = new TrackTree(answers.tracks(dataset));
 const stream = dataset.tracks.find((track) => track.path === "r0/hw/stream2")!;
-const none: LaneState = { opened: new Set(), closed: new Set(), hidden: new Set(), pinned: [], solo: "", filter: null, ranks: null };
+const none: LaneState = {
+  opened: new Set(),
+  closed: new Set(),
+  hidden: new Set(),
+  pinned: [],
+  solo: "",
+  filter: null,
+  ranks: null,
+  order: null,
+};
 
 function scaleOf(t0: number, t1: number, width: number): Scale {
   const nsPerPx = (t1 - t0) / width;
@@ -76,13 +86,24 @@ test("lanes are stacked without gaps and found again by height", () => {
 });
 
 test("hidden, solo, filter, rank and pin change what is shown", () => {
-  const paths = (state: Partial<LaneState>) => computeLayout(tree, { ...none, ...state }).lanes.map((lane) => lane.track.path);
+  const paths = (state: Partial<LaneState>) =>
+    computeLayout(tree, { ...none, ...state }).lanes.map((lane) => lane.track.path);
   assert.ok(!paths({ hidden: new Set(["r0/hw"]) }).some((path) => path.startsWith("r0/hw")));
   assert.deepEqual(paths({ solo: "r1/hw" }), ["r1", "r1/hw", "r1/hw/stream2"]);
-  assert.deepEqual(paths({ filter: (track) => track.name === "Stream 2" }), ["r0", "r0/hw", "r0/hw/stream2", "r1", "r1/hw", "r1/hw/stream2"]);
+  assert.deepEqual(paths({ filter: (track) => track.name === "Stream 2" }), [
+    "r0",
+    "r0/hw",
+    "r0/hw/stream2",
+    "r1",
+    "r1/hw",
+    "r1/hw/stream2",
+  ]);
   assert.ok(paths({ ranks: new Set([1]) }).every((path) => path.startsWith("r1")));
   const pinned = computeLayout(tree, { ...none, pinned: ["r1/hw/stream2", "gone"] });
-  assert.deepEqual(pinned.pinned.map((lane) => lane.track.path), ["r1/hw/stream2"]);
+  assert.deepEqual(
+    pinned.pinned.map((lane) => lane.track.path),
+    ["r1/hw/stream2"],
+  );
   assert.ok(paths({ closed: new Set(["r0"]) }).includes("r0") && !paths({ closed: new Set(["r0"]) }).includes("r0/hw"));
 });
 
@@ -91,9 +112,14 @@ test("many ranks start as strips", () => {
   const layout = computeLayout(many, none);
   assert.equal(layout.lanes.length, 40);
   assert.ok(layout.lanes.every((lane) => lane.form === "strip"));
+  const sorted = computeLayout(many, { ...none, order: [7, 3] }).lanes.map((lane) => lane.track.rank);
+  assert.deepEqual(sorted.slice(0, 4), [7, 3, 0, 1]);
 });
 
-const names = new NameTable(() => Promise.resolve({}), () => undefined);
+const names = new NameTable(
+  () => Promise.resolve({}),
+  () => undefined,
+);
 names.add(Object.fromEntries(dataset.strings.entries()));
 const paint = { ground: pixel(255, 255, 255), bar: pixel(0, 0, 0), names };
 
@@ -117,7 +143,10 @@ test("a slice that is there colours its pixel, empty time keeps the ground", () 
   const scale = scaleOf(0, 200_000, 1600);
   const cache = cacheFor(scale, stream.id);
   const bitmap = makeBitmap(1600, 1);
-  fillRow(bitmap, { track: stream.id, row: 0, family: "vector", at: 0, kind: "slices" }, cache, scale, paint, { from: 0, to: 1600 });
+  fillRow(bitmap, { track: stream.id, row: 0, family: "vector", at: 0, kind: "slices" }, cache, scale, paint, {
+    from: 0,
+    to: 1600,
+  });
   const first = stream.slices![0]!;
   assert.notEqual(bitmap.body[Math.floor((first.begin + first.dur / 2) / scale.nsPerPx)], paint.ground);
   assert.equal(bitmap.body[0], paint.ground);
@@ -144,6 +173,16 @@ test("views can be gone back and forth through", () => {
   assert.deepEqual(history.redo({ t0: 0, t1: 10 }), { t0: 2, t1: 8 });
 });
 
+test("N shows the step that is looked at, then walks", () => {
+  const steps = [0, 1, 2].map((k) => ({ step: k, begin: k * 100, end: k * 100 + 100 }));
+  assert.equal(stepToShow(steps, { t0: 0, t1: 300 }, 1), 0);
+  assert.equal(stepToShow(steps, { t0: 0, t1: 300 }, -1), 2);
+  assert.equal(stepToShow(steps, { t0: 110, t1: 130 }, 1), 1);
+  assert.equal(stepToShow(steps, { t0: 95, t1: 205 }, 1), 2);
+  assert.equal(stepToShow(steps, { t0: 95, t1: 205 }, -1), 0);
+  assert.equal(stepToShow([], { t0: 0, t1: 1 }, 1), -1);
+});
+
 test("colours: families by place and name, running numbers do not matter", () => {
   const track = tree.byPath.get("r0/hw/stream2")!;
   assert.equal(trackFamily(track, tree.ancestors(track)), "vector");
@@ -158,7 +197,8 @@ test("colours: families by place and name, running numbers do not matter", () =>
 
 test("labels are cut in the middle and never wider than their slice", () => {
   const measure = (text: string) => text.length * 6;
-  for (const room of [10, 30, 60, 90, 500]) assert.ok(measure(fitText(measure, "aten::scaled_dot_product", room)) <= room);
+  for (const room of [10, 30, 60, 90, 500])
+    assert.ok(measure(fitText(measure, "aten::scaled_dot_product", room)) <= room);
   assert.equal(fitText(measure, "abc", 18), "abc");
   assert.match(fitText(measure, "aten::scaled_dot_product", 72), /^aten.*…/);
 });
@@ -170,8 +210,28 @@ test("axis ticks are round and lie in view", () => {
 });
 
 test("flame children lie inside their parents, widest first", () => {
-  const node = (id: number, parent: number, total: number): FlameNode => ({ id, parent, name: `n${id}`, total_ns: total, self_ns: 0, count: 1, depth: 0, x: 0, w: 0 });
+  const node = (id: number, parent: number, total: number): FlameNode => ({
+    id,
+    parent,
+    name: `n${id}`,
+    total_ns: total,
+    self_ns: 0,
+    count: 1,
+    depth: 0,
+    x: 0,
+    w: 0,
+  });
   const placed = layoutFlame([node(1, 0, 100), node(2, 1, 20), node(3, 1, 60)], null);
-  assert.deepEqual(placed.map((each) => [each.id, each.depth, Math.round(each.x * 100), Math.round(each.w * 100)]), [[1, 0, 0, 100], [3, 1, 0, 60], [2, 1, 60, 20]]);
-  assert.deepEqual(layoutFlame([node(1, 0, 100), node(2, 1, 20)], 2).map((each) => [each.id, each.w]), [[2, 1]]);
+  assert.deepEqual(
+    placed.map((each) => [each.id, each.depth, Math.round(each.x * 100), Math.round(each.w * 100)]),
+    [
+      [1, 0, 0, 100],
+      [3, 1, 0, 60],
+      [2, 1, 60, 20],
+    ],
+  );
+  assert.deepEqual(
+    layoutFlame([node(1, 0, 100), node(2, 1, 20)], 2).map((each) => [each.id, each.w]),
+    [[2, 1]],
+  );
 });

@@ -51,9 +51,17 @@ function Parts({ total }: { total: RangeReply["total"] }) {
   const sum = parts.reduce((all, part) => all + part.ns, 0);
   if (sum <= 0) return null;
   return (
-    <div class="parts" role="img" aria-label={parts.map((part) => `${t(`tl.part.${part.name}`)} ${formatPercent(part.ns / sum)}`).join(", ")}>
+    <div
+      class="parts"
+      role="img"
+      aria-label={parts.map((part) => `${t(`tl.part.${part.name}`)} ${formatPercent(part.ns / sum)}`).join(", ")}
+    >
       {parts.map((part) => (
-        <i key={part.name} style={{ width: `${(100 * part.ns) / sum}%`, background: partColors[part.name] ?? "" }} title={`${t(`tl.part.${part.name}`)} ${formatDuration(part.ns)}`} />
+        <i
+          key={part.name}
+          style={{ width: `${(100 * part.ns) / sum}%`, background: partColors[part.name] ?? "" }}
+          title={`${t(`tl.part.${part.name}`)} ${formatDuration(part.ns)}`}
+        />
       ))}
     </div>
   );
@@ -63,11 +71,21 @@ function Totals({ reply, area }: { reply: RangeReply; area: Area }) {
   const { total } = reply;
   return (
     <div class="totals">
-      <span>{`${t("range")}: `}<strong>{formatDuration(total.range)}</strong></span>
+      <span>
+        {`${t("range")}: `}
+        <strong>{formatDuration(total.range)}</strong>
+      </span>
       <span>{t("tl.area.lanes", { n: area.tracks.length })}</span>
       <span>{t("tl.area.slices", { n: total.count })}</span>
-      <span title={t("tl.area.sum_hint")}>{`${t("tl.area.sum")}: `}<strong>{formatDuration(total.sum)}</strong></span>
-      <span title={t("tl.area.covered_hint")}>{`${t("tl.area.covered")}: `}<strong>{formatDuration(total.covered)}</strong>{` (${formatPercent(total.range > 0 ? total.covered / total.range : 0)})`}</span>
+      <span title={t("tl.area.sum_hint")}>
+        {`${t("tl.area.sum")}: `}
+        <strong>{formatDuration(total.sum)}</strong>
+      </span>
+      <span title={t("tl.area.covered_hint")}>
+        {`${t("tl.area.covered")}: `}
+        <strong>{formatDuration(total.covered)}</strong>
+        {` (${formatPercent(total.range > 0 ? total.covered / total.range : 0)})`}
+      </span>
       <Parts total={total} />
     </div>
   );
@@ -76,14 +94,29 @@ function Totals({ reply, area }: { reply: RangeReply; area: Area }) {
 export function AreaPanel({ model, search }: Props) {
   const area = model.area.value;
   const clip = model.clip.value;
-  const query = area && { tracks: area.tracks, t0: area.t0, t1: area.t1, clip, by: "name", ...(area.rows ? { rows: area.rows } : {}) };
-  const loaded = useLoad((signal) => (query && query.tracks.length > 0 ? model.ds.range(query, signal) : null), [JSON.stringify(query)]);
+  const query = area && {
+    tracks: area.tracks,
+    t0: area.t0,
+    t1: area.t1,
+    clip,
+    by: "name",
+    ...(area.rows ? { rows: area.rows } : {}),
+  };
+  const loaded = useLoad(
+    (signal) => (query && query.tracks.length > 0 ? model.ds.range(query, signal) : null),
+    [JSON.stringify(query)],
+  );
   const reply = loaded.data;
   useEffect(() => {
     model.areaStats.value = reply;
   }, [reply]);
   const source = useMemo(() => reply && localSource(JSON.stringify(query), columnsOf(reply), rowsOf(reply)), [reply]);
-  if (!area) return <EmptyState title={t("tl.area.none")}><p class="muted">{t("tl.area.none_text")}</p></EmptyState>;
+  if (!area)
+    return (
+      <EmptyState title={t("tl.area.none")}>
+        <p class="muted">{t("tl.area.none_text")}</p>
+      </EmptyState>
+    );
   if (area.tracks.length === 0) return <EmptyState title={t("tl.area.no_lanes")} />;
   if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
   if (!reply || !source) return <Loading />;
@@ -100,10 +133,13 @@ export function AreaPanel({ model, search }: Props) {
         <Totals reply={reply} area={area} />
         <span class="grow" />
         <label title={t("tl.area.clip_hint")}>
-          <input type="checkbox" checked={clip} onChange={(e) => (model.clip.value = e.currentTarget.checked)} /> {t("tl.area.clip")}
+          <input type="checkbox" checked={clip} onChange={(e) => (model.clip.value = e.currentTarget.checked)} />{" "}
+          {t("tl.area.clip")}
         </label>
         <button onClick={() => zoomToSelection(model)}>{t("tl.sel.zoom")}</button>
-        <button onClick={() => setScope({ range: [area.t0, area.t1] })}>{t("tl.menu.scope")}</button>
+        <button title={t("tl.menu.scope")} onClick={() => setScope({ range: [area.t0, area.t1] })}>
+          {t("tl.area.scope")}
+        </button>
       </div>
       <DataTable
         source={source}

@@ -16,8 +16,16 @@ export function jumpOf(model: TimelineModel): (row: RowView) => void {
 }
 
 export function EventsPanel({ model }: { model: TimelineModel }) {
-  const chosen = model.eventTracks.value.length > 0 ? model.eventTracks.value : model.selected.value ? [model.selected.value.track] : [];
-  const source = useMemo(() => serverSource(model.ds, { source: "events", args: { tracks: chosen } }), [chosen.join(",")]);
+  const chosen =
+    model.eventTracks.value.length > 0
+      ? model.eventTracks.value
+      : model.selected.value
+        ? [model.selected.value.track]
+        : [];
+  const source = useMemo(
+    () => serverSource(model.ds, { source: "events", args: { tracks: chosen } }),
+    [chosen.join(",")],
+  );
   const columns = {
     name: { title: t("tl.area.name"), width: 300 },
     start_ns: { title: `${t("tl.sel.start")}(ns)` },
@@ -28,6 +36,11 @@ export function EventsPanel({ model }: { model: TimelineModel }) {
     track: { hidden: true },
     i: { hidden: true },
   };
-  if (chosen.length === 0) return <EmptyState title={t("tl.events.none")}><p class="muted">{t("tl.events.none_text")}</p></EmptyState>;
+  if (chosen.length === 0)
+    return (
+      <EmptyState title={t("tl.events.none")}>
+        <p class="muted">{t("tl.events.none_text")}</p>
+      </EmptyState>
+    );
   return <DataTable source={source} name={t("tl.tab.events")} columns={columns} onJump={jumpOf(model)} />;
 }

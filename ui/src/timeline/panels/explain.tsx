@@ -20,10 +20,18 @@ function Item({ model, item }: { model: TimelineModel; item: ExplainItem }) {
   const text = word(item.text, item.key, item.args);
   return (
     <li>
-      <span class="explain-bar"><i style={{ width: `${Math.round(100 * Math.max(0, Math.min(1, item.share ?? 0)))}%` }} /></span>
+      <span class="explain-bar">
+        <i style={{ width: `${Math.round(100 * Math.max(0, Math.min(1, item.share ?? 0)))}%` }} />
+      </span>
       <span class="explain-share">{item.share === undefined ? "" : formatPercent(item.share, 0)}</span>
       <span class="explain-ns">{item.ns === undefined ? "" : formatDuration(item.ns)}</span>
-      {jumps ? <button class="link" onClick={() => go(model, item)}>{text}</button> : <span>{text}</span>}
+      {jumps ? (
+        <button class="link" onClick={() => go(model, item)}>
+          {text}
+        </button>
+      ) : (
+        <span>{text}</span>
+      )}
     </li>
   );
 }
@@ -31,12 +39,21 @@ function Item({ model, item }: { model: TimelineModel; item: ExplainItem }) {
 export function ExplainPanel({ model }: { model: TimelineModel }) {
   const reply = explanation.value;
   if (explainBusy.value) return <Loading />;
-  if (!reply) return <EmptyState title={t("tl.explain.none")}><p class="muted">{t("tl.explain.none_text")}</p></EmptyState>;
+  if (!reply)
+    return (
+      <EmptyState title={t("tl.explain.none")}>
+        <p class="muted">{t("tl.explain.none_text")}</p>
+      </EmptyState>
+    );
   return (
     <div class="explain pad">
       <h2>{word(reply.title)}</h2>
       <p>{word(reply.verdict)}</p>
-      <ul>{reply.items.map((item, at) => <Item key={at} model={model} item={item} />)}</ul>
+      <ul>
+        {reply.items.map((item, at) => (
+          <Item key={at} model={model} item={item} />
+        ))}
+      </ul>
     </div>
   );
 }

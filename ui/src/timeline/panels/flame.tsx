@@ -38,7 +38,11 @@ function draw(canvas: HTMLCanvasElement, nodes: FlameNode[]): void {
     g.fillRect(x, node.depth * kRow, Math.max(0.5, w - 1), kRow - 1);
     if (w < 30) continue;
     g.fillStyle = isDark(color) ? "#ffffff" : "#10202e";
-    g.fillText(fitText((text) => g.measureText(text).width, node.name, w - 8), x + 4, node.depth * kRow + kRow / 2);
+    g.fillText(
+      fitText((text) => g.measureText(text).width, node.name, w - 8),
+      x + 4,
+      node.depth * kRow + kRow / 2,
+    );
   }
 }
 
@@ -63,7 +67,12 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
     return nodes.find((node) => node.depth === depth && x >= node.x && x < node.x + node.w);
   };
   const whole = nodes[0]?.total_ns ?? 1;
-  const show = (node: FlameNode | undefined) => setTip(node ? `${node.name} · ${formatDuration(node.total_ns)} (${formatPercent(node.total_ns / whole)}) · ${t("tl.self")} ${formatDuration(node.self_ns)} · × ${node.count}` : "");
+  const show = (node: FlameNode | undefined) =>
+    setTip(
+      node
+        ? `${node.name} · ${formatDuration(node.total_ns)} (${formatPercent(node.total_ns / whole)}) · ${t("tl.self")} ${formatDuration(node.self_ns)} · × ${node.count}`
+        : "",
+    );
   return (
     <div class="flame">
       <div class="row flame-line">
@@ -71,7 +80,15 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
         {root !== null && <button onClick={() => setRoot(null)}>{t("tl.flame.whole")}</button>}
       </div>
       <div class="flame-box">
-        <canvas ref={canvas} role="img" aria-label={tip || t("tl.tab.flame")} onPointerMove={(e) => show(at(e))} onPointerLeave={() => setTip("")} onClick={(e) => setRoot(at(e)?.id ?? null)} onDblClick={(e) => ((node) => node && search.type(node.name))(at(e))} />
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={tip || t("tl.tab.flame")}
+          onPointerMove={(e) => show(at(e))}
+          onPointerLeave={() => setTip("")}
+          onClick={(e) => setRoot(at(e)?.id ?? null)}
+          onDblClick={(e) => ((node) => node && search.type(node.name))(at(e))}
+        />
       </div>
     </div>
   );
@@ -83,8 +100,16 @@ export function FlamePanel({ model, search }: { model: TimelineModel; search: Ti
   const tracks = area?.tracks ?? (lane === undefined ? [] : [lane]);
   const t0 = Math.max(0, Math.round(area?.t0 ?? model.view.t0));
   const t1 = Math.round(area?.t1 ?? model.view.t1);
-  const loaded = useLoad((signal) => (tracks.length > 0 ? model.ds.metric("flame", { tracks, t0, t1 }, signal) : null), [tracks.join(), t0, t1]);
-  if (tracks.length === 0) return <EmptyState title={t("tl.flame.none")}><p class="muted">{t("tl.area.none_text")}</p></EmptyState>;
+  const loaded = useLoad(
+    (signal) => (tracks.length > 0 ? model.ds.metric("flame", { tracks, t0, t1 }, signal) : null),
+    [tracks.join(), t0, t1],
+  );
+  if (tracks.length === 0)
+    return (
+      <EmptyState title={t("tl.flame.none")}>
+        <p class="muted">{t("tl.area.none_text")}</p>
+      </EmptyState>
+    );
   if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
   const table = loaded.data?.tables["nodes"] ?? Object.values(loaded.data?.tables ?? {})[0];
   if (!table) return <Loading />;

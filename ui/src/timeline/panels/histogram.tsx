@@ -13,8 +13,17 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
   const [log, setLog] = useState(true);
   const [lane, setLane] = useState(false);
   const name = detail?.name ?? "";
-  const loaded = useLoad((signal) => (detail ? model.ds.hist({ name, bins: 40, log, ...(lane ? { tracks: [detail.track] } : {}) }, signal) : null), [name, log, lane, lane ? detail?.track : 0]);
-  if (!detail) return <EmptyState title={t("tl.hist.none")}><p class="muted">{t("tl.sel.none_text")}</p></EmptyState>;
+  const loaded = useLoad(
+    (signal) =>
+      detail ? model.ds.hist({ name, bins: 40, log, ...(lane ? { tracks: [detail.track] } : {}) }, signal) : null,
+    [name, log, lane, lane ? detail?.track : 0],
+  );
+  if (!detail)
+    return (
+      <EmptyState title={t("tl.hist.none")}>
+        <p class="muted">{t("tl.sel.none_text")}</p>
+      </EmptyState>
+    );
   if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
   const reply = loaded.data;
   if (!reply) return <Loading />;
@@ -33,8 +42,13 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
   return (
     <div class="column pad">
       <div class="row">
-        <label><input type="checkbox" checked={log} onChange={(e) => setLog(e.currentTarget.checked)} /> {t("tl.hist.log")}</label>
-        <label><input type="checkbox" checked={lane} onChange={(e) => setLane(e.currentTarget.checked)} /> {t("tl.hist.lane")}</label>
+        <label>
+          <input type="checkbox" checked={log} onChange={(e) => setLog(e.currentTarget.checked)} /> {t("tl.hist.log")}
+        </label>
+        <label>
+          <input type="checkbox" checked={lane} onChange={(e) => setLane(e.currentTarget.checked)} />{" "}
+          {t("tl.hist.lane")}
+        </label>
         <span class="muted">{t("tl.area.slices", { n: reply.count })}</span>
       </div>
       <Histogram title={name} bins={reply.bins} format={formatDuration} lines={lines} height={128} onPick={pick} />

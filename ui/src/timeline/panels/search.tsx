@@ -21,17 +21,35 @@ export function SearchPanel({ model, search }: { model: TimelineModel; search: T
       { name: "track", type: "int" },
       { name: "i", type: "int" },
     ];
-    const rows = (reply?.hits ?? []).map((hit) => [hit.name, hit.begin / 1000, hit.dur / 1000, hit.lane ?? model.laneName(hit.track), hit.track, hit.i]);
+    const rows = (reply?.hits ?? []).map((hit) => [
+      hit.name,
+      hit.begin / 1000,
+      hit.dur / 1000,
+      hit.lane ?? model.laneName(hit.track),
+      hit.track,
+      hit.i,
+    ]);
     return localSource(`${search.text.value}/${rows.length}`, columns, rows);
   }, [reply]);
-  if (!reply) return <EmptyState title={t("tl.search.none")}><p class="muted">{t("tl.search.none_text")}</p></EmptyState>;
+  if (!reply)
+    return (
+      <EmptyState title={t("tl.search.none")}>
+        <p class="muted">{t("tl.search.none_text")}</p>
+      </EmptyState>
+    );
   return (
     <div class="area-panel">
       <div class="row">
         <span>{t("tl.search.found", { n: formatInt(reply.count), shown: formatInt(reply.hits.length) })}</span>
         {reply.cursor && <button onClick={() => void search.more()}>{t("tl.search.more")}</button>}
       </div>
-      <DataTable source={source} name={t("tl.tab.search")} columns={{ track: { hidden: true }, i: { hidden: true }, [t("tl.sel.lane")]: { width: 320 } }} onJump={jumpOf(model)} onSelect={jumpOf(model)} />
+      <DataTable
+        source={source}
+        name={t("tl.tab.search")}
+        columns={{ track: { hidden: true }, i: { hidden: true }, [t("tl.sel.lane")]: { width: 320 } }}
+        onJump={jumpOf(model)}
+        onSelect={jumpOf(model)}
+      />
     </div>
   );
 }

@@ -25,7 +25,8 @@ interface Pair {
 export function flattenArgs(args: Record<string, unknown>, prefix = ""): Pair[] {
   return Object.entries(args).flatMap(([key, value]): Pair[] => {
     const name = prefix + key;
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) return flattenArgs(value as Record<string, unknown>, `${name}.`);
+    if (value !== null && typeof value === "object" && !Array.isArray(value))
+      return flattenArgs(value as Record<string, unknown>, `${name}.`);
     return [{ key: name, value: typeof value === "string" ? value : JSON.stringify(value) }];
   });
 }
@@ -47,7 +48,9 @@ function Pairs({ pairs }: { pairs: Pair[] }) {
 
 function facts(model: TimelineModel, detail: SliceDetail): Pair[] {
   const same = detail.same_name;
-  const step = model.meta.ranks.find((rank) => rank.rank === detail.rank)?.steps.find((span) => span.step === detail.step);
+  const step = model.meta.ranks
+    .find((rank) => rank.rank === detail.rank)
+    ?.steps.find((span) => span.step === detail.step);
   const pairs: Pair[] = [
     { key: t("tl.sel.lane"), value: detail.lane || model.laneName(detail.track) },
     { key: t("tl.sel.start"), value: `${formatDuration(detail.begin)} (${formatInt(detail.begin)} ns)` },
@@ -56,17 +59,37 @@ function facts(model: TimelineModel, detail: SliceDetail): Pair[] {
     { key: t("tl.self"), value: `${formatDuration(detail.self)} (${formatInt(detail.self)} ns)` },
   ];
   if (detail.step !== null && detail.step !== undefined) {
-    pairs.push({ key: t("step"), value: step ? `${detail.step} + ${formatDuration(detail.begin - step.begin)}` : String(detail.step) });
+    pairs.push({
+      key: t("step"),
+      value: step ? `${detail.step} + ${formatDuration(detail.begin - step.begin)}` : String(detail.step),
+    });
   }
   if (same) {
-    pairs.push({ key: t("tl.sel.same"), value: t("tl.sel.same_text", { at: formatInt(same.rank_of_duration), count: formatInt(same.count), ratio: same.ratio_to_median.toFixed(2) }) });
+    pairs.push({
+      key: t("tl.sel.same"),
+      value: t("tl.sel.same_text", {
+        at: formatInt(same.rank_of_duration),
+        count: formatInt(same.count),
+        ratio: same.ratio_to_median.toFixed(2),
+      }),
+    });
     pairs.push({ key: "p50 / p90 / p99", value: [same.p50, same.p90, same.p99].map(formatDuration).join(" / ") });
   }
   if (detail.category) pairs.push({ key: t("tl.sel.category"), value: detail.category });
   return pairs;
 }
 
-function Flows({ model, title, ends, detail }: { model: TimelineModel; title: string; ends: FlowEnd[]; detail: SliceDetail }) {
+function Flows({
+  model,
+  title,
+  ends,
+  detail,
+}: {
+  model: TimelineModel;
+  title: string;
+  ends: FlowEnd[];
+  detail: SliceDetail;
+}) {
   if (ends.length === 0) return null;
   return (
     <section>
@@ -89,7 +112,15 @@ function Flows({ model, title, ends, detail }: { model: TimelineModel; title: st
   );
 }
 
-function Family({ model, title, items }: { model: TimelineModel; title: string; items: { track: number; i: number; name: string }[] }) {
+function Family({
+  model,
+  title,
+  items,
+}: {
+  model: TimelineModel;
+  title: string;
+  items: { track: number; i: number; name: string }[];
+}) {
   if (items.length === 0) return null;
   return (
     <section>
@@ -108,14 +139,26 @@ function Family({ model, title, items }: { model: TimelineModel; title: string; 
 function Args({ detail }: { detail: SliceDetail }) {
   const [wanted, setWanted] = useState("");
   const all = [
-    ...Object.entries(detail.kernel ?? {}).map(([key, value]) => ({ key, value: value === null ? "N/A" : String(value), kernel: true })),
-    ...flattenArgs(detail.args ?? {}).filter((pair) => !(pair.key === "Call stack" && (detail.stack?.length ?? 0) > 0)).map((pair) => ({ ...pair, kernel: false })),
+    ...Object.entries(detail.kernel ?? {}).map(([key, value]) => ({
+      key,
+      value: value === null ? "N/A" : String(value),
+      kernel: true,
+    })),
+    ...flattenArgs(detail.args ?? {})
+      .filter((pair) => !(pair.key === "Call stack" && (detail.stack?.length ?? 0) > 0))
+      .map((pair) => ({ ...pair, kernel: false })),
   ].filter((pair) => `${pair.key} ${pair.value}`.toLowerCase().includes(wanted.toLowerCase()));
   const kernel = all.filter((pair) => pair.kernel);
   const args = all.filter((pair) => !pair.kernel);
   return (
     <div class="sel-column">
-      <input type="search" value={wanted} placeholder={t("tl.sel.search_args")} aria-label={t("tl.sel.search_args")} onInput={(e) => setWanted(e.currentTarget.value)} />
+      <input
+        type="search"
+        value={wanted}
+        placeholder={t("tl.sel.search_args")}
+        aria-label={t("tl.sel.search_args")}
+        onInput={(e) => setWanted(e.currentTarget.value)}
+      />
       {kernel.length > 0 && <h3>{t("tl.sel.kernel")}</h3>}
       <Pairs pairs={kernel} />
       {args.length > 0 && <h3>{t("tl.sel.args")}</h3>}
@@ -127,7 +170,12 @@ function Args({ detail }: { detail: SliceDetail }) {
 
 export function SelectionPanel({ model, search }: Props) {
   const detail = model.detail.value;
-  if (!detail) return <EmptyState title={t("tl.sel.none")}><p class="muted">{t("tl.sel.none_text")}</p></EmptyState>;
+  if (!detail)
+    return (
+      <EmptyState title={t("tl.sel.none")}>
+        <p class="muted">{t("tl.sel.none_text")}</p>
+      </EmptyState>
+    );
   const histogram = () => model.showTab("histogram");
   return (
     <div class="sel-panel">
@@ -136,11 +184,17 @@ export function SelectionPanel({ model, search }: Props) {
         <div class="row wrap">
           <button onClick={() => void step(model, -1, "name")} title="[">{`‹ ${t("tl.sel.prev_same")}`}</button>
           <button onClick={() => void step(model, 1, "name")} title="]">{`${t("tl.sel.next_same")} ›`}</button>
-          <button onClick={() => zoomToSelection(model)} title="F">{t("tl.sel.zoom")}</button>
+          <button onClick={() => zoomToSelection(model)} title="F">
+            {t("tl.sel.zoom")}
+          </button>
           <button onClick={() => search.type(detail.name)}>{t("tl.menu.find_same")}</button>
           <button onClick={histogram}>{t("tl.tab.histogram")}</button>
-          <button onClick={() => mark(model)} title="K">{t("tl.sel.mark")}</button>
-          <button onClick={() => ((model.hover.value = null), explainHere(model))} title="E">{t("tl.menu.explain")}</button>
+          <button onClick={() => mark(model)} title="K">
+            {t("tl.sel.mark")}
+          </button>
+          <button onClick={() => ((model.hover.value = null), explainHere(model))} title="E">
+            {t("tl.menu.explain")}
+          </button>
           <button onClick={() => void copyText(JSON.stringify(detail, null, 2))}>{t("copy")}</button>
         </div>
         <Pairs pairs={facts(model, detail)} />

@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { MetricTable } from "../../api_types";
 import { t } from "../../i18n";
 import { scope, scopeRank } from "../../state/session";
+import type { ColumnSpecs } from "../../table/columns";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { useLoad } from "../../widgets/async";
@@ -18,16 +19,37 @@ interface Choice {
 
 const choices: Choice[] = [
   { title: "Overall Metrics", metric: "overall", args: {} },
-  ...["Python API", "CANN API", "Ascend Hardware Task", "Communication", "Overlap Analysis"].map((layer) => ({ title: `${layer} Summary`, metric: "layer_summary", args: { layer } })),
+  ...["Python API", "CANN API", "Ascend Hardware Task", "Communication", "Overlap Analysis"].map((layer) => ({
+    title: `${layer} Summary`,
+    metric: "layer_summary",
+    args: { layer },
+  })),
   { title: "Kernel Details", metric: "kernel_details", args: {} },
   { title: "Kernel by type", metric: "kernel_types", args: {} },
   { title: "Memcpy Overall", metric: "memcpy_overall", args: {} },
   { title: "Expert", metric: "expert", args: {} },
 ];
 
+/** The reference's words for the columns of the overall metrics; its levels are indented. */
+const kColumns: ColumnSpecs = {
+  path: { title: "Category", width: 320, format: (value) => String(value ?? "").replace(/[^>]+> /g, "    ") },
+  level: { hidden: true },
+  total_us: { title: "Total Time(us)" },
+  ratio: { title: "Time Ratio(%)" },
+  count: { title: "Number" },
+  avg_us: { title: "Avg(us)" },
+  min_us: { title: "Min(us)" },
+  max_us: { title: "Max(us)" },
+  track: { hidden: true },
+  i: { hidden: true },
+};
+
 function Result({ model, name, table }: { model: TimelineModel; name: string; table: MetricTable }) {
-  const source = useMemo(() => localSource(name + JSON.stringify(table.rows[0] ?? ""), table.columns, table.rows), [table]);
-  return <DataTable source={source} name={name} columns={{ track: { hidden: true }, i: { hidden: true } }} onJump={jumpOf(model)} />;
+  const source = useMemo(
+    () => localSource(name + JSON.stringify(table.rows[0] ?? ""), table.columns, table.rows),
+    [table],
+  );
+  return <DataTable source={source} name={name} columns={kColumns} onJump={jumpOf(model)} />;
 }
 
 export function StatsPanel({ model }: { model: TimelineModel }) {
@@ -35,20 +57,39 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
   const choice = choices[at] ?? choices[0]!;
   const range = scope.value.range;
   const args = { ...choice.args, rank: scopeRank.value, ...(range ? { t0: range[0], t1: range[1] } : {}) };
-  const loaded = useLoad((signal) => model.ds.metric(choice.metric, args, signal), [choice.metric, JSON.stringify(args)]);
+  const loaded = useLoad(
+    (signal) => model.ds.metric(choice.metric, args, signal),
+    [choice.metric, JSON.stringify(args)],
+  );
   const tables = Object.entries(loaded.data?.tables ?? {}).filter(([, table]) => table.rows.length > 0);
   return (
     <div class="stats-panel">
       <div class="stats-list" role="tablist" aria-orientation="vertical">
         {choices.map((each, index) => (
-          <button key={each.title} role="tab" aria-selected={index === at} class={index === at ? "on" : ""} onClick={() => setAt(index)}>
+          <button
+            key={each.title}
+            role="tab"
+            aria-selected={index === at}
+            class={index === at ? "on" : ""}
+            onClick={() => setAt(index)}
+          >
             {each.title}
           </button>
         ))}
       </div>
       <div class="stats-body">
-        {loaded.error ? <ErrorState error={loaded.error} onRetry={loaded.reload} /> : loaded.busy ? <Loading /> : tables.length === 0 ? <EmptyState title={t("tl.stats.empty")} /> : null}
-        {!loaded.busy && !loaded.error && tables.map(([name, table]) => <Result key={`${choice.title}/${name}`} model={model} name={`${choice.title} ${name}`} table={table} />)}
+        {loaded.error ? (
+          <ErrorState error={loaded.error} onRetry={loaded.reload} />
+        ) : loaded.busy ? (
+          <Loading />
+        ) : tables.length === 0 ? (
+          <EmptyState title={t("tl.stats.empty")} />
+        ) : null}
+        {!loaded.busy &&
+          !loaded.error &&
+          tables.map(([name, table]) => (
+            <Result key={`${choice.title}/${name}`} model={model} name={`${choice.title} ${name}`} table={table} />
+          ))}
       </div>
     </div>
   );

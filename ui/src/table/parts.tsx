@@ -1,0 +1,152 @@
+// The pieces of a table: header, rows, footer.
+import type { Cell, TableFilter } from "../api_types";
+import { formatInt, isNumeric } from "../format";
+import { t } from "../i18n";
+import { openPopover } from "../widgets/menu";
+import { cellText, type ShownColumn } from "./columns";
+import { FilterPopover } from "./filter_popover";
+import type { TableModel } from "./model";
+
+interface HeaderProps {
+  model: TableModel;
+  shown: ShownColumn;
+  onResize(width: number): void;
+}
+
+function HeaderCell({ model, shown, onResize }: HeaderProps) {
+  const { column, title, width } = shown;
+  const at = model.sort.value.findIndex((sort) => sort.col === column.name);
+  const sort = model.sort.value[at];
+  const own = model.filter.value.filter((filter) => filter.col === column.name);
+  const apply = (filters: TableFilter[]) =>
+    model.setFilter([...model.filter.value.filter((filter) => filter.col !== column.name), ...filters]);
+  const drag = (event: PointerEvent) => {
+    const grip = event.currentTarget as HTMLElement;
+    const from = event.clientX;
+    grip.setPointerCapture(event.pointerId);
+    grip.onpointermove = (move) => onResize(Math.max(40, width + move.clientX - from));
+    grip.onpointerup = () => (grip.onpointermove = null);
+    event.stopPropagation();
+  };
+  return (
+    <div
+      class={`th ${isNumeric(column) ? "num" : ""}`}
+      role="columnheader"
+      style={{ width: `${width}px` }}
+      aria-sort={sort ? (sort.desc ? "descending" : "ascending") : "none"}
+    >
+      <button class="th-name" title={title} onClick={(e) => model.toggleSort(column.name, e.shiftKey)}>
+        {title}
+        {sort && <span class="th-sort">{(sort.desc ? "▼" : "▲") + (model.sort.value.length > 1 ? at + 1 : "")}</span>}
+      </button>
+      <button
+        class={`th-filter ${own.length > 0 ? "on" : ""}`}
+        aria-label={t("table.filter", { name: title })}
+        onClick={(e) => openPopover(e.currentTarget, () => <FilterPopover column={column} now={own} onApply={apply} />)}
+      >
+        ▾
+      </button>
+      <span class="th-grip" onPointerDown={drag} />
+    </div>
+  );
+}
+
+export function TableHeader({
+  model,
+  shown,
+  onResize,
+}: {
+  model: TableModel;
+  shown: ShownColumn[];
+  onResize(name: string, width: number): void;
+}) {
+  return (
+    <>
+      {shown.map((each) => (
+        <HeaderCell
+          key={each.column.name}
+          model={model}
+          shown={each}
+          onResize={(width) => onResize(each.column.name, width)}
+        />
+      ))}
+    </>
+  );
+}
+
+function BodyCell({ cells, shown }: { cells: Cell[]; shown: ShownColumn }) {
+  const value = cells[shown.at] ?? null;
+  const text = cellText(cells, shown);
+  const { bar } = shown.spec;
+  const share = bar && typeof value === "number" ? Math.max(0, Math.min(1, value / bar)) : 0;
+  return (
+    <div
+      class={`td ${isNumeric(shown.column) ? "num" : ""}`}
+      role="gridcell"
+      style={{ width: `${shown.width}px` }}
+      title={text}
+    >
+      {share > 0 && <span class="td-bar" style={{ width: `${share * 100}%` }} />}
+      <span>{text}</span>
+    </div>
+  );
+}
+
+interface RowProps {
+  index: number;
+  cells: Cell[] | null;
+  shown: ShownColumn[];
+  selected: boolean;
+  cursor: boolean;
+  onSelect(index: number, extend: boolean): void;
+  onJump(index: number): void;
+  /** `column` is the one under the pointer. */
+  onMenu(event: MouseEvent, index: number, column: ShownColumn | undefined): void;
+}
+
+export function TableRow({ index, cells, shown, selected, cursor, onSelect, onJump, onMenu }: RowProps) {
+  const menu = (event: MouseEvent) => {
+    const row = event.currentTarget as HTMLElement;
+    const at = [...row.children].findIndex((cell) => cell.contains(event.target as Node));
+    onMenu(event, index, shown[at]);
+  };
+  return (
+    <div
+      class={`tr ${selected ? "on" : ""} ${cursor ? "cursor" : ""}`}
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={selected ? "true" : "false"}
+      onClick={(e) => onSelect(index, e.shiftKey)}
+      onDblClick={() => onJump(index)}
+      onContextMenu={menu}
+    >
+      {cells ? shown.map((each) => <BodyCell key={each.at} cells={cells} shown={each} />) : "…"}
+    </div>
+  );
+}
+
+export function TableFooter({ model, name, onCopy }: { model: TableModel; name: string; onCopy(): void }) {
+  const { filtered, total, filter } = model;
+  const count =
+    filtered.value === total.value
+      ? t("table.count", { n: total.value })
+      : t("table.filtered", { n: formatInt(filtered.value), total: formatInt(total.value) });
+  const drop = (index: number) => model.setFilter(filter.value.filter((_, other) => other !== index));
+  return (
+    <footer class="tfoot">
+      <span>{count}</span>
+      {filter.value.map((each, at) => (
+        <button key={at} class="chip" title={t("clear")} onClick={() => drop(at)}>
+          {`${each.col} ${each.op} ${String(each.value)} ×`}
+        </button>
+      ))}
+      <span class="grow" />
+      <button class="link" onClick={onCopy} disabled={model.cursor.value < 0}>
+        {t("copy")}
+      </button>
+      <button class="link" onClick={() => model.source.save(name, model.query(0, 0))}>
+        {t("table.export_csv")}
+      </button>
+    </footer>
+  );
+}

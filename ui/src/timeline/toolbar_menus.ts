@@ -1,0 +1,204 @@
+// The drop-down menus of the toolbar.
+import type { SearchMode } from "../api_types";
+import { formatDuration, formatInt, parseDuration } from "../format";
+import { t } from "../i18n";
+import { askText } from "../widgets/dialog";
+import { type MenuEntry, openMenuAt } from "../widgets/menu";
+import { copyText } from "../widgets/states";
+import { toast } from "../widgets/toast";
+import { align, offsets } from "./aligning";
+import type { TimelineCanvas } from "./canvas";
+import { openViewFile, savePicture, saveSnapshot, saveViewFile } from "./exporting";
+import { openAll, showAll, sortRanks, unpinAll } from "./lane_actions";
+import { kManyRanks } from "./layout";
+import type { TimelineModel } from "./model";
+import { presets } from "./presets";
+import type { SearchScope, TimelineSearch } from "./searching";
+import { viewAround } from "./view";
+
+/** What the menu of rare things needs. */
+export interface MoreMenu {
+  model: TimelineModel;
+  canvas: () => TimelineCanvas | null;
+  /** A view file was opened: its state as parameters of an address. */
+  onView(state: ReadonlyMap<string, string>): void;
+}
+
+const kModes: SearchMode[] = ["contains", "case", "whole", "exact", "regex"];
+const kScopes: SearchScope[] = ["all", "rank", "pinned", "area"];
+
+export function searchMenu(anchor: Element, model: TimelineModel, search: TimelineSearch): void {
+  const pick =
+    <V>(target: { value: V }, value: V) =>
+    () => {
+      target.value = value;
+      search.changed();
+    };
+  openMenuAt(anchor, [
+    ...kModes.map((mode): MenuEntry => ({
+      label: t(`tl.search.${mode}`),
+      checked: search.mode.value === mode,
+      run: pick(search.mode, mode),
+    })),
+    "-",
+    ...kScopes.map((scope): MenuEntry => ({
+      label: t(`tl.search.scope.${scope}`),
+      checked: search.scope.value === scope,
+      run: pick(search.scope, scope),
+    })),
+    "-",
+    { label: t("tl.search.dim"), checked: search.dim.value, run: pick(search.dim, !search.dim.value) },
+    { label: t("tl.search.list"), run: () => model.showTab("search") },
+  ]);
+}
+
+export async function flowMenu(anchor: Element, model: TimelineModel): Promise<void> {
+  let cats: { name: string; count: number }[] = [];
+  try {
+    const tracks = model.tree.all.filter((track) => track.kind === "slices").map((track) => track.id);
+    cats = (
+      await model.ds.flows({
+        cats: [],
+        tracks: tracks.slice(0, 2000),
+        t0: model.meta.extent[0],
+        t1: model.meta.extent[1],
+        max: 1,
+      })
+    ).cats;
+  } catch (error) {
+    return toast("error", error instanceof Error ? error.message : String(error));
+  }
+  const chosen = model.flowCats.value;
+  const toggle = (name: string) => () => {
+    model.flowCats.value = chosen.includes(name)
+      ? chosen.filter((each) => each !== name)
+      : [...chosen, name].slice(-10);
+    model.invalidate();
+  };
+  openMenuAt(
+    anchor,
+    cats.length > 0
+      ? cats.map((cat) => ({
+          label: cat.name,
+          hint: formatInt(cat.count),
+          checked: chosen.includes(cat.name),
+          run: toggle(cat.name),
+        }))
+      : [{ label: t("tl.flows.none"), disabled: true }],
+  );
+}
+
+export function alignMenu(anchor: Element, model: TimelineModel): void {
+  const selected = model.selected.value;
+  const op = (side: "left" | "right") => () => selected && void align(model, { mode: "op", ...selected, side });
+  const manual = () => {
+    const rank = model.detail.value?.rank ?? model.meta.ranks[0]?.rank ?? 0;
+    askText(
+      t("tl.align.manual"),
+      t("tl.align.manual_hint", { rank }),
+      String(offsets.value.get(rank)?.offset ?? 0),
+      (text) => {
+        const ns = parseDuration(text);
+        if (ns === null) return toast("error", t("tl.align.bad_number", { text }));
+        const all = Object.fromEntries([...offsets.value].map(([each, value]) => [String(each), value.offset]));
+        return void align(model, { mode: "manual", offsets: { ...all, [String(rank)]: ns } });
+      },
+    );
+  };
+  openMenuAt(anchor, [
+    { label: t("tl.align.auto"), run: () => void align(model, { mode: "auto" }) },
+    { label: t("tl.menu.align_left"), disabled: !selected, run: op("left") },
+    { label: t("tl.menu.align_right"), disabled: !selected, run: op("right") },
+    { label: t("tl.align.manual"), run: manual },
+    { label: t("tl.align.reset"), run: () => void align(model, { mode: "reset" }) },
+  ]);
+}
+
+export function markerMenu(anchor: Element, model: TimelineModel): void {
+  const { markers } = model;
+  const entries: MenuEntry[] = markers.list.value.map((marker) => ({
+    label: marker.name,
+    hint: formatDuration(marker.t0),
+    run: () =>
+      model.setView(
+        marker.t1 > marker.t0
+          ? viewAround(marker.t0, marker.t1, 0.1)
+          : {
+              t0: marker.t0 - (model.view.t1 - model.view.t0) / 2,
+              t1: marker.t0 + (model.view.t1 - model.view.t0) / 2,
+            },
+      ),
+  }));
+  const rename: MenuEntry[] = markers.list.value.map((marker) => ({
+    label: t("tl.marker.rename", { name: marker.name }),
+    run: () =>
+      askText(t("tl.marker.title"), t("tl.marker.name"), marker.name, (name) => {
+        if (name) markers.change(marker.id, { name });
+        else markers.remove(marker.id);
+        model.invalidate();
+      }),
+  }));
+  const clear = () => {
+    markers.clear();
+    model.invalidate();
+  };
+  openMenuAt(
+    anchor,
+    entries.length === 0
+      ? [{ label: t("tl.marker.none"), disabled: true }]
+      : [...entries, "-", ...rename, "-", { label: t("tl.marker.clear"), run: clear }],
+  );
+}
+
+/** For jobs of many ranks: what their strips show, and in which order they come. */
+function stripEntries(model: TimelineModel): MenuEntry[] {
+  const metrics = ["Computing", "Communication", "Communication(Not Overlapped)", "Free"];
+  const show = (metric: string) => () => {
+    model.stripMetric.value = metric;
+    model.invalidate();
+  };
+  return [
+    "-",
+    ...["busy", ...metrics].map((metric) => ({
+      label: t("tl.strip", { metric }),
+      checked: model.stripMetric.value === metric,
+      run: show(metric),
+    })),
+    {
+      label: t("tl.sort.metric", { metric: model.stripMetric.value }),
+      disabled: model.stripMetric.value === "busy",
+      run: () => void sortRanks(model, model.stripMetric.value),
+    },
+    { label: t("tl.sort.number"), checked: model.lanes.value.order === null, run: () => void sortRanks(model, null) },
+  ];
+}
+
+export function moreMenu(anchor: Element, props: MoreMenu): void {
+  const { model } = props;
+  const color = (mode: "family" | "name") => () => {
+    const canvas = props.canvas();
+    model.names.style(mode, false, 0);
+    canvas?.restyle();
+  };
+  openMenuAt(anchor, [
+    { label: t("tl.color.family"), checked: model.names.styleMode === "family", run: color("family") },
+    { label: t("tl.color.name"), checked: model.names.styleMode === "name", run: color("name") },
+    "-",
+    ...presets.map((preset): MenuEntry => ({ label: t(preset.title), run: () => preset.apply(model) })),
+    { label: t("tl.menu.expand_all"), run: () => openAll(model, true) },
+    { label: t("tl.menu.collapse_all"), run: () => openAll(model, false) },
+    {
+      label: t("tl.menu.show_all"),
+      disabled: model.layout.hiddenCount === 0 && !model.lanes.value.solo,
+      run: () => showAll(model),
+    },
+    { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
+    ...(model.tree.roots.length > kManyRanks ? stripEntries(model) : []),
+    "-",
+    { label: t("tl.export.link"), run: () => void copyText(location.href) },
+    { label: t("tl.export.png"), run: () => ((view) => view && savePicture(model, view))(props.canvas()) },
+    { label: t("tl.menu.snapshot"), run: () => void saveSnapshot(model) },
+    { label: t("tl.export.view"), run: () => saveViewFile(model) },
+    { label: t("tl.export.open_view"), run: () => openViewFile(model, props.onView) },
+  ]);
+}

@@ -1,0 +1,118 @@
+// Every page on a real two-rank capture and on a Kineto trace: content, jumps to the timeline, filters, deep links, both languages and themes.
+import { assert, openPage, shot, timelineReady } from "./browser.mjs";
+
+export const name = "pages on real captures";
+export const needsProgram = true;
+
+const PAGES = ["overview", "timeline", "operators", "memory", "communication", "cluster", "sql", "data"];
+
+async function goto(page, id) {
+  await page.evaluate((target) => {
+    const query = location.hash.split("?")[1] ?? "";
+    location.hash = `#/${target}${query ? `?${query}` : ""}`;
+  }, id);
+  await page.waitForSelector(`nav [aria-current="page"][href*="${id}"], nav button[aria-current="page"]`);
+  await page.waitForFunction(() => !document.querySelector(".page .spinner"));
+  await page.waitForTimeout(250);
+}
+
+/** No text box or card is wider than the page, and nothing failed. */
+async function checkLayout(page, id) {
+  const problems = await page.evaluate(() => {
+    const found = [];
+    if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`page is ${document.documentElement.scrollWidth} px wide`);
+    for (const alert of document.querySelectorAll('.page [role="alert"]')) found.push(alert.textContent);
+    for (const card of document.querySelectorAll(".page .card")) {
+      if (card.getBoundingClientRect().right > innerWidth + 1) found.push(`a card sticks out: ${card.getAttribute("aria-label")}`);
+    }
+    return found;
+  });
+  assert.deepEqual(problems, [], id);
+}
+
+async function tour(browser, url, tag, options, skip = []) {
+  const { page, done } = await openPage(browser, url, options);
+  await timelineReady(page);
+  for (const id of PAGES.filter((each) => !skip.includes(each))) {
+    await goto(page, id);
+    if (id === "timeline") await timelineReady(page);
+    await checkLayout(page, `${tag} ${id}`);
+    await shot(page, `${tag}-${id}`);
+  }
+  await done();
+}
+
+async function operatorsPage(page) {
+  await goto(page, "operators");
+  await page.waitForSelector(".tr .td");
+  const groups = page.locator(".data-table").first();
+  assert.match(await groups.locator(".tr").first().innerText(), /AI_CORE|MIX|HCCL|DSA|VECTOR/);
+  await groups.locator(".tr").first().click();
+  await page.waitForSelector("text=Show all");
+  const details = page.locator(".data-table").nth(1);
+  await details.locator(".tr .td").first().waitFor();
+  await details.locator(".tr").first().dblclick();
+  await page.waitForSelector(".sel-name");
+  assert.ok((await page.locator(".sel-name").innerText()).length > 0, "a row leads to its slice");
+  await page.goBack();
+  await page.waitForSelector("text=Time by operator");
+}
+
+async function sqlPage(page) {
+  await goto(page, "sql");
+  await page.fill("textarea", "SELECT count(*) AS n FROM kernels WHERE rank = 0");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForSelector(".data-table .tr .td");
+  assert.equal(await page.locator(".data-table .tr .td").first().innerText(), "191");
+  await page.reload();
+  await page.waitForSelector(".data-table .tr .td");
+  assert.equal(await page.locator(".data-table .tr .td").first().innerText(), "191", "a reload runs the query of the address again");
+  await page.fill("textarea", "SELEC nonsense");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForSelector('[role="alert"]');
+}
+
+async function numbersAgree(page) {
+  await goto(page, "overview");
+  const text = await page.locator(".page").innerText();
+  assert.match(text, /8873\.76/, "Computing as the reference viewer shows it");
+  assert.match(text, /101963\.20?/, "Communication(Not Overlapped)");
+  assert.match(text, /136581\.01/, "E2E");
+}
+
+async function memoryPage(page) {
+  await goto(page, "memory");
+  await page.waitForSelector(".line-chart canvas");
+  await page.selectOption(".pick:nth-of-type(2) select", "Component");
+  await page.waitForSelector("text=PTA");
+  assert.ok((await page.locator(".data-table .tr").count()) > 5);
+}
+
+async function communicationPage(page) {
+  await goto(page, "communication");
+  await page.waitForSelector(".data-table .tr .td");
+  await page.getByRole("tab", { name: "Matrix" }).click();
+  await page.waitForSelector("text=Traffic between ranks");
+  await shot(page, "real-communication-matrix");
+  await page.getByRole("tab", { name: "In time" }).click();
+  await page.waitForSelector("text=Communication operators of all ranks");
+  await shot(page, "real-communication-lanes");
+}
+
+export async function run({ browser, program }) {
+  const server = await program("ascend_pt/text/level1");
+  await tour(browser, server.url, "en-light", {});
+  await tour(browser, server.url, "zh-dark", { dark: true, locale: "zh-CN" });
+  await tour(browser, server.url, "en-wide", { width: 2560, height: 1440 });
+  const { page, done } = await openPage(browser, server.url);
+  await timelineReady(page);
+  await numbersAgree(page);
+  await operatorsPage(page);
+  await memoryPage(page);
+  await communicationPage(page);
+  await sqlPage(page);
+  await page.context().close();
+  void done;
+  const kineto = await program("kineto/tb_plugin/resnet50_num_workers_0");
+  await tour(browser, kineto.url, "kineto", {});
+}
