@@ -33,7 +33,7 @@ std::vector<Bar> CoarseBars(const LaneRows& rows, size_t r, int64_t t0_ns, int64
   std::vector<Bar> out;
   TileSpan span{t0_ns, level};
   for (; span.begin_ns < t1_ns; span.begin_ns = span.end_ns()) {
-    for (const Run& run : ComputeRuns(rows, r, span)) {
+    for (const TileRun& run : ComputeRuns(rows, r, span)) {
       const int64_t begin_ns = span.edge_ns(run.x0);
       out.push_back({begin_ns, span.edge_ns(run.x1) - begin_ns, run.slice, run.count});
     }

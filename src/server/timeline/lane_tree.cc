@@ -55,6 +55,15 @@ uint32_t FlagsOf(TrackKind kind) {
   return 0;
 }
 
+// "Read(MB/s)" -> "MB/s"; nothing for a label that only repeats the name or numbers the series.
+std::string_view UnitOf(std::string_view label, std::string_view name) {
+  const size_t open = label.rfind('(');
+  if (open != std::string_view::npos && label.ends_with(')'))
+    return label.substr(open + 1, label.size() - open - 2);
+  if (label == name || label.find_first_not_of("0123456789") == std::string_view::npos) return {};
+  return label;
+}
+
 // Digits of a label like "NPU 0".
 int64_t DeviceOf(std::string_view label, int64_t otherwise) {
   const size_t at = label.find_first_of("0123456789");
@@ -350,8 +359,8 @@ class TreeBuilder {
       path = group.path;
     }
     for (const size_t t : series) {
-      const std::string_view unit = Text(store_.tracks.label[t]);
       const std::string_view text = Text(store_.tracks.name[t]);
+      const std::string_view unit = UnitOf(Text(store_.tracks.label[t]), text);
       Lane& lane = Add(LaneKind::kCounter, parent,
                        unit.empty() ? std::string(text) : fmt::format("{} [{}]", text, unit),
                        path + "/" + Slug(text));

@@ -18,7 +18,7 @@ class RowWalk {
     std::tie(next_, end_) = rows.Touching(r, span.begin_ns, span.end_ns());
   }
 
-  std::vector<Run> Walk() {
+  std::vector<TileRun> Walk() {
     size_t bucket = 0;
     if (next_ < end_ && Begin(next_) < span_.begin_ns) crossing_ = next_++;
     while (true) {
@@ -101,31 +101,31 @@ class RowWalk {
   size_t next_ = 0;
   size_t end_ = 0;
   size_t crossing_ = kNone;  // began in an earlier bucket and reaches into the present one
-  std::vector<Run> runs_;
+  std::vector<TileRun> runs_;
 };
 
-uint8_t Share(const Run& run, const TileSpan& span) {
+uint8_t Share(const TileRun& run, const TileSpan& span) {
   const double width = static_cast<double>(run.x1 - run.x0) * static_cast<double>(span.bucket_ns());
   return static_cast<uint8_t>(
       std::clamp(std::lround(255.0 * static_cast<double>(run.covered_ns) / width), 0L, 255L));
 }
 
-void AppendRuns(TileWriter& writer, const std::vector<Run>& runs, const LaneRows& rows,
+void AppendRuns(TileWriter& writer, const std::vector<TileRun>& runs, const LaneRows& rows,
                 const TileSpan& span, const std::vector<bool>& has_flow) {
   const SliceColumns& columns = rows.columns();
   writer.Value(static_cast<uint32_t>(runs.size()));
-  for (const Run& run : runs) writer.Value(run.x0);
+  for (const TileRun& run : runs) writer.Value(run.x0);
   writer.Align();
-  for (const Run& run : runs) writer.Value(run.x1);
+  for (const TileRun& run : runs) writer.Value(run.x1);
   writer.Align();
-  for (const Run& run : runs) writer.Value(columns.name_of(run.slice));
-  for (const Run& run : runs) writer.Value(run.slice);
-  for (const Run& run : runs)
+  for (const TileRun& run : runs) writer.Value(columns.name_of(run.slice));
+  for (const TileRun& run : runs) writer.Value(run.slice);
+  for (const TileRun& run : runs)
     writer.Value(static_cast<uint16_t>(std::min<uint32_t>(run.count, 65535)));
   writer.Align();
-  for (const Run& run : runs) writer.Value(Share(run, span));
+  for (const TileRun& run : runs) writer.Value(Share(run, span));
   writer.Align();
-  for (const Run& run : runs) {
+  for (const TileRun& run : runs) {
     unsigned flags = 0;
     if (columns.begin(run.slice) < span.begin_ns) flags |= kClippedLeft;
     if (columns.end(run.slice) > span.end_ns()) flags |= kClippedRight;
@@ -146,7 +146,7 @@ TileSpan SpanOf(const TileKey& key, int64_t base_ns) {
           key.level};
 }
 
-std::vector<Run> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan& span) {
+std::vector<TileRun> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan& span) {
   return RowWalk(rows, r, span).Walk();
 }
 
@@ -170,7 +170,7 @@ void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows,
                      const std::vector<bool>& has_flow) {
   const TileSpan span = SpanOf(key, base_ns);
   const size_t row_count = std::min(rows.rows(), kMaxRows);
-  std::vector<std::vector<Run>> runs(row_count);
+  std::vector<std::vector<TileRun>> runs(row_count);
   bool is_empty = true;
   for (size_t r = 0; r < row_count; ++r) {
     runs[r] = ComputeRuns(rows, r, span);
