@@ -4,8 +4,8 @@ namespace steplens::cli {
 
 const std::vector<CommandSpec>& Commands() {
   static const std::vector<CommandSpec> kCommands = {
-      InfoCommand(),   BreakdownCommand(), OpsCommand(),        QueryCommand(),
-      VerifyCommand(), ClusterCommand(), ViewCommand(), CompletionCommand(), DocsCommand()};
+      InfoCommand(),    BreakdownCommand(), OpsCommand(),        QueryCommand(), VerifyCommand(),
+      ClusterCommand(), ViewCommand(),      CompletionCommand(), DocsCommand()};
   return kCommands;
 }
 

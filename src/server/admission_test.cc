@@ -21,17 +21,20 @@ TEST(Admission, LetsOurPagePass) {
 }
 
 TEST(Admission, RefusesNamesThatAreNotOurs) {
-  for (const char* host : {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80"})
+  for (const char* host :
+       {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80"})
     EXPECT_EQ(StatusOf({"GET", "/", host, "", "", "secret", "", ""}), 403) << host;
 }
 
 TEST(Admission, RefusesPagesOfOtherSites) {
-  for (const char* origin : {"null", "http://evil.example", "http://localhost:81", "file://localhost:80"})
+  for (const char* origin :
+       {"null", "http://evil.example", "http://localhost:81", "file://localhost:80"})
     EXPECT_EQ(StatusOf({"GET", "/", "localhost:80", origin, "", "secret", "", ""}), 403) << origin;
 }
 
 TEST(Admission, NeedsTheWholeToken) {
-  for (const char* cookies : {"", "steplens_80=secre", "steplens_80=secret2", "steplens_81=secret", "steplens_80", ";;="})
+  for (const char* cookies :
+       {"", "steplens_80=secre", "steplens_80=secret2", "steplens_81=secret", "steplens_80", ";;="})
     EXPECT_EQ(StatusOf({"GET", "/", "localhost", "", cookies, "", "", ""}), 401) << cookies;
 }
 

@@ -24,8 +24,7 @@ Result<std::string> Resolve(const std::string& path) {
     return Error{ErrorCode::kInvalidArgument, "the path holds a NUL byte"};
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
-  if (error)
-    return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
+  if (error) return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
   return real.string();
 }
 

@@ -62,9 +62,8 @@ TEST_F(ApiTest, ExplainsAGapByWhatTheHostDid) {
   const JsonDocument answer =
       Json(Ask("POST", "/ds/d/explain", R"({"kind":"gap","t":300,"track":)" + track + "}"));
   std::map<std::string, int64_t> parts;
-  answer.root()["items"].ForEachElement([&](JsonValue item) {
-    parts[std::string(*item["key"].AsString())] += *item["ns"].AsInt();
-  });
+  answer.root()["items"].ForEachElement(
+      [&](JsonValue item) { parts[std::string(*item["key"].AsString())] += *item["ns"].AsInt(); });
   EXPECT_EQ(parts["explain.gap.host"], 250);     // 150 ... 400: not launched
   EXPECT_EQ(parts["explain.gap.host_op"], 250);  // all of it in the synchronising call
   EXPECT_EQ(parts["explain.gap.latency"], 30);   // 400 ... 430

@@ -52,8 +52,9 @@ std::string ReadArgs(const store::TraceStore& store, store::SliceId slice) {
 
 Result<NamedResult> ComputeNamed(std::string_view name, JsonValue args, const store::Job& job,
                                  int64_t origin_ns) {
-  SL_ASSIGN_OR_RETURN(analysis::viewer::MetricAnswer answer,
-                      analysis::viewer::ComputeMetric(name, ArgsOf(args, origin_ns), job, ReadArgs));
+  SL_ASSIGN_OR_RETURN(
+      analysis::viewer::MetricAnswer answer,
+      analysis::viewer::ComputeMetric(name, ArgsOf(args, origin_ns), job, ReadArgs));
   return NamedResult{std::move(answer.tables), std::move(answer.definition),
                      std::move(answer.query), std::move(answer.warnings)};
 }
@@ -61,8 +62,9 @@ Result<NamedResult> ComputeNamed(std::string_view name, JsonValue args, const st
 #else
 
 Result<NamedResult> ComputeNamed(std::string_view name, JsonValue, const store::Job&, int64_t) {
-  return Error{ErrorCode::kNotFound,
-               fmt::format("there is no metric '{}': this program was built without metrics", name)};
+  return Error{
+      ErrorCode::kNotFound,
+      fmt::format("there is no metric '{}': this program was built without metrics", name)};
 }
 
 #endif

@@ -132,9 +132,8 @@ int64_t LaneRows::SelfNs(size_t r, uint32_t slice) const {
 size_t LaneRows::PositionOf(size_t r, uint32_t slice) const {
   const auto slices = row(r);
   const int64_t begin_ns = columns_.begin(slice);
-  auto at = std::partition_point(slices.begin(), slices.end(), [&](uint32_t other) {
-    return columns_.begin(other) < begin_ns;
-  });
+  auto at = std::partition_point(slices.begin(), slices.end(),
+                                 [&](uint32_t other) { return columns_.begin(other) < begin_ns; });
   for (; at != slices.end() && columns_.begin(*at) == begin_ns; ++at) {
     if (*at == slice) return static_cast<size_t>(at - slices.begin());
   }

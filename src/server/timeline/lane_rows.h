@@ -49,7 +49,8 @@ class LaneRows {
   // Positions of row r that touch [t0_ns, t1_ns): those that end after t0 or begin at or after it,
   // and begin before t1.
   std::pair<size_t, size_t> Touching(size_t r, int64_t t0_ns, int64_t t1_ns) const;
-  // Positions of row r that lie inside [t0_ns, t1_ns]: begin at or after t0 and end at or before t1.
+  // Positions of row r that lie inside [t0_ns, t1_ns]: begin at or after t0 and end at or before
+  // t1.
   std::pair<size_t, size_t> Inside(size_t r, int64_t t0_ns, int64_t t1_ns) const;
   // Duration without the slices of the next row that lie inside; never negative.
   int64_t SelfNs(size_t r, uint32_t slice) const;
@@ -83,11 +84,11 @@ class LaneRows {
 
   SliceColumns columns_;
   std::vector<uint32_t> order_;
-  std::vector<uint32_t> first_;         // row r is order[first[r], first[r + 1])
-  std::vector<Block> blocks_;           // whole blocks of each row, rows one after the other
-  std::vector<Block> super_blocks_;     // of kBlock blocks
-  std::vector<uint32_t> first_block_;   // by row
-  std::vector<uint32_t> first_super_;   // by row
+  std::vector<uint32_t> first_;        // row r is order[first[r], first[r + 1])
+  std::vector<Block> blocks_;          // whole blocks of each row, rows one after the other
+  std::vector<Block> super_blocks_;    // of kBlock blocks
+  std::vector<uint32_t> first_block_;  // by row
+  std::vector<uint32_t> first_super_;  // by row
 };
 
 }  // namespace steplens::server

@@ -46,8 +46,8 @@ class RowWalk {
     return last_ns >= span_.end_ns() ? kTileBuckets - 1 : BucketOf(last_ns);
   }
   int64_t CoveredIn(size_t position, int64_t from_ns, int64_t to_ns) const {
-    return std::max<int64_t>(
-        0, std::min(End(position), to_ns) - std::max(Begin(position), from_ns));
+    return std::max<int64_t>(0,
+                             std::min(End(position), to_ns) - std::max(Begin(position), from_ns));
   }
 
   // The crossing slice alone, up to the bucket before the next begin. Returns the bucket behind.
@@ -76,7 +76,8 @@ class RowWalk {
     const auto count = static_cast<uint32_t>(starts.end - next_);
     const size_t last = starts.end - 1;
     // All but the last end inside the bucket: slices of a row do not overlap.
-    int64_t covered_ns = starts.sum_ns - (End(last) - Begin(last)) + CoveredIn(last, from_ns, to_ns);
+    int64_t covered_ns =
+        starts.sum_ns - (End(last) - Begin(last)) + CoveredIn(last, from_ns, to_ns);
     size_t longest = starts.longest;
     if (crossing_ != kNone) {
       covered_ns += CoveredIn(crossing_, from_ns, to_ns);

@@ -66,7 +66,9 @@ TEST(Tile, RunsAreExactForRandomSlicesAtEveryLevel) {
         TestSlices::Random(random, count, span_ns, 1 + static_cast<int64_t>(random() % 5000));
     const LaneRows lane = slices.Lane();
     for (uint32_t level = 0; level < 14; level += 1 + static_cast<uint32_t>(random() % 3)) {
-      const TileKey key{1, level, static_cast<uint32_t>((random() % static_cast<uint64_t>(span_ns)) >> (level + 10))};
+      const TileKey key{
+          1, level,
+          static_cast<uint32_t>((random() % static_cast<uint64_t>(span_ns)) >> (level + 10))};
       for (size_t r = 0; r < lane.rows(); ++r) CheckTile(lane, r, SpanOf(key, 0));
     }
   }
@@ -133,8 +135,8 @@ TEST(Tile, HasTheDocumentedLayout) {
   AppendSliceTile(out, {7, 1, 0}, lane, 0, {true});
   EXPECT_EQ(At<uint32_t>(out, 0), out.size());
   EXPECT_EQ(At<uint32_t>(out, 4), 7u);
-  EXPECT_EQ(At<uint8_t>(out, 8), 1);   // level
-  EXPECT_EQ(At<uint8_t>(out, 9), 1);   // slices
+  EXPECT_EQ(At<uint8_t>(out, 8), 1);  // level
+  EXPECT_EQ(At<uint8_t>(out, 9), 1);  // slices
   EXPECT_EQ(At<uint32_t>(out, 12), 0u);
   EXPECT_EQ(At<uint16_t>(out, 16), 1);  // rows
   EXPECT_EQ(At<uint32_t>(out, 20), 1u);
@@ -202,8 +204,8 @@ TEST(CounterTile, KeepsPeaksAndTheValueThatHolds) {
   std::string out;
   AppendCounterTile(out, {3, 2, 0}, lane, 0);  // buckets of 4 ns
   ASSERT_EQ(At<uint32_t>(out, 20), 3u);
-  EXPECT_EQ(At<uint16_t>(out, 26), 1);          // second point: bucket 1
-  EXPECT_EQ(At<float>(out, 32 + 4), 2.0f);      // its least
+  EXPECT_EQ(At<uint16_t>(out, 26), 1);            // second point: bucket 1
+  EXPECT_EQ(At<float>(out, 32 + 4), 2.0f);        // its least
   EXPECT_EQ(At<float>(out, 32 + 12 + 4), 50.0f);  // its greatest: the peak
   EXPECT_EQ(At<float>(out, 32 + 24 + 4), 3.0f);   // its last
   out.clear();
