@@ -15,7 +15,7 @@ struct Gap {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint32_t next = store::kNoId;  // the slice that ends it
-  int64_t ns() const { return end_ns - begin_ns; }
+  int64_t ns() const { return SubtractSaturating(end_ns, begin_ns); }
 };
 
 Result<Gap> FindGap(const LaneRows& rows, int64_t t_ns) {
@@ -52,7 +52,7 @@ double ShareOf(int64_t ns, int64_t whole_ns) {
 int64_t Overlap(const std::vector<const LaneRows*>& lanes, int64_t from_ns, int64_t to_ns) {
   int64_t sum_ns = 0;
   for (const analysis::Interval& busy : BusyIntervals(lanes, from_ns, to_ns))
-    sum_ns += std::max<int64_t>(0, std::min(busy.end_ns, to_ns) - std::max(busy.begin_ns, from_ns));
+    sum_ns += SharedNs(busy.begin_ns, busy.end_ns, from_ns, to_ns);
   return sum_ns;
 }
 
@@ -79,8 +79,7 @@ void AddHostWork(const Dataset::View& view, const Lane& lane, int64_t from_ns, i
   };
   std::vector<Candidate> candidates;
   const auto clipped = [&](uint32_t slice) {
-    return std::max<int64_t>(
-        0, std::min(columns.end(slice), to_ns) - std::max(columns.begin(slice), from_ns));
+    return SharedNs(columns.begin(slice), columns.end(slice), from_ns, to_ns);
   };
   for (size_t r = 0; r < rows.rows(); ++r) {
     const auto [lo, hi] = rows.Touching(r, from_ns, to_ns);

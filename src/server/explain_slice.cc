@@ -127,7 +127,8 @@ Result<Explanation> ExplainWait(const Dataset::View& view, const Lane& lane, uin
   const ShownRank& last_rank = *view.ranks()[last->slot];
   const std::string last_name = std::to_string(last_rank.rank);
   const int64_t own_begin = SubtractSaturating(columns.begin(slice), base_ns[lane.rank_slot]);
-  const int64_t skew_ns = std::clamp<int64_t>(last->begin - own_begin, 0, dur_ns);
+  const int64_t skew_ns =
+      std::clamp<int64_t>(SubtractSaturating(last->begin, own_begin), 0, dur_ns);
   const auto [last_lane, last_slice] =
       FindBegin(last_rank, AddSaturating(last->begin, base_ns[last->slot]));
   out.items.push_back(ItemAt(
@@ -203,8 +204,7 @@ void CompareContention(const ShownRank& rank, const Lane& lane, int64_t begin_ns
     if (other->kind != LaneKind::kSlices || (other->flags & kCommGroupLane) == 0) continue;
     int64_t here_ns = 0;
     for (const analysis::Interval& busy : BusyIntervals({&other->rows}, begin_ns, end_ns))
-      here_ns +=
-          std::max<int64_t>(0, std::min(busy.end_ns, end_ns) - std::max(busy.begin_ns, begin_ns));
+      here_ns += SharedNs(busy.begin_ns, busy.end_ns, begin_ns, end_ns);
     if (here_ns > overlap_ns) {
       overlap_ns = here_ns;
       where = other.get();

@@ -81,7 +81,7 @@ class RangeStats {
       int64_t inside_ns = 0;
       while (child < below.size() && columns.begin(below[child]) < begin_ns) ++child;
       for (; child < below.size() && columns.end(below[child]) <= end_ns; ++child)
-        inside_ns += length(below[child]);
+        inside_ns = AddSaturating(inside_ns, length(below[child]));
       Add(columns.name_of(*at), dur_ns, std::max<int64_t>(0, dur_ns - inside_ns));
     }
   }
@@ -110,7 +110,7 @@ class RangeStats {
 int64_t ClippedSum(const LaneRows& lane, int64_t t0_ns, int64_t t1_ns) {
   int64_t sum_ns = 0;
   for (const analysis::Interval& busy : BusyIntervals({&lane}, t0_ns, t1_ns))
-    sum_ns += std::max<int64_t>(0, std::min(busy.end_ns, t1_ns) - std::max(busy.begin_ns, t0_ns));
+    sum_ns += SharedNs(busy.begin_ns, busy.end_ns, t0_ns, t1_ns);
   return sum_ns;
 }
 
@@ -125,8 +125,7 @@ void WriteTotals(JsonWriter& json, const Ask& ask, const std::vector<const Lane*
     const int64_t from_ns = AddSaturating(t0, ask.BaseNs(slot));
     const int64_t to_ns = AddSaturating(t1, ask.BaseNs(slot));
     for (const analysis::Interval& busy : BusyIntervals(rows, from_ns, to_ns)) {
-      covered_ns +=
-          std::max<int64_t>(0, std::min(busy.end_ns, to_ns) - std::max(busy.begin_ns, from_ns));
+      covered_ns += SharedNs(busy.begin_ns, busy.end_ns, from_ns, to_ns);
     }
     for (const auto& lane : ask.view.ranks()[slot]->timeline->lanes()) {
       if (lane->kind == LaneKind::kSlices && (lane->flags & kOverlapLane) != 0)

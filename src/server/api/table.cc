@@ -21,6 +21,7 @@ struct Opened {
 };
 
 Result<Opened> OpenEvents(const Ask& ask) {
+  SL_RETURN_IF_ERROR(NeedJob(ask));  // its rows outlive the request
   std::vector<EventLane> lanes;
   std::vector<int64_t> ids;
   bool sound = true;

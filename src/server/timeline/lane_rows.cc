@@ -125,7 +125,8 @@ int64_t LaneRows::SelfNs(size_t r, uint32_t slice) const {
   int64_t self_ns = columns_.dur_ns[slice];
   if (r + 1 >= rows()) return self_ns;
   const auto [lo, hi] = Inside(r + 1, columns_.begin(slice), columns_.end(slice));
-  for (const uint32_t child : row(r + 1).subspan(lo, hi - lo)) self_ns -= columns_.dur_ns[child];
+  for (const uint32_t child : row(r + 1).subspan(lo, hi - lo))
+    self_ns = SubtractSaturating(self_ns, columns_.dur_ns[child]);
   return std::max<int64_t>(0, self_ns);
 }
 

@@ -24,6 +24,13 @@ struct SliceColumns {
   uint32_t name_of(uint32_t slice) const { return name_id[static_cast<size_t>(name[slice])]; }
 };
 
+// The time that [begin_ns, end_ns) and [t0_ns, t1_ns) share.
+inline int64_t SharedNs(int64_t begin_ns, int64_t end_ns, int64_t t0_ns, int64_t t1_ns) {
+  const int64_t from_ns = begin_ns > t0_ns ? begin_ns : t0_ns;
+  const int64_t to_ns = end_ns < t1_ns ? end_ns : t1_ns;
+  return to_ns > from_ns ? SubtractSaturating(to_ns, from_ns) : 0;
+}
+
 // The slices of one lane stacked in rows: sorted by (begin, number), each takes the first row whose
 // last slice has ended. Slices of a row never overlap, so begins and ends ascend in it. Immutable;
 // for any number of threads.

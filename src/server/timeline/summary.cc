@@ -44,7 +44,8 @@ void ForEachBucket(const std::vector<Interval>& busy, int64_t begin_ns, uint32_t
     const int64_t to_ns = std::min(interval.end_ns, end_ns);
     while (from_ns < to_ns) {
       const auto bucket = static_cast<size_t>((from_ns - begin_ns) >> level);
-      const int64_t edge_ns = begin_ns + (static_cast<int64_t>(bucket) + 1) * width_ns;
+      const int64_t edge_ns =
+          AddSaturating(begin_ns, (static_cast<int64_t>(bucket) + 1) * width_ns);
       const int64_t until_ns = std::min(to_ns, edge_ns);
       visit(bucket, until_ns - from_ns);
       from_ns = until_ns;
@@ -78,9 +79,12 @@ std::vector<Interval> BusyIntervals(const std::vector<const LaneRows*>& lanes, i
 
 Summary::Summary(std::vector<const LaneRows*> lanes) : lanes_(std::move(lanes)) {
   for (const LaneRows* lane : lanes_) slices_ += lane->size();
-  constexpr int64_t kFar = int64_t{1} << 62;
-  const std::vector<Interval> busy = BusyIntervals(lanes_, -kFar, kFar);
+  // Times beyond 73 years of the epoch are damage; they must not stretch the base level.
+  constexpr int64_t kFar = int64_t{1} << 61;
+  std::vector<Interval> busy = BusyIntervals(lanes_, -kFar, kFar);
   if (busy.empty()) return;
+  busy.front().begin_ns = std::max(busy.front().begin_ns, -kFar);
+  busy.back().end_ns = std::clamp(busy.back().end_ns, busy.back().begin_ns, kFar);
   base_begin_ns_ = busy.front().begin_ns;
   const uint64_t length_ns =
       static_cast<uint64_t>(busy.back().end_ns) - static_cast<uint64_t>(busy.front().begin_ns) + 1;

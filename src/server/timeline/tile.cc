@@ -45,17 +45,16 @@ class RowWalk {
     const int64_t last_ns = std::max(Begin(position), End(position) - 1);
     return last_ns >= span_.end_ns() ? kTileBuckets - 1 : BucketOf(last_ns);
   }
+  int64_t Dur(size_t position) const { return columns_.dur_ns[slices_[position]]; }
   int64_t CoveredIn(size_t position, int64_t from_ns, int64_t to_ns) const {
-    return std::max<int64_t>(0,
-                             std::min(End(position), to_ns) - std::max(Begin(position), from_ns));
+    return SharedNs(Begin(position), End(position), from_ns, to_ns);
   }
 
   // The crossing slice alone, up to the bucket before the next begin. Returns the bucket behind.
   size_t Continue(size_t bucket) {
     size_t last = LastBucket(crossing_);
-    const bool goes_on = next_ < end_ && BucketOf(Begin(next_)) <= last;
-    const bool shares_last = goes_on;
-    if (goes_on) last = BucketOf(Begin(next_)) - 1;
+    const bool meets_next = next_ < end_ && BucketOf(Begin(next_)) <= last;
+    if (meets_next) last = BucketOf(Begin(next_)) - 1;
     const int64_t covered_ns = CoveredIn(crossing_, span_.edge_ns(bucket), span_.edge_ns(last + 1));
     if (!runs_.empty() && runs_.back().is_pure && runs_.back().x1 == bucket &&
         runs_.back().slice == slices_[crossing_]) {
@@ -64,7 +63,7 @@ class RowWalk {
     } else {
       Emit(bucket, last + 1, crossing_, 0, covered_ns, true);
     }
-    if (!shares_last) crossing_ = kNone;
+    if (!meets_next) crossing_ = kNone;
     return last + 1;
   }
 
@@ -76,12 +75,11 @@ class RowWalk {
     const auto count = static_cast<uint32_t>(starts.end - next_);
     const size_t last = starts.end - 1;
     // All but the last end inside the bucket: slices of a row do not overlap.
-    int64_t covered_ns =
-        starts.sum_ns - (End(last) - Begin(last)) + CoveredIn(last, from_ns, to_ns);
+    int64_t covered_ns = starts.sum_ns - Dur(last) + CoveredIn(last, from_ns, to_ns);
     size_t longest = starts.longest;
     if (crossing_ != kNone) {
       covered_ns += CoveredIn(crossing_, from_ns, to_ns);
-      if (End(crossing_) - Begin(crossing_) >= starts.longest_ns) longest = crossing_;
+      if (Dur(crossing_) >= starts.longest_ns) longest = crossing_;
     }
     Emit(bucket, bucket + 1, longest, count, covered_ns, count == 1 && longest == last);
     next_ = starts.end;
