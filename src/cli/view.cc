@@ -50,10 +50,11 @@ void PrintAddress(const std::string& url, const std::string& host, int port, boo
   if (!has_display && IsLoopback(host)) {
     char name[256] = "this-host";
     gethostname(name, sizeof(name) - 1);
-    fmt::print(stderr,
-               "No display here. On your own machine run  ssh -N -L {0}:127.0.0.1:{0} {1}  and open "
-               "the address above there.\n",
-               port, name);
+    fmt::print(
+        stderr,
+        "No display here. On your own machine run  ssh -N -L {0}:127.0.0.1:{0} {1}  and open "
+        "the address above there.\n",
+        port, name);
   }
   fmt::print(stderr, "Ctrl-C ends the viewer.\n");
 }

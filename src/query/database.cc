@@ -140,8 +140,7 @@ Error Explain(sqlite3* db, int rc, const Catalog& catalog, std::string_view sql)
 // which the authorizer would refuse later on.
 constexpr const char* kNameTableFunctions = "SELECT 1 FROM json_each, json_tree, pragma_table_info";
 
-Result<Connection> OpenConnection(bool& is_declaring,
-                                  const std::function<bool()>*& should_stop) {
+Result<Connection> OpenConnection(bool& is_declaring, const std::function<bool()>*& should_stop) {
   sqlite3* opened = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
   const int rc = sqlite3_open_v2(":memory:", &opened, flags, nullptr);

@@ -28,7 +28,7 @@ class Database {
   // When a query is to end early.
   struct Limits {
     size_t max_result_bytes = kMaxResultBytes;
-    size_t max_rows = SIZE_MAX;        // further rows are left out, without an error
+    size_t max_rows = SIZE_MAX;           // further rows are left out, without an error
     std::function<bool()> should_stop{};  // asked every few milliseconds; may be empty
   };
 

@@ -26,8 +26,8 @@ struct RequestHead {
 };
 
 // The refusal of a request; nothing if it may pass. A page of another site can send requests to a
-// server on this machine, and give a name of its own to this machine's address: the first is refused
-// by Origin and the header that only our page sends, the second by Host.
+// server on this machine, and give a name of its own to this machine's address: the first is
+// refused by Origin and the header that only our page sends, the second by Host.
 std::optional<Response> Refuse(const RequestHead& head, const Admission& admission);
 
 // Whether two texts are equal, in a time that does not tell where they differ.

@@ -25,11 +25,16 @@ struct TypeOfName {
   std::string_view type;
 };
 constexpr TypeOfName kTypes[] = {
-    {".html", "text/html; charset=utf-8"},       {".js", "text/javascript; charset=utf-8"},
-    {".mjs", "text/javascript; charset=utf-8"},  {".css", "text/css; charset=utf-8"},
-    {".json", "application/json"},               {".svg", "image/svg+xml"},
-    {".png", "image/png"},                       {".ico", "image/x-icon"},
-    {".woff2", "font/woff2"},                    {".map", "application/json"},
+    {".html", "text/html; charset=utf-8"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".mjs", "text/javascript; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".json", "application/json"},
+    {".svg", "image/svg+xml"},
+    {".png", "image/png"},
+    {".ico", "image/x-icon"},
+    {".woff2", "font/woff2"},
+    {".map", "application/json"},
 };
 
 std::string_view ContentType(std::string_view name) {
@@ -67,7 +72,8 @@ bool IsPlain(std::string_view name) {
   if (name.find("..") != std::string_view::npos || name.find("/.") != std::string_view::npos)
     return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' || c == '/';
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
+           c == '/';
   });
 }
 

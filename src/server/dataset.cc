@@ -1,8 +1,8 @@
 #include "server/dataset.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "base/cancel.h"
@@ -182,9 +182,8 @@ void Dataset::Realign() {
     const store::Extent extent = ranks_[i]->timeline->extent();
     if (extent.end_ns > extent.begin_ns) spans.push_back({i, extent});
   }
-  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-    return a.extent.begin_ns < b.extent.begin_ns;
-  });
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.extent.begin_ns < b.extent.begin_ns; });
   std::vector<int64_t> offset_ns(ranks_.size(), 0);
   const int64_t origin_ns = spans.empty() ? 0 : spans.front().extent.begin_ns;
   int64_t group_begin_ns = origin_ns;
@@ -199,8 +198,8 @@ void Dataset::Realign() {
   }
   const std::lock_guard lock(alignments_mutex_);
   std::vector<int64_t> before = alignments_[0].offset_ns;
-  const bool moved = origin_ns != origin_ns_ ||
-                     !std::equal(before.begin(), before.end(), offset_ns.begin());
+  const bool moved =
+      origin_ns != origin_ns_ || !std::equal(before.begin(), before.end(), offset_ns.begin());
   origin_ns_ = origin_ns;
   end_ns_ = end_ns;
   alignments_[0].offset_ns = std::move(offset_ns);
@@ -232,7 +231,7 @@ void Dataset::Finish() {
     }
     job_.ignored = ignored_;
     if (ranks_.empty() && failure_.empty()) {
-      failure_ = IsCancelled()       ? "interrupted"
+      failure_ = IsCancelled()      ? "interrupted"
                  : ignored_.empty() ? "nothing here can be read"
                                     : ignored_.back().note;
     }
@@ -271,9 +270,10 @@ void Dataset::ReportProgress(std::string_view phase, int64_t rank) const {
   }
   json.Key("done").Int(static_cast<int64_t>(done));
   json.Key("total").Int(static_cast<int64_t>(total));
-  const double eta = done == 0 || done >= total
-                         ? 0
-                         : passed.count() * static_cast<double>(total - done) / static_cast<double>(done);
+  const double eta =
+      done == 0 || done >= total
+          ? 0
+          : passed.count() * static_cast<double>(total - done) / static_cast<double>(done);
   json.Key("eta_s").Double(std::round(eta * 10) / 10).EndObject();
   events_.Publish("progress", json.text());
 }

@@ -91,7 +91,6 @@ class Dataset {
     const Dataset& d_;
   };
 
-
  private:
   struct Slot {
     readers::RankSource source;

@@ -18,7 +18,8 @@ namespace steplens::server {
 struct PreparedTable;  // server/api/table_rows.h
 
 // What requests need of a data set as a whole, made when first asked for: the SQL catalog, a few
-// database connections, the rows of the last tables. Only for a data set that is ready. Thread safe.
+// database connections, the rows of the last tables. Only for a data set that is ready. Thread
+// safe.
 class DatasetCache {
  public:
   DatasetCache() = default;

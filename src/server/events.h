@@ -12,8 +12,8 @@
 
 namespace steplens::server {
 
-// Hands what happens to every listener (server-sent events). Any thread may publish. A listener that
-// does not keep up loses its oldest events: each of them only says "look again".
+// Hands what happens to every listener (server-sent events). Any thread may publish. A listener
+// that does not keep up loses its oldest events: each of them only says "look again".
 class EventHub {
  public:
   static constexpr size_t kMaxListeners = 16;

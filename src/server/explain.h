@@ -43,7 +43,8 @@ Result<Explanation> ExplainGap(const Dataset::View& view, const Lane& lane, int6
 Result<Explanation> ExplainWait(const Dataset::View& view, const Lane& lane, uint32_t slice,
                                 const std::vector<int64_t>& base_ns);
 
-// How a slice compares with its siblings (same name; of kernels also same shapes), and what differed.
+// How a slice compares with its siblings (same name; of kernels also same shapes), and what
+// differed.
 Result<Explanation> ExplainSlice(const Dataset::View& view, const Lane& lane, uint32_t slice);
 
 }  // namespace steplens::server

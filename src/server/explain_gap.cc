@@ -15,7 +15,7 @@ struct Gap {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint32_t next = store::kNoId;  // the slice that ends it
-  int64_t ns() const { return end_ns - begin_ns; }
+  int64_t ns() const { return SubtractSaturating(end_ns, begin_ns); }
 };
 
 Result<Gap> FindGap(const LaneRows& rows, int64_t t_ns) {
@@ -52,13 +52,14 @@ double ShareOf(int64_t ns, int64_t whole_ns) {
 int64_t Overlap(const std::vector<const LaneRows*>& lanes, int64_t from_ns, int64_t to_ns) {
   int64_t sum_ns = 0;
   for (const analysis::Interval& busy : BusyIntervals(lanes, from_ns, to_ns))
-    sum_ns += std::max<int64_t>(0, std::min(busy.end_ns, to_ns) - std::max(busy.begin_ns, from_ns));
+    sum_ns += SharedNs(busy.begin_ns, busy.end_ns, from_ns, to_ns);
   return sum_ns;
 }
 
 // What kind of host work a name stands for, where it is known to stall the device.
 std::string_view HostKind(std::string_view name) {
-  for (const std::string_view word : {"ynchronize", "aten::item", "_local_scalar_dense", "StreamSync"}) {
+  for (const std::string_view word :
+       {"ynchronize", "aten::item", "_local_scalar_dense", "StreamSync"}) {
     if (name.find(word) != std::string_view::npos) return "synchronise";
   }
   if (name.find("DataLoader") != std::string_view::npos) return "data loading";
@@ -78,8 +79,7 @@ void AddHostWork(const Dataset::View& view, const Lane& lane, int64_t from_ns, i
   };
   std::vector<Candidate> candidates;
   const auto clipped = [&](uint32_t slice) {
-    return std::max<int64_t>(
-        0, std::min(columns.end(slice), to_ns) - std::max(columns.begin(slice), from_ns));
+    return SharedNs(columns.begin(slice), columns.end(slice), from_ns, to_ns);
   };
   for (size_t r = 0; r < rows.rows(); ++r) {
     const auto [lo, hi] = rows.Touching(r, from_ns, to_ns);
@@ -102,9 +102,10 @@ void AddHostWork(const Dataset::View& view, const Lane& lane, int64_t from_ns, i
     const std::string name(view.names().Text(columns.name_of(one.slice)));
     const std::string kind(HostKind(name));
     ExplainItem item;
-    item.wording = {"explain.gap.host_op",
-                    {{"name", name}, {"kind", kind}, {"us", Us(one.self_ns)}},
-                    fmt::format("{} ({}) took {} us of it on the host", name, kind, Us(one.self_ns))};
+    item.wording = {
+        "explain.gap.host_op",
+        {{"name", name}, {"kind", kind}, {"us", Us(one.self_ns)}},
+        fmt::format("{} ({}) took {} us of it on the host", name, kind, Us(one.self_ns))};
     item.share = ShareOf(one.self_ns, gap_ns);
     item.ns = one.self_ns;
     item.lane = &lane;
@@ -122,8 +123,8 @@ std::optional<FlowNeighbour> LauncherOf(const Dataset::View& view, const Lane& l
   for (const FlowNeighbour& other : FlowNeighbours(view, lane, slice)) {
     if (!other.is_incoming || (other.lane->flags & kHostLane) == 0) continue;
     // The latest caller is the one that made the device start.
-    if (!out || other.lane->rows.columns().begin(other.slice) >
-                    out->lane->rows.columns().begin(out->slice))
+    if (!out ||
+        other.lane->rows.columns().begin(other.slice) > out->lane->rows.columns().begin(out->slice))
       out = other;
   }
   return out;
@@ -140,7 +141,8 @@ struct Part {
 void AddPart(const Part& part, const Lane& lane, int64_t gap_ns, std::vector<ExplainItem>& items) {
   if (part.ns <= 0) return;
   ExplainItem item;
-  item.wording = {std::string(part.key), {{"us", Us(part.ns)}},
+  item.wording = {std::string(part.key),
+                  {{"us", Us(part.ns)}},
                   fmt::format("{}: {} us", part.label, Us(part.ns))};
   item.share = ShareOf(part.ns, gap_ns);
   item.ns = part.ns;
@@ -169,8 +171,9 @@ void AddDeviceParts(const Dataset::View& view, const Lane& lane, int64_t from_ns
   const int64_t other_ns = Overlap(both, from_ns, to_ns) - comm_ns;
   AddPart({"explain.gap.communication", "Waiting for communication", comm_ns, from_ns, to_ns}, lane,
           gap_ns, items);
-  AddPart({"explain.gap.dependency", "Waiting for work on another stream", other_ns, from_ns, to_ns},
-          lane, gap_ns, items);
+  AddPart(
+      {"explain.gap.dependency", "Waiting for work on another stream", other_ns, from_ns, to_ns},
+      lane, gap_ns, items);
   AddPart({"explain.gap.latency", "Launched but not started (launch latency)",
            to_ns - from_ns - comm_ns - other_ns, from_ns, to_ns},
           lane, gap_ns, items);
@@ -183,7 +186,8 @@ Result<Explanation> ExplainGap(const Dataset::View& view, const Lane& lane, int6
     return Error{ErrorCode::kInvalidArgument, "only lanes with slices have gaps"};
   SL_ASSIGN_OR_RETURN(const Gap gap, FindGap(lane.rows, t_ns));
   Explanation out;
-  out.title = {"explain.gap.title", {{"us", Us(gap.ns())}},
+  out.title = {"explain.gap.title",
+               {{"us", Us(gap.ns())}},
                fmt::format("Nothing ran for {} us", Us(gap.ns()))};
   const auto launcher = LauncherOf(view, lane, gap.next);
   const std::string next(view.names().Text(lane.rows.columns().name_of(gap.next)));
@@ -191,15 +195,15 @@ Result<Explanation> ExplainGap(const Dataset::View& view, const Lane& lane, int6
     AddDeviceParts(view, lane, gap.begin_ns, gap.end_ns, gap.ns(), out.items);
     for (ExplainItem& item : out.items) {
       if (item.wording.key != "explain.gap.latency") continue;
-      item.wording = {"explain.gap.unknown", {{"us", Us(item.ns)}},
+      item.wording = {"explain.gap.unknown",
+                      {{"us", Us(item.ns)}},
                       fmt::format("Idle for {} us; the capture does not say who launched what "
                                   "follows",
                                   Us(item.ns))};
     }
   } else {
     const SliceColumns& host = launcher->lane->rows.columns();
-    const int64_t launch_ns =
-        std::clamp(host.begin(launcher->slice), gap.begin_ns, gap.end_ns);
+    const int64_t launch_ns = std::clamp(host.begin(launcher->slice), gap.begin_ns, gap.end_ns);
     AddPart({"explain.gap.host", "Host-bound: not launched yet", launch_ns - gap.begin_ns,
              gap.begin_ns, launch_ns},
             lane, gap.ns(), out.items);
@@ -207,11 +211,11 @@ Result<Explanation> ExplainGap(const Dataset::View& view, const Lane& lane, int6
       AddHostWork(view, *launcher->lane, gap.begin_ns, launch_ns, gap.ns(), out.items);
     AddDeviceParts(view, lane, launch_ns, gap.end_ns, gap.ns(), out.items);
     ExplainItem launch;
-    launch.wording = {"explain.gap.launch",
-                      {{"name", next},
-                       {"host", std::string(view.names().Text(host.name_of(launcher->slice)))}},
-                      fmt::format("{} follows, launched by {}", next,
-                                  view.names().Text(host.name_of(launcher->slice)))};
+    launch.wording = {
+        "explain.gap.launch",
+        {{"name", next}, {"host", std::string(view.names().Text(host.name_of(launcher->slice)))}},
+        fmt::format("{} follows, launched by {}", next,
+                    view.names().Text(host.name_of(launcher->slice)))};
     launch.lane = launcher->lane;
     launch.slice = launcher->slice;
     launch.begin_ns = host.begin(launcher->slice);

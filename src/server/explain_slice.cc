@@ -83,7 +83,8 @@ std::pair<const Lane*, uint32_t> LastBefore(const ShownRank& rank, int64_t t_ns)
   return out;
 }
 
-ExplainItem ItemAt(Wording wording, int64_t ns, int64_t whole_ns, const Lane* lane, uint32_t slice) {
+ExplainItem ItemAt(Wording wording, int64_t ns, int64_t whole_ns, const Lane* lane,
+                   uint32_t slice) {
   ExplainItem item;
   item.wording = std::move(wording);
   item.ns = ns;
@@ -104,8 +105,7 @@ Result<Explanation> ExplainWait(const Dataset::View& view, const Lane& lane, uin
   if (lane.is_derived())
     return Error{ErrorCode::kInvalidArgument, "this lane is derived; choose a collective"};
   const std::vector<Member> members = MembersOf(view, lane, slice, base_ns);
-  if (members.empty())
-    return Error{ErrorCode::kInvalidArgument, "this slice is not a collective"};
+  if (members.empty()) return Error{ErrorCode::kInvalidArgument, "this slice is not a collective"};
   const SliceColumns& columns = lane.rows.columns();
   const std::string name(view.names().Text(columns.name_of(slice)));
   const int64_t dur_ns = columns.dur_ns[slice];
@@ -114,33 +114,40 @@ Result<Explanation> ExplainWait(const Dataset::View& view, const Lane& lane, uin
                {{"name", name}, {"us", Us(dur_ns)}, {"ranks", std::to_string(members.size())}},
                fmt::format("{} took {} us; {} ranks show it", name, Us(dur_ns), members.size())};
   if (members.size() == 1) {
-    out.verdict = {"explain.wait.alone", {},
-                   "No other rank that is open shows this collective, so waiting and transfer cannot "
-                   "be told apart."};
+    out.verdict = {
+        "explain.wait.alone",
+        {},
+        "No other rank that is open shows this collective, so waiting and transfer cannot "
+        "be told apart."};
     return out;
   }
-  const auto last = std::max_element(members.begin(), members.end(),
-                                     [](const Member& a, const Member& b) { return a.begin < b.begin; });
+  const auto last =
+      std::max_element(members.begin(), members.end(),
+                       [](const Member& a, const Member& b) { return a.begin < b.begin; });
   const ShownRank& last_rank = *view.ranks()[last->slot];
   const std::string last_name = std::to_string(last_rank.rank);
   const int64_t own_begin = SubtractSaturating(columns.begin(slice), base_ns[lane.rank_slot]);
-  const int64_t skew_ns = std::clamp<int64_t>(last->begin - own_begin, 0, dur_ns);
-  const auto [last_lane, last_slice] = FindBegin(last_rank, AddSaturating(last->begin, base_ns[last->slot]));
-  out.items.push_back(ItemAt({"explain.wait.skew", {{"us", Us(skew_ns)}, {"rank", last_name}},
-                              fmt::format("Waiting for rank {}, the last to arrive: {} us", last_name,
-                                          Us(skew_ns))},
-                             skew_ns, dur_ns, last_lane, last_slice));
-  out.items.push_back(ItemAt({"explain.wait.transfer", {{"us", Us(dur_ns - skew_ns)}},
+  const int64_t skew_ns =
+      std::clamp<int64_t>(SubtractSaturating(last->begin, own_begin), 0, dur_ns);
+  const auto [last_lane, last_slice] =
+      FindBegin(last_rank, AddSaturating(last->begin, base_ns[last->slot]));
+  out.items.push_back(ItemAt(
+      {"explain.wait.skew",
+       {{"us", Us(skew_ns)}, {"rank", last_name}},
+       fmt::format("Waiting for rank {}, the last to arrive: {} us", last_name, Us(skew_ns))},
+      skew_ns, dur_ns, last_lane, last_slice));
+  out.items.push_back(ItemAt({"explain.wait.transfer",
+                              {{"us", Us(dur_ns - skew_ns)}},
                               fmt::format("Transfer: {} us", Us(dur_ns - skew_ns))},
                              dur_ns - skew_ns, dur_ns, &lane, slice));
   if (last->slot != lane.rank_slot) {
     const auto [before_lane, before] =
         LastBefore(last_rank, AddSaturating(last->begin, base_ns[last->slot]));
     if (before_lane != nullptr) {
-      const std::string before_name(
-          view.names().Text(before_lane->rows.columns().name_of(before)));
+      const std::string before_name(view.names().Text(before_lane->rows.columns().name_of(before)));
       out.items.push_back(
-          ItemAt({"explain.wait.before", {{"rank", last_name}, {"name", before_name}},
+          ItemAt({"explain.wait.before",
+                  {{"rank", last_name}, {"name", before_name}},
                   fmt::format("Rank {} ran {} before it arrived", last_name, before_name)},
                  0, dur_ns, before_lane, before));
     }
@@ -175,10 +182,10 @@ void CompareFrequency(const ShownRank& rank, int64_t begin_ns, int64_t end_ns, E
       least = std::min(least, lane->counter.value(at));
     if (greatest <= 0 || least >= greatest * 0.95) return;
     ExplainItem item;
-    item.wording = {"explain.slice.frequency",
-                    {{"least", fmt::format("{:.0f}", least)}, {"most", fmt::format("{:.0f}", greatest)}},
-                    fmt::format("The core ran at {:.0f} MHz, elsewhere at up to {:.0f} MHz", least,
-                                greatest)};
+    item.wording = {
+        "explain.slice.frequency",
+        {{"least", fmt::format("{:.0f}", least)}, {"most", fmt::format("{:.0f}", greatest)}},
+        fmt::format("The core ran at {:.0f} MHz, elsewhere at up to {:.0f} MHz", least, greatest)};
     item.share = 1 - least / greatest;
     item.lane = lane.get();
     item.begin_ns = begin_ns;
@@ -197,15 +204,15 @@ void CompareContention(const ShownRank& rank, const Lane& lane, int64_t begin_ns
     if (other->kind != LaneKind::kSlices || (other->flags & kCommGroupLane) == 0) continue;
     int64_t here_ns = 0;
     for (const analysis::Interval& busy : BusyIntervals({&other->rows}, begin_ns, end_ns))
-      here_ns += std::max<int64_t>(
-          0, std::min(busy.end_ns, end_ns) - std::max(busy.begin_ns, begin_ns));
+      here_ns += SharedNs(busy.begin_ns, busy.end_ns, begin_ns, end_ns);
     if (here_ns > overlap_ns) {
       overlap_ns = here_ns;
       where = other.get();
     }
   }
   if (overlap_ns == 0) return;
-  ExplainItem item = ItemAt({"explain.slice.contention", {{"us", Us(overlap_ns)}},
+  ExplainItem item = ItemAt({"explain.slice.contention",
+                             {{"us", Us(overlap_ns)}},
                              fmt::format("A collective ran beside it for {} us", Us(overlap_ns))},
                             overlap_ns, end_ns - begin_ns, where, store::kNoId);
   item.begin_ns = begin_ns;
@@ -237,10 +244,13 @@ Result<Explanation> ExplainSlice(const Dataset::View& view, const Lane& lane, ui
   }
   const int64_t own_ns = columns.dur_ns[slice];
   const int64_t median_ns = Percentile(siblings, 50);
-  const double ratio = median_ns == 0 ? 1 : static_cast<double>(own_ns) / static_cast<double>(median_ns);
+  const double ratio =
+      median_ns == 0 ? 1 : static_cast<double>(own_ns) / static_cast<double>(median_ns);
   Explanation out;
   out.title = {"explain.slice.title",
-               {{"name", name}, {"us", Us(own_ns)}, {"median", Us(median_ns)},
+               {{"name", name},
+                {"us", Us(own_ns)},
+                {"median", Us(median_ns)},
                 {"count", std::to_string(siblings.size())}},
                fmt::format("{} took {} us; the median of {} like it is {} us", name, Us(own_ns),
                            siblings.size(), Us(median_ns))};
@@ -248,19 +258,24 @@ Result<Explanation> ExplainSlice(const Dataset::View& view, const Lane& lane, ui
   CompareContention(rank, lane, columns.begin(slice), columns.end(slice), out);
   if (kernel < store.kernels.size()) {
     const std::string core(store.Text(store.kernels.core[kernel]));
-    out.items.push_back(ItemAt({"explain.slice.core", {{"core", core}},
-                                fmt::format("It ran on {}", core.empty() ? "an unknown core" : core)},
-                               0, own_ns, &lane, slice));
+    out.items.push_back(
+        ItemAt({"explain.slice.core",
+                {{"core", core}},
+                fmt::format("It ran on {}", core.empty() ? "an unknown core" : core)},
+               0, own_ns, &lane, slice));
   }
   const std::string times = fmt::format("{:.2f}", ratio);
   if (ratio < 1.2) {
-    out.verdict = {"explain.slice.usual", {{"ratio", times}},
+    out.verdict = {"explain.slice.usual",
+                   {{"ratio", times}},
                    fmt::format("It is as fast as the others ({} times the median)", times)};
   } else if (!out.items.empty() && out.items.front().wording.key != "explain.slice.core") {
     out.verdict = out.items.front().wording;
   } else {
-    out.verdict = {"explain.slice.unknown", {{"ratio", times}},
-                   fmt::format("It took {} times the median; the capture does not show why", times)};
+    out.verdict = {
+        "explain.slice.unknown",
+        {{"ratio", times}},
+        fmt::format("It took {} times the median; the capture does not show why", times)};
   }
   return out;
 }

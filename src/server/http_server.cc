@@ -21,8 +21,8 @@ namespace steplens::server {
 namespace {
 
 constexpr size_t kWorkers = 32;
-constexpr size_t kMaxWaiting = 1024;   // connections
-constexpr size_t kMaxBody = 1 << 20;   // bytes
+constexpr size_t kMaxWaiting = 1024;  // connections
+constexpr size_t kMaxBody = 1 << 20;  // bytes
 constexpr int kBacklog = 1024;
 constexpr auto kHeartbeat = std::chrono::seconds(15);
 constexpr std::string_view kApi = "/api/v1";
@@ -89,8 +89,8 @@ int PortOf(const sockaddr_storage& address) {
   return -1;
 }
 
-// visit(fd, port of the other side) for each connection of ours. The library keeps sockets to itself,
-// so they are found among the open files of the process.
+// visit(fd, port of the other side) for each connection of ours. The library keeps sockets to
+// itself, so they are found among the open files of the process.
 template <typename Visitor>
 void ForEachConnection(int local_port, Visitor&& visit) {
   std::error_code error;
@@ -241,8 +241,8 @@ httplib::Server::HandlerResponse HttpServer::Impl::Admit(const httplib::Request&
   const std::string steplens = in.get_header_value("X-Steplens");
   const std::string type = in.get_header_value("Content-Type");
   const RequestHead head{in.method, in.path, host, origin, cookies, token, steplens, type};
-  const bool is_login = in.method == "GET" && in.path == "/" && in.has_param("token") &&
-                        !options.token.empty();
+  const bool is_login =
+      in.method == "GET" && in.path == "/" && in.has_param("token") && !options.token.empty();
   Admission checked = admission;
   if (is_login) checked.token.clear();
   if (std::optional<Response> refusal = Refuse(head, checked)) {
@@ -299,11 +299,11 @@ void HttpServer::Impl::Route() {
                             too_large ? "the request is larger than 1 MiB"
                                       : fmt::format("HTTP error {}", status)));
   });
-  server.set_exception_handler(
-      [](const httplib::Request&, httplib::Response& out, std::exception_ptr) {
-        Send(out, ErrorResponse(500, "internal", "the request failed unexpectedly",
-                                "please report this"));
-      });
+  server.set_exception_handler([](const httplib::Request&, httplib::Response& out,
+                                  std::exception_ptr) {
+    Send(out,
+         ErrorResponse(500, "internal", "the request failed unexpectedly", "please report this"));
+  });
   const auto answer = [this](const httplib::Request& in, httplib::Response& out) {
     if (in.path == "/api/v1/events") return SendEvents(out);
     Send(out, api.Handle(ToRequest(in, port)));

@@ -20,7 +20,8 @@ struct HttpOptions {
 class HttpServer {
  public:
   // Binds and serves until Stop. The workspace must outlive it.
-  static Result<std::unique_ptr<HttpServer>> Start(Workspace& workspace, const HttpOptions& options);
+  static Result<std::unique_ptr<HttpServer>> Start(Workspace& workspace,
+                                                   const HttpOptions& options);
   ~HttpServer();  // stops
   int port() const;
   void Stop();  // ends open connections; returns when all threads have ended

@@ -90,7 +90,11 @@ Result<int64_t> ParseDuration(std::string_view text) {
          (std::isdigit(static_cast<unsigned char>(text[digits])) || text[digits] == '.'))
     ++digits;
   const std::string_view unit = Trim(text.substr(digits));
-  const int power = unit == "ns" ? 0 : unit == "us" || unit.empty() ? 3 : unit == "ms" ? 6 : unit == "s" ? 9 : -1;
+  const int power = unit == "ns"                   ? 0
+                    : unit == "us" || unit.empty() ? 3
+                    : unit == "ms"                 ? 6
+                    : unit == "s"                  ? 9
+                                                   : -1;
   const auto ns = power < 0 ? std::nullopt : ParseScaled(text.substr(0, digits), power);
   if (!ns) return Bad(fmt::format("'{}' is no duration; write 50us, 1.5ms, 200ns or 2s", text));
   return *ns;
@@ -98,12 +102,18 @@ Result<int64_t> ParseDuration(std::string_view text) {
 
 Status ApplyDuration(const Term& term, SliceFilter& out) {
   SL_ASSIGN_OR_RETURN(const int64_t ns, ParseDuration(term.value));
-  if (term.op == ">") out.least_ns = std::max(out.least_ns, AddSaturating(ns, 1));
-  else if (term.op == ">=") out.least_ns = std::max(out.least_ns, ns);
-  else if (term.op == "<") out.most_ns = std::min(out.most_ns, ns - 1);
-  else if (term.op == "<=") out.most_ns = std::min(out.most_ns, ns);
-  else if (term.op == "=") out.least_ns = out.most_ns = ns;
-  else return Bad(fmt::format("'dur' cannot be compared by '{}'", term.op));
+  if (term.op == ">")
+    out.least_ns = std::max(out.least_ns, AddSaturating(ns, 1));
+  else if (term.op == ">=")
+    out.least_ns = std::max(out.least_ns, ns);
+  else if (term.op == "<")
+    out.most_ns = std::min(out.most_ns, ns - 1);
+  else if (term.op == "<=")
+    out.most_ns = std::min(out.most_ns, ns);
+  else if (term.op == "=")
+    out.least_ns = out.most_ns = ns;
+  else
+    return Bad(fmt::format("'dur' cannot be compared by '{}'", term.op));
   return {};
 }
 
@@ -159,9 +169,10 @@ Result<SliceFilter> ParseSliceFilter(std::string_view text, MatchMode mode) {
     SL_ASSIGN_OR_RETURN(const Term term, scanner.Next());
     if (term.field.empty()) {
       if (any)
-        return Bad(fmt::format("'{}': a term is one of name, cat, dur, rank, lane, step with a "
-                               "comparison; terms must all hold",
-                               text));
+        return Bad(
+            fmt::format("'{}': a term is one of name, cat, dur, rank, lane, step with a "
+                        "comparison; terms must all hold",
+                        text));
       SL_ASSIGN_OR_RETURN(TextMatcher matcher, TextMatcher::Make(mode, text));
       out.names.push_back({std::move(matcher), true});
       return out;

@@ -15,8 +15,8 @@ namespace steplens::server {
 //
 //   name~"matmul" dur>50us rank=0,3-7 lane:hardware step=12
 //
-// Terms: name ~ (contains) !~ = != =~ (regex); cat with the same; dur < <= > >= = with ns, us, ms or
-// s (none: us); rank= and step= lists of numbers and ranges; lane: or lane~ a part of the lane's
+// Terms: name ~ (contains) !~ = != =~ (regex); cat with the same; dur < <= > >= = with ns, us, ms
+// or s (none: us); rank= and step= lists of numbers and ranges; lane: or lane~ a part of the lane's
 // title. Text that has no term is a name, matched by the mode.
 struct SliceFilter {
   struct TextTest {

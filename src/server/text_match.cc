@@ -75,8 +75,9 @@ Result<MatchMode> ParseMatchMode(std::string_view text) {
   if (text == "whole") return MatchMode::kWhole;
   if (text == "exact") return MatchMode::kExact;
   if (text == "regex") return MatchMode::kRegex;
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("'{}' is no way to search: contains, case, whole, exact or regex", text)};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("'{}' is no way to search: contains, case, whole, exact or regex", text)};
 }
 
 Result<TextMatcher> TextMatcher::Make(MatchMode mode, std::string_view pattern) {

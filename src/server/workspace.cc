@@ -24,8 +24,7 @@ Result<std::string> Resolve(const std::string& path) {
     return Error{ErrorCode::kInvalidArgument, "the path holds a NUL byte"};
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
-  if (error)
-    return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
+  if (error) return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
   return real.string();
 }
 
@@ -93,13 +92,18 @@ std::vector<OpenDataset*> Workspace::All() const {
 }
 
 Result<std::string> Workspace::Admit(const std::string& path) const {
-  SL_ASSIGN_OR_RETURN(std::string real, Resolve(path));
+  // One answer for both cases: what is outside must not even be known to exist.
+  const Error refused{ErrorCode::kNotFound,
+                      fmt::format("{}: not there, or outside of what was opened and of the --root "
+                                  "folders",
+                                  path)};
+  Result<std::string> real = Resolve(path);
+  if (!real.ok()) return refused;
   const std::lock_guard lock(mutex_);
   for (const std::string& root : roots_) {
-    if (IsBelow(real, root)) return real;
+    if (IsBelow(*real, root)) return real;
   }
-  return Error{ErrorCode::kNotFound,
-               fmt::format("{}: outside of what was opened and of the --root folders", path)};
+  return refused;
 }
 
 std::vector<std::string> Workspace::roots() const {

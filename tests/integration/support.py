@@ -26,9 +26,9 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.environment = dict(os.environ, STEPLENS_CACHE_DIR=str(self.scratch / "cache"))
 
-    def run_program(self, *words, expect=None, cwd=None):
+    def run_program(self, *words, expect=None, cwd=None, timeout=300):
         """Runs steplens; `expect` is the exit code that must come out (None: any)."""
-        done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, timeout=300,
+        done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, timeout=timeout,
                               env=self.environment, cwd=cwd, check=False)
         done.out = done.stdout.decode("utf-8")
         done.err = done.stderr.decode("utf-8", "replace")

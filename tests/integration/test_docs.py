@@ -19,6 +19,8 @@ class Docs(Case):
         examples = re.findall(r"Example:\n\n    (steplens .*)\n", (ROOT / "docs/commands.md").read_text())
         self.assertGreaterEqual(len(examples), 5)
         for example in examples:
+            if shlex.split(example)[1] == "view":
+                continue  # ends by Ctrl-C only; test_server.py starts it
             with self.subTest(example=example):
                 self.run_program(*shlex.split(example)[1:], expect=0, cwd=ROOT)
 

@@ -47,6 +47,7 @@ LIBRARIES = {
     "tsl/": "robin-map",
     "xlsxwriter.h": "libxlsxwriter",
     "mpi.h": "MPI",
+    "httplib.h": "cpp-httplib",
     "fmt/": "fmt",
 }
 WELCOME_IN_EVERY_CC = {"fmt", "robin-map"}

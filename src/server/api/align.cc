@@ -11,9 +11,9 @@ namespace steplens::server {
 namespace {
 
 struct Aligned {
-  std::vector<int64_t> offset_ns;              // by slot
-  std::map<int64_t, int64_t> residual_ns;      // by rank
-  std::map<int64_t, std::string> failed;       // by rank
+  std::vector<int64_t> offset_ns;          // by slot
+  std::map<int64_t, int64_t> residual_ns;  // by rank
+  std::map<int64_t, std::string> failed;   // by rank
 };
 
 std::vector<int64_t> CurrentOffsets(const Ask& ask) {
@@ -42,8 +42,8 @@ Aligned AlignByCollectives(const Ask& ask) {
   return out;
 }
 
-// The lane of another rank that corresponds to `lane`: same path below the rank, else the first lane
-// of the same kind that has the name.
+// The lane of another rank that corresponds to `lane`: same path below the rank, else the first
+// lane of the same kind that has the name.
 std::vector<uint32_t> Occurrences(const Ask& ask, size_t slot, const Lane& like, uint32_t name) {
   const bool on_device = (like.flags & kDeviceLane) != 0;
   std::vector<std::pair<int64_t, uint32_t>> found;
@@ -91,7 +91,8 @@ Result<Aligned> AlignByOperator(const Ask& ask) {
     if (others.empty()) {
       out.failed[rank] = "it has no slice of that name";
     } else if (others.size() <= k) {
-      out.failed[rank] = fmt::format("it has {} slices of that name, needed {}", others.size(), k + 1);
+      out.failed[rank] =
+          fmt::format("it has {} slices of that name, needed {}", others.size(), k + 1);
     } else {
       out.offset_ns[slot] = AddSaturating(
           SubtractSaturating(anchor(slot, others[k]), base_anchor_ns), out.offset_ns[base]);
@@ -131,8 +132,7 @@ Result<Aligned> Align(const Ask& ask) {
   if (mode == "reset") {
     Aligned out;
     for (size_t slot = 0; slot < ask.view.ranks().size(); ++slot)
-      out.offset_ns.push_back(
-          SubtractSaturating(*ask.view.BaseNs(slot, 0), ask.view.origin_ns()));
+      out.offset_ns.push_back(SubtractSaturating(*ask.view.BaseNs(slot, 0), ask.view.origin_ns()));
     return out;
   }
   return Error{ErrorCode::kInvalidArgument, "'mode' must be auto, op, manual or reset"};

@@ -37,8 +37,7 @@ Result<SliceRef> SliceParam(const Ask& ask) {
 Result<std::vector<const Lane*>> SliceLanesParam(const Ask& ask, std::string_view name,
                                                  bool all_if_absent) {
   SL_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, ask.params.Ints(name));
-  std::vector<bool> wanted(ask.view.lane_count() + 1,
-                           all_if_absent && !ask.params.Has(name));
+  std::vector<bool> wanted(ask.view.lane_count() + 1, all_if_absent && !ask.params.Has(name));
   for (const int64_t id : ids) {
     if (ask.view.FindLane(id) == nullptr)
       return Bad(fmt::format("'{}': there is no track {}", name, id));

@@ -23,7 +23,8 @@ std::vector<FlowNeighbour> FlowNeighbours(const Dataset::View& view, const Lane&
   for (size_t i = 0; i < timeline.flows().count(lane.track); ++i) {
     const FlowIndex::End end = timeline.flows().end(lane.track, i);
     const int64_t here_ns = end.is_target ? flows.to_ns[end.flow] : flows.from_ns[end.flow];
-    if (here_ns > end_ns || here_ns < SubtractSaturating(begin_ns, end.is_target ? kSlackNs : 0)) continue;
+    if (here_ns > end_ns || here_ns < SubtractSaturating(begin_ns, end.is_target ? kSlackNs : 0))
+      continue;
     if (SliceAtFlowEnd(lane.rows, here_ns, end.is_target) != slice) continue;
     const Lane* other =
         timeline.LaneOf(end.is_target ? flows.from_track[end.flow] : flows.to_track[end.flow]);

@@ -85,13 +85,12 @@ void WriteArrow(JsonWriter& json, const Ask& ask, const Arrow& arrow, int64_t co
   json.Int(count).Int(arrow.category).EndArray();
 }
 
-// Arrows of one category between the same lanes whose ends lie close together are drawn as the first
-// of them, with their count.
+// Arrows of one category between the same lanes whose ends lie close together are drawn as the
+// first of them, with their count. Lanes that are joined by arrows keep at least one bundle.
 std::vector<std::pair<Arrow, int64_t>> Bundle(const std::vector<Arrow>& arrows, int64_t length_ns,
                                               size_t most) {
-  for (int64_t width_ns = std::max<int64_t>(1, length_ns / 2000);; width_ns *= 2) {
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t, int64_t, int64_t>,
-             std::pair<Arrow, int64_t>>
+  for (int64_t width_ns = std::max<int64_t>(1, length_ns / 2000);; width_ns *= 4) {
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t, int64_t, int64_t>, std::pair<Arrow, int64_t>>
         bundles;
     for (const Arrow& arrow : arrows) {
       const auto key = std::tuple(arrow.category, arrow.from->id, arrow.to->id,
@@ -99,7 +98,7 @@ std::vector<std::pair<Arrow, int64_t>> Bundle(const std::vector<Arrow>& arrows, 
       auto [at, is_new] = bundles.try_emplace(key, arrow, 0);
       ++at->second.second;
     }
-    if (bundles.size() <= most || width_ns > INT64_MAX / 4) {
+    if (bundles.size() <= most || width_ns > length_ns) {
       std::vector<std::pair<Arrow, int64_t>> out;
       for (const auto& [key, bundle] : bundles) out.push_back(bundle);
       return out;
@@ -127,8 +126,7 @@ Result<Response> PostFlows(const Ask& ask) {
   json.EndArray().Key("flows").BeginArray();
   if (bundled) {
     const int64_t length_ns = SubtractSaturating(std::min(t1, ask.view.end_ns()), t0);
-    for (const auto& [arrow, count] :
-         Bundle(found.arrows, length_ns, static_cast<size_t>(most)))
+    for (const auto& [arrow, count] : Bundle(found.arrows, length_ns, static_cast<size_t>(most)))
       WriteArrow(json, ask, arrow, count);
   } else {
     for (const Arrow& arrow : found.arrows) WriteArrow(json, ask, arrow, 1);

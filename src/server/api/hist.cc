@@ -50,13 +50,13 @@ std::vector<Bin> Divide(const std::vector<int64_t>& durations, size_t count, boo
   if (durations.empty()) return {};
   const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
   const double low = static_cast<double>(std::max<int64_t>(*least, logarithmic ? 1 : 0));
-  const double high = static_cast<double>(std::max<int64_t>(*most, *least + 1));
+  const double high = static_cast<double>(std::max<int64_t>(*most, AddSaturating(*least, 1)));
   std::vector<Bin> bins;
   int64_t from = *least;
   for (size_t i = 1; i <= count && from <= *most; ++i) {
     const double part = static_cast<double>(i) / static_cast<double>(count);
     const double edge = logarithmic ? low * std::pow(high / low, part) : low + (high - low) * part;
-    const int64_t to = i == count ? *most + 1 : std::llround(edge);
+    const int64_t to = i == count ? AddSaturating(*most, 1) : std::llround(std::min(edge, 9.2e18));
     if (to <= from) continue;
     bins.push_back({from, to, 0});
     from = to;

@@ -114,13 +114,16 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   }
   json.Key("views").BeginObject();
   WritePage(json, "timeline", {{"a timeline", "activities=[CPU, NPU or CUDA]", slices}});
-  WritePage(json, "overview", {{"device work or host operators", "activities=[CPU, NPU or CUDA]", slices || kernels}});
+  WritePage(
+      json, "overview",
+      {{"device work or host operators", "activities=[CPU, NPU or CUDA]", slices || kernels}});
   WritePage(json, "operator", {{"kernels of a device", "activities=[..., NPU or CUDA]", kernels}});
   WritePage(json, "memory", {{"memory records", "profile_memory=True", memory}});
   WritePage(json, "communication",
             {{"collectives", "profiler_level=Level1 on a job of several ranks", communication}});
-  WritePage(json, "cluster",
-            {{"two ranks or more", "open the folder that holds all ranks", ask.view.ranks().size() > 1}});
+  WritePage(
+      json, "cluster",
+      {{"two ranks or more", "open the folder that holds all ranks", ask.view.ranks().size() > 1}});
   json.EndObject();
 }
 

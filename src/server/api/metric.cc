@@ -7,8 +7,7 @@ namespace steplens::server {
 Result<Response> PostMetric(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string name, ask.params.Text("name"));
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
-  SL_ASSIGN_OR_RETURN(const NamedResult result,
-                      ComputeNamed(name, ask.params.Raw("args"), *job, ask.view.origin_ns()));
+  SL_ASSIGN_OR_RETURN(const NamedResult result, ComputeNamed(ask, name, *job));
   JsonWriter json;
   json.BeginObject().Key("tables").BeginObject();
   for (const table::Table& table : result.tables) {

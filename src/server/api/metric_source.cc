@@ -26,12 +26,35 @@ std::string ListText(JsonValue list) {
   return out;
 }
 
-MetricArgs ArgsOf(JsonValue object, int64_t origin_ns) {
+// Lanes as the metrics know them: rows of `tracks` of one rank, that of the first lane.
+Status TranslateTracks(const Ask& ask, JsonValue list, MetricArgs& args) {
+  const Lane* first = nullptr;
+  std::string rows;
+  Status status;
+  list.ForEachElement([&](JsonValue item) {
+    const auto id = item.AsInt();
+    const Lane* lane = id ? ask.view.FindLane(*id) : nullptr;
+    if (lane == nullptr) {
+      status = Error{ErrorCode::kInvalidArgument,
+                     fmt::format("'args.tracks': there is no track {}", item.ToText())};
+      return;
+    }
+    if (first == nullptr) first = lane;
+    if (lane->track == store::kNoTrack || lane->rank_slot != first->rank_slot) return;
+    if (!rows.empty()) rows += ',';
+    rows += std::to_string(static_cast<uint32_t>(lane->track));
+  });
+  if (first != nullptr) args.values["rank"] = ask.view.RankOf(*first).rank;
+  if (!rows.empty()) args.values["tracks"] = std::move(rows);
+  return status;
+}
+
+Result<MetricArgs> ArgsOf(const Ask& ask) {
   MetricArgs args;
-  args.values["origin_ns"] = origin_ns;
+  const JsonValue object = ask.params.Raw("args");
   object.ForEachMember([&](std::string_view name, JsonValue value) {
     if (value.IsArray()) {
-      args.values[std::string(name)] = ListText(value);
+      if (name != "tracks") args.values[std::string(name)] = ListText(value);
     } else if (value.IsString()) {
       args.values[std::string(name)] = std::string(*value.AsString());
     } else if (const auto whole = value.AsInt()) {
@@ -40,6 +63,14 @@ MetricArgs ArgsOf(JsonValue object, int64_t origin_ns) {
       args.values[std::string(name)] = *number;
     }
   });
+  if (object["tracks"].IsArray()) SL_RETURN_IF_ERROR(TranslateTracks(ask, object["tracks"], args));
+  // Shown times count from the base of the rank they belong to.
+  const Result<std::optional<int64_t>> rank = args.Int("rank");
+  const std::vector<size_t> slots = ask.view.SlotsByRank();
+  std::optional<size_t> slot;
+  if (rank.ok() && *rank) slot = ask.view.SlotOf(**rank);
+  if (!slot && !slots.empty()) slot = slots.front();
+  args.values["origin_ns"] = slot ? ask.BaseNs(*slot) : ask.view.origin_ns();
   return args;
 }
 
@@ -50,19 +81,20 @@ std::string ReadArgs(const store::TraceStore& store, store::SliceId slice) {
 
 }  // namespace
 
-Result<NamedResult> ComputeNamed(std::string_view name, JsonValue args, const store::Job& job,
-                                 int64_t origin_ns) {
+Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job) {
+  SL_ASSIGN_OR_RETURN(const MetricArgs args, ArgsOf(ask));
   SL_ASSIGN_OR_RETURN(analysis::viewer::MetricAnswer answer,
-                      analysis::viewer::ComputeMetric(name, ArgsOf(args, origin_ns), job, ReadArgs));
+                      analysis::viewer::ComputeMetric(name, args, job, ReadArgs));
   return NamedResult{std::move(answer.tables), std::move(answer.definition),
                      std::move(answer.query), std::move(answer.warnings)};
 }
 
 #else
 
-Result<NamedResult> ComputeNamed(std::string_view name, JsonValue, const store::Job&, int64_t) {
-  return Error{ErrorCode::kNotFound,
-               fmt::format("there is no metric '{}': this program was built without metrics", name)};
+Result<NamedResult> ComputeNamed(const Ask&, std::string_view name, const store::Job&) {
+  return Error{
+      ErrorCode::kNotFound,
+      fmt::format("there is no metric '{}': this program was built without metrics", name)};
 }
 
 #endif

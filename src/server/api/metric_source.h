@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "server/api/context.h"
 #include "store/trace_store.h"
 #include "table/table.h"
 
@@ -13,15 +13,15 @@ namespace steplens::server {
 
 // A named result as the pages show it.
 struct NamedResult {
-  std::vector<table::Table> tables;
-  std::string definition;
-  std::string query;
-  std::vector<std::string> warnings;
+  std::vector<table::Table> tables{};
+  std::string definition{};
+  std::string query{};
+  std::vector<std::string> warnings{};
 };
 
-// Computes a metric of analysis/viewer. `args` is the JSON object of the request, or nothing. Times
-// in it count from `origin_ns`.
-Result<NamedResult> ComputeNamed(std::string_view name, JsonValue args, const store::Job& job,
-                                 int64_t origin_ns);
+// Computes a metric of analysis/viewer with the arguments of the request ("args"). Times in them
+// are shown times of the rank they name. "tracks" are ids of lanes; the metric gets the rank of the
+// first one and that rank's rows of `tracks`.
+Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job);
 
 }  // namespace steplens::server

@@ -62,17 +62,17 @@ class RangeStats {
     const auto below = r + 1 < lane.rows() ? lane.row(r + 1) : std::span<const uint32_t>();
     size_t child = 0;
     if (first != last) {
-      child = static_cast<size_t>(
-          std::partition_point(below.begin(), below.end(),
-                               [&](uint32_t slice) {
-                                 return columns.begin(slice) < columns.begin(*first);
-                               }) -
-          below.begin());
+      child = static_cast<size_t>(std::partition_point(below.begin(), below.end(),
+                                                       [&](uint32_t slice) {
+                                                         return columns.begin(slice) <
+                                                                columns.begin(*first);
+                                                       }) -
+                                  below.begin());
     }
     const auto length = [&](uint32_t slice) {
       if (!clip_) return columns.dur_ns[slice];
-      return std::max<int64_t>(0, std::min(columns.end(slice), t1_ns) -
-                                      std::max(columns.begin(slice), t0_ns));
+      return std::max<int64_t>(
+          0, std::min(columns.end(slice), t1_ns) - std::max(columns.begin(slice), t0_ns));
     };
     for (auto at = first; at != last; ++at) {
       const int64_t begin_ns = columns.begin(*at);
@@ -81,7 +81,7 @@ class RangeStats {
       int64_t inside_ns = 0;
       while (child < below.size() && columns.begin(below[child]) < begin_ns) ++child;
       for (; child < below.size() && columns.end(below[child]) <= end_ns; ++child)
-        inside_ns += length(below[child]);
+        inside_ns = AddSaturating(inside_ns, length(below[child]));
       Add(columns.name_of(*at), dur_ns, std::max<int64_t>(0, dur_ns - inside_ns));
     }
   }
@@ -110,7 +110,7 @@ class RangeStats {
 int64_t ClippedSum(const LaneRows& lane, int64_t t0_ns, int64_t t1_ns) {
   int64_t sum_ns = 0;
   for (const analysis::Interval& busy : BusyIntervals({&lane}, t0_ns, t1_ns))
-    sum_ns += std::max<int64_t>(0, std::min(busy.end_ns, t1_ns) - std::max(busy.begin_ns, t0_ns));
+    sum_ns += SharedNs(busy.begin_ns, busy.end_ns, t0_ns, t1_ns);
   return sum_ns;
 }
 
@@ -125,8 +125,7 @@ void WriteTotals(JsonWriter& json, const Ask& ask, const std::vector<const Lane*
     const int64_t from_ns = AddSaturating(t0, ask.BaseNs(slot));
     const int64_t to_ns = AddSaturating(t1, ask.BaseNs(slot));
     for (const analysis::Interval& busy : BusyIntervals(rows, from_ns, to_ns)) {
-      covered_ns += std::max<int64_t>(
-          0, std::min(busy.end_ns, to_ns) - std::max(busy.begin_ns, from_ns));
+      covered_ns += SharedNs(busy.begin_ns, busy.end_ns, from_ns, to_ns);
     }
     for (const auto& lane : ask.view.ranks()[slot]->timeline->lanes()) {
       if (lane->kind == LaneKind::kSlices && (lane->flags & kOverlapLane) != 0)
@@ -167,7 +166,8 @@ void WriteStats(JsonWriter& json, const Ask& ask, RangeStats& range) {
     json.Int(one.self_ns).Int(one.wall_ns / one.count).Int(one.min_ns).Int(one.max_ns);
     json.Int(Percentile(durations[i], 50)).Int(Percentile(durations[i], 90));
     json.Int(Percentile(durations[i], 99));
-    json.Double(total_ns == 0 ? 0 : static_cast<double>(one.wall_ns) / static_cast<double>(total_ns));
+    json.Double(total_ns == 0 ? 0
+                              : static_cast<double>(one.wall_ns) / static_cast<double>(total_ns));
     json.EndArray();
   }
   json.EndArray().Key("total").BeginObject().Key("sum").Int(total_ns);

@@ -89,7 +89,7 @@ JsonValue Params::Raw(std::string_view name) const {
 bool Params::Has(std::string_view name) const {
   if (!document_) return query_.contains(name);
   const JsonValue value = Raw(name);
-  return value.exists() && value.ToText() != "null";
+  return value.exists() && (value.IsString() || value.ToText() != "null");
 }
 
 Result<std::optional<int64_t>> Params::MaybeInt(std::string_view name) const {

@@ -53,7 +53,8 @@ class Params {
   Result<int64_t> IntOr(std::string_view name, int64_t otherwise) const;
   Result<std::optional<int64_t>> MaybeInt(std::string_view name) const;
   // Held to [least, most].
-  Result<int64_t> IntIn(std::string_view name, int64_t otherwise, int64_t least, int64_t most) const;
+  Result<int64_t> IntIn(std::string_view name, int64_t otherwise, int64_t least,
+                        int64_t most) const;
   Result<std::string> Text(std::string_view name) const;
   Result<std::string> TextOr(std::string_view name, std::string_view otherwise) const;
   Result<bool> BoolOr(std::string_view name, bool otherwise) const;

@@ -89,8 +89,7 @@ class Search {
     if (!filter_.categories.empty()) {
       category_matches.resize(store.strings.size());
       for (uint32_t i = 0; i < category_matches.size(); ++i)
-        category_matches[i] =
-            SliceFilter::All(filter_.categories, store.Text(StringId{i})) ? 1 : 0;
+        category_matches[i] = SliceFilter::All(filter_.categories, store.Text(StringId{i})) ? 1 : 0;
     }
     const auto names = store.slices.name.span();
     const uint32_t first_id = rank.timeline->lanes().front()->id;
@@ -173,7 +172,8 @@ Result<Response> PostSearch(const Ask& ask) {
 
   const Search search(ask, filter, lanes, window, cursor, static_cast<size_t>(limit));
   std::vector<RankHits> hits(ask.view.ranks().size());
-  ask.open.dataset->pool().ParallelFor(hits.size(), [&](size_t slot) { hits[slot] = search.Run(slot); });
+  ask.open.dataset->pool().ParallelFor(hits.size(),
+                                       [&](size_t slot) { hits[slot] = search.Run(slot); });
 
   uint64_t count = 0;
   std::vector<Place> places;

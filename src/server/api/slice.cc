@@ -42,7 +42,8 @@ void WriteStep(JsonWriter& json, const ShownRank& rank, const Lane& lane, int64_
   json.Null();
 }
 
-// How the duration compares with those of the same name: on the rank, for derived lanes in the lane.
+// How the duration compares with those of the same name: on the rank, for derived lanes in the
+// lane.
 void WriteSameName(JsonWriter& json, const Lane& lane, uint32_t slice) {
   const SliceColumns& columns = lane.rows.columns();
   std::vector<int64_t> durations;
@@ -214,8 +215,8 @@ Result<Response> GetSlice(const Ask& ask) {
   JsonWriter json;
   json.BeginObject();
   WriteSlice(json, ask, lane, ref.slice);
-  json.Key("category").String(
-      lane.is_derived() ? "" : rank.store->Text(rank.store->slices.category[ref.slice]));
+  json.Key("category")
+      .String(lane.is_derived() ? "" : rank.store->Text(rank.store->slices.category[ref.slice]));
   json.Key("self").Int(lane.rows.SelfNs(row, ref.slice));
   json.Key("row").Int(static_cast<int64_t>(row)).Key("rank").Int(rank.rank);
   json.Key("lane").String(LaneTitle(ask, lane)).Key("path").String(lane.path);
@@ -243,8 +244,7 @@ Result<Response> GetAt(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const int64_t row, ask.params.IntOr("row", 0));
   SL_ASSIGN_OR_RETURN(const int64_t t, ask.params.Int("t"));
   SL_ASSIGN_OR_RETURN(const int64_t width, ask.params.IntIn("w", 1, 1, INT64_MAX / 4));
-  if (lane->kind != LaneKind::kSlices || row < 0 ||
-      static_cast<size_t>(row) >= lane->rows.rows())
+  if (lane->kind != LaneKind::kSlices || row < 0 || static_cast<size_t>(row) >= lane->rows.rows())
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("track {} has no row {} of slices", lane->id, row)};
   const int64_t t0_ns = ask.FromShown(*lane, t);

@@ -9,7 +9,7 @@
 namespace steplens::server {
 namespace {
 
-constexpr size_t kMaxBars = 250'000;     // about 12 MB of page
+constexpr size_t kMaxBars = 250'000;    // about 12 MB of page
 constexpr int64_t kBucketsARow = 4096;  // beyond it, what a wide screen can show
 
 struct Bar {
@@ -33,7 +33,7 @@ std::vector<Bar> CoarseBars(const LaneRows& rows, size_t r, int64_t t0_ns, int64
   std::vector<Bar> out;
   TileSpan span{t0_ns, level};
   for (; span.begin_ns < t1_ns; span.begin_ns = span.end_ns()) {
-    for (const Run& run : ComputeRuns(rows, r, span)) {
+    for (const TileRun& run : ComputeRuns(rows, r, span)) {
       const int64_t begin_ns = span.edge_ns(run.x0);
       out.push_back({begin_ns, span.edge_ns(run.x1) - begin_ns, run.slice, run.count});
     }
@@ -66,10 +66,9 @@ Result<Response> PostSnapshot(const Ask& ask) {
   std::vector<uint32_t> names;
   size_t bars_left = kMaxBars;
   JsonWriter json;
-  json.BeginObject().Key("title").String(
-      fmt::format("steplens: {}", ask.open.dataset->paths().empty()
-                                      ? ask.open.dataset->id()
-                                      : ask.open.dataset->paths().front()));
+  json.BeginObject().Key("title").String(fmt::format(
+      "steplens: {}", ask.open.dataset->paths().empty() ? ask.open.dataset->id()
+                                                        : ask.open.dataset->paths().front()));
   json.Key("t0").Int(t0).Key("t1").Int(t1).Key("lanes").BeginArray();
   for (const Lane* lane : lanes) {
     const int64_t from_ns = ask.FromShown(*lane, t0);

@@ -21,6 +21,7 @@ struct Opened {
 };
 
 Result<Opened> OpenEvents(const Ask& ask) {
+  SL_RETURN_IF_ERROR(NeedJob(ask));  // its rows outlive the request
   std::vector<EventLane> lanes;
   std::vector<int64_t> ids;
   bool sound = true;
@@ -37,8 +38,8 @@ Result<Opened> OpenEvents(const Ask& ask) {
     if (lane.parent != 0 && wanted[lane.parent]) wanted[id] = true;
     if (!wanted[id] || lane.kind != LaneKind::kSlices) continue;
     const ShownRank& rank = ask.view.RankOf(lane);
-    lanes.push_back({&lane, rank.store, rank.rank, ask.BaseNs(lane.rank_slot),
-                     LaneTitle(ask, lane)});
+    lanes.push_back(
+        {&lane, rank.store, rank.rank, ask.BaseNs(lane.rank_slot), LaneTitle(ask, lane)});
   }
   return Opened{RowsOf(std::move(lanes), ask.view.names()), ""};
 }
@@ -47,8 +48,9 @@ Result<Opened> OpenMetric(const Ask& ask, const store::Job& job, std::string_vie
   const size_t colon = name.find(':');
   const std::string_view wanted =
       colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
-  SL_ASSIGN_OR_RETURN(NamedResult result, ComputeNamed(name.substr(0, colon), ask.params.Raw("args"),
-                                                       job, ask.view.origin_ns()));
+  SL_ASSIGN_OR_RETURN(
+      NamedResult result,
+      ComputeNamed(name.substr(0, colon), ask.params.Raw("args"), job, ask.view.origin_ns()));
   for (table::Table& table : result.tables) {
     if (wanted.empty() || table.name() == wanted)
       return Opened{RowsOf(std::move(table)), std::move(result.definition)};

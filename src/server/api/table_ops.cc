@@ -107,8 +107,8 @@ bool Meets(const RowSource& source, const RowCondition& condition, size_t row) {
                             : condition.matcher.front()(CellText(column, value));
   } else if (condition.op == RowCondition::Op::kIn) {
     const std::string shown = CellText(column, value);
-    holds = std::find(condition.texts.begin(), condition.texts.end(), shown) !=
-            condition.texts.end();
+    holds =
+        std::find(condition.texts.begin(), condition.texts.end(), shown) != condition.texts.end();
   } else if (condition.is_number) {
     const double number = Shown(column, value);
     holds = !std::isnan(number) && Compare(condition.op, number, condition.number);
@@ -231,7 +231,7 @@ Result<std::vector<SortKey>> ParseSort(JsonValue list, const RowSource& source) 
 }
 
 Result<std::vector<Measure>> ParseMeasures(JsonValue list, const RowSource& source) {
-  static constexpr std::string_view kFunctions[] = {"sum", "avg", "min", "max",
+  static constexpr std::string_view kFunctions[] = {"sum",   "avg", "min", "max",
                                                     "count", "p50", "p90", "p99"};
   std::vector<Measure> out;
   Status status;
@@ -256,9 +256,8 @@ std::vector<uint32_t> FilterRows(const RowSource& source,
   std::vector<uint32_t> out;
   if (conditions.empty()) out.reserve(source.rows());
   for (uint32_t row = 0; row < source.rows(); ++row) {
-    if (std::all_of(conditions.begin(), conditions.end(), [&](const RowCondition& condition) {
-          return Meets(source, condition, row);
-        }))
+    if (std::all_of(conditions.begin(), conditions.end(),
+                    [&](const RowCondition& condition) { return Meets(source, condition, row); }))
       out.push_back(row);
   }
   return out;

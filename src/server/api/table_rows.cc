@@ -6,9 +6,7 @@
 namespace steplens::server {
 namespace {
 
-CellValue FromInt(int64_t value) {
-  return value == store::kNone ? CellValue() : CellValue(value);
-}
+CellValue FromInt(int64_t value) { return value == store::kNone ? CellValue() : CellValue(value); }
 CellValue FromDouble(double value) { return std::isnan(value) ? CellValue() : CellValue(value); }
 
 class TableRows : public RowSource {
@@ -54,9 +52,9 @@ class SqlRows : public RowSource {
   }
   size_t rows() const override { return count_; }
   CellValue At(size_t column, size_t row) const override {
-    const auto behind = std::upper_bound(
-        parts_.begin(), parts_.end(), row,
-        [](size_t value, const View& part) { return value < part.first_row; });
+    const auto behind =
+        std::upper_bound(parts_.begin(), parts_.end(), row,
+                         [](size_t value, const View& part) { return value < part.first_row; });
     const View& part = *(behind - 1);
     const size_t r = row - part.first_row;
     const query::ColumnView& view = part.columns[column];

@@ -39,11 +39,11 @@ class RowSource {
 
 // A result table, which it owns.
 std::shared_ptr<const RowSource> RowsOf(table::Table table);
-// A table of the store or a sheet of the input, in place. `table` must be prepared, and its views are
-// derived here: hold the catalog's mutex.
+// A table of the store or a sheet of the input, in place. `table` must be prepared, and its views
+// are derived here: hold the catalog's mutex.
 std::shared_ptr<const RowSource> RowsOf(query::SqlTable& table);
-// One row a slice of the lanes: name, start_ns (shown), dur_ns, category, lane, rank, and track and i
-// to find it by. `base_ns` and `titles` are parallel to the lanes.
+// One row a slice of the lanes: name, start_ns (shown), dur_ns, category, lane, rank, and track and
+// i to find it by. `base_ns` and `titles` are parallel to the lanes.
 struct EventLane {
   const Lane* lane = nullptr;
   const store::TraceStore* store = nullptr;

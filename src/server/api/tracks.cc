@@ -29,8 +29,7 @@ int64_t RowCount(const Lane& lane) {
 Response Strings(const Ask& ask, const std::vector<uint32_t>& ids) {
   JsonWriter json;
   json.BeginObject().Key("strings").BeginObject();
-  for (const uint32_t id : ids)
-    json.Key(std::to_string(id)).String(ask.view.names().Text(id));
+  for (const uint32_t id : ids) json.Key(std::to_string(id)).String(ask.view.names().Text(id));
   json.EndObject().EndObject();
   return JsonResponse(std::move(json));
 }

@@ -47,9 +47,8 @@ CounterLane::CounterLane(const Values& values, std::vector<uint32_t> rows)
 }
 
 size_t CounterLane::LowerBound(int64_t t_ns) const {
-  const auto at = std::partition_point(rows_.begin(), rows_.end(), [&](uint32_t row) {
-    return values_.ts_ns[row] < t_ns;
-  });
+  const auto at = std::partition_point(rows_.begin(), rows_.end(),
+                                       [&](uint32_t row) { return values_.ts_ns[row] < t_ns; });
   return static_cast<size_t>(at - rows_.begin());
 }
 

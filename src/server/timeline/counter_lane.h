@@ -9,8 +9,8 @@
 
 namespace steplens::server {
 
-// The samples of one counter series by time. Values are read from a column of the store: doubles, or
-// integers times a scale (bytes shown as MB). Immutable.
+// The samples of one counter series by time. Values are read from a column of the store: doubles,
+// or integers times a scale (bytes shown as MB). Immutable.
 class CounterLane {
  public:
   struct Values {
@@ -39,8 +39,9 @@ class CounterLane {
   std::vector<uint32_t> rows_;
 };
 
-// Kind 3 of the tile format, one series: least, greatest and last value of each bucket with samples.
-// The value that holds when the tile begins is a point of its own at x = 0, unless a sample is there.
+// Kind 3 of the tile format, one series: least, greatest and last value of each bucket with
+// samples. The value that holds when the tile begins is a point of its own at x = 0, unless a
+// sample is there.
 void AppendCounterTile(std::string& out, const TileKey& key, const CounterLane& lane,
                        int64_t base_ns);
 

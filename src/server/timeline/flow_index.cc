@@ -72,8 +72,7 @@ void MarkFlowSlices(const store::TraceStore& store, const FlowIndex& index, stor
       auto limit = at;
       while (limit != points.end() && limit->t_ns < begin_ns) {
         at = limit;
-        limit += static_cast<ptrdiff_t>(
-            std::min(step, static_cast<size_t>(points.end() - limit)));
+        limit += static_cast<ptrdiff_t>(std::min(step, static_cast<size_t>(points.end() - limit)));
         step *= 2;
       }
       at = std::partition_point(at, limit, [&](const Point& p) { return p.t_ns < begin_ns; });

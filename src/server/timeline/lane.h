@@ -27,8 +27,8 @@ enum LaneFlag : uint32_t {
   kMemoryLane = 512,
 };
 
-// A node of the lane tree: a rank, a group of lanes, or a lane with data. Immutable once its rank is
-// shown.
+// A node of the lane tree: a rank, a group of lanes, or a lane with data. Immutable once its rank
+// is shown.
 struct Lane {
   uint32_t id = 0;      // within this run of the server; from 1
   uint32_t parent = 0;  // id of the lane above; 0 for a rank

@@ -125,16 +125,16 @@ int64_t LaneRows::SelfNs(size_t r, uint32_t slice) const {
   int64_t self_ns = columns_.dur_ns[slice];
   if (r + 1 >= rows()) return self_ns;
   const auto [lo, hi] = Inside(r + 1, columns_.begin(slice), columns_.end(slice));
-  for (const uint32_t child : row(r + 1).subspan(lo, hi - lo)) self_ns -= columns_.dur_ns[child];
+  for (const uint32_t child : row(r + 1).subspan(lo, hi - lo))
+    self_ns = SubtractSaturating(self_ns, columns_.dur_ns[child]);
   return std::max<int64_t>(0, self_ns);
 }
 
 size_t LaneRows::PositionOf(size_t r, uint32_t slice) const {
   const auto slices = row(r);
   const int64_t begin_ns = columns_.begin(slice);
-  auto at = std::partition_point(slices.begin(), slices.end(), [&](uint32_t other) {
-    return columns_.begin(other) < begin_ns;
-  });
+  auto at = std::partition_point(slices.begin(), slices.end(),
+                                 [&](uint32_t other) { return columns_.begin(other) < begin_ns; });
   for (; at != slices.end() && columns_.begin(*at) == begin_ns; ++at) {
     if (*at == slice) return static_cast<size_t>(at - slices.begin());
   }

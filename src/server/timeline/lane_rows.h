@@ -24,6 +24,13 @@ struct SliceColumns {
   uint32_t name_of(uint32_t slice) const { return name_id[static_cast<size_t>(name[slice])]; }
 };
 
+// The time that [begin_ns, end_ns) and [t0_ns, t1_ns) share.
+inline int64_t SharedNs(int64_t begin_ns, int64_t end_ns, int64_t t0_ns, int64_t t1_ns) {
+  const int64_t from_ns = begin_ns > t0_ns ? begin_ns : t0_ns;
+  const int64_t to_ns = end_ns < t1_ns ? end_ns : t1_ns;
+  return to_ns > from_ns ? SubtractSaturating(to_ns, from_ns) : 0;
+}
+
 // The slices of one lane stacked in rows: sorted by (begin, number), each takes the first row whose
 // last slice has ended. Slices of a row never overlap, so begins and ends ascend in it. Immutable;
 // for any number of threads.
@@ -49,7 +56,8 @@ class LaneRows {
   // Positions of row r that touch [t0_ns, t1_ns): those that end after t0 or begin at or after it,
   // and begin before t1.
   std::pair<size_t, size_t> Touching(size_t r, int64_t t0_ns, int64_t t1_ns) const;
-  // Positions of row r that lie inside [t0_ns, t1_ns]: begin at or after t0 and end at or before t1.
+  // Positions of row r that lie inside [t0_ns, t1_ns]: begin at or after t0 and end at or before
+  // t1.
   std::pair<size_t, size_t> Inside(size_t r, int64_t t0_ns, int64_t t1_ns) const;
   // Duration without the slices of the next row that lie inside; never negative.
   int64_t SelfNs(size_t r, uint32_t slice) const;
@@ -83,11 +91,11 @@ class LaneRows {
 
   SliceColumns columns_;
   std::vector<uint32_t> order_;
-  std::vector<uint32_t> first_;         // row r is order[first[r], first[r + 1])
-  std::vector<Block> blocks_;           // whole blocks of each row, rows one after the other
-  std::vector<Block> super_blocks_;     // of kBlock blocks
-  std::vector<uint32_t> first_block_;   // by row
-  std::vector<uint32_t> first_super_;   // by row
+  std::vector<uint32_t> first_;        // row r is order[first[r], first[r + 1])
+  std::vector<Block> blocks_;          // whole blocks of each row, rows one after the other
+  std::vector<Block> super_blocks_;    // of kBlock blocks
+  std::vector<uint32_t> first_block_;  // by row
+  std::vector<uint32_t> first_super_;  // by row
 };
 
 }  // namespace steplens::server

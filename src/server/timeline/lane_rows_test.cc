@@ -86,7 +86,9 @@ TEST(LaneRows, SumsAndFindsTheLongestOfAnyStretch) {
     ASSERT_EQ(got.end, want.end);
     ASSERT_EQ(got.sum_ns, want.sum_ns);
     ASSERT_EQ(got.longest_ns, want.longest_ns);
-    if (want.end > from) ASSERT_EQ(got.longest, want.longest);
+    if (want.end > from) {
+      ASSERT_EQ(got.longest, want.longest);
+    }
   }
 }
 

@@ -14,8 +14,8 @@ namespace steplens::server {
 
 using analysis::Interval;
 using analysis::TrackKind;
-using store::TrackId;
 using store::TraceStore;
+using store::TrackId;
 
 namespace {
 
@@ -55,13 +55,22 @@ uint32_t FlagsOf(TrackKind kind) {
   return 0;
 }
 
+// "Read(MB/s)" -> "MB/s"; nothing for a label that only repeats the name or numbers the series.
+std::string_view UnitOf(std::string_view label, std::string_view name) {
+  const size_t open = label.rfind('(');
+  if (open != std::string_view::npos && label.ends_with(')'))
+    return label.substr(open + 1, label.size() - open - 2);
+  if (label == name || label.find_first_not_of("0123456789") == std::string_view::npos) return {};
+  return label;
+}
+
 // Digits of a label like "NPU 0".
 int64_t DeviceOf(std::string_view label, int64_t otherwise) {
   const size_t at = label.find_first_of("0123456789");
   if (at == std::string_view::npos) return otherwise == store::kNone ? 0 : otherwise;
   int64_t device = 0;
-  for (size_t i = at; i < label.size() && std::isdigit(static_cast<unsigned char>(label[i])) &&
-                      device < 100'000;
+  for (size_t i = at;
+       i < label.size() && std::isdigit(static_cast<unsigned char>(label[i])) && device < 100'000;
        ++i)
     device = device * 10 + (label[i] - '0');
   return device;
@@ -79,8 +88,7 @@ class TreeBuilder {
 
   void Build() {
     SortSlices();
-    Add(LaneKind::kRank, 0, std::to_string(store_.info.rank),
-        fmt::format("r{}", store_.info.rank));
+    Add(LaneKind::kRank, 0, std::to_string(store_.info.rank), fmt::format("r{}", store_.info.rank));
     for (const size_t process : Processes()) AddProcess(process);
     if (!has_overlap_) AddDerivedOverlap();
     AddCounters();
@@ -186,9 +194,9 @@ class TreeBuilder {
     if ((flags & kDeviceLane) != 0 && !label.empty())
       return {fmt::format("{} streams", label), Slug(label)};
     if ((flags & kHostLane) != 0) {
-      return {fmt::format("{} ({})", name.empty() ? "Python" : name,
-                          Text(store_.tracks.pid[process])),
-              "py"};
+      return {
+          fmt::format("{} ({})", name.empty() ? "Python" : name, Text(store_.tracks.pid[process])),
+          "py"};
     }
     const std::string_view pid = Text(store_.tracks.pid[process]);
     const std::string_view shown = !name.empty() ? name : !label.empty() ? label : pid;
@@ -224,8 +232,8 @@ class TreeBuilder {
     const auto add = [&](std::string lane_name, std::string slug, std::vector<uint32_t>& slices,
                          uint32_t flags) -> Lane* {
       if (slices.empty()) return nullptr;
-      Lane& lane = Add(LaneKind::kSlices, group, std::move(lane_name),
-                       fmt::format("{}/{}", path, slug));
+      Lane& lane =
+          Add(LaneKind::kSlices, group, std::move(lane_name), fmt::format("{}/{}", path, slug));
       lane.flags = flags;
       lane.device = device;
       lane.track = TrackId{static_cast<uint32_t>(track)};
@@ -235,9 +243,8 @@ class TreeBuilder {
     };
     const uint32_t flags = FlagsOf(kinds_[track]);
     out_.lane_of_track_[track] = add(name, Slug(name), slices_[track], flags);
-    out_.stack_of_track_[track] =
-        add(fmt::format("Python Stack {}", tid), "stack" + Slug(tid), stacks_[track],
-            kHostLane | kPythonStackLane);
+    out_.stack_of_track_[track] = add(fmt::format("Python Stack {}", tid), "stack" + Slug(tid),
+                                      stacks_[track], kHostLane | kPythonStackLane);
   }
 
   // What the reference's Overlap Analysis shows, where the capture lacks it.
@@ -332,33 +339,38 @@ class TreeBuilder {
   bool IsHostCounter(size_t process) const {
     if (process >= TrackCount()) return false;
     const std::string_view label = Text(store_.tracks.label[process]);
-    if (label.starts_with("CPU") || label.starts_with("cpu") || label.starts_with("host")) return true;
+    if (label.starts_with("CPU") || label.starts_with("cpu") || label.starts_with("host"))
+      return true;
     if (!label.empty()) return false;
     const std::string_view name = Text(store_.tracks.name[process]);
-    return name.find("CPU") != std::string_view::npos || name.find("Disk") != std::string_view::npos ||
-           name.find("Network") != std::string_view::npos || name.find("Host") != std::string_view::npos;
+    return name.find("CPU") != std::string_view::npos ||
+           name.find("Disk") != std::string_view::npos ||
+           name.find("Network") != std::string_view::npos ||
+           name.find("Host") != std::string_view::npos;
   }
 
   void AddCounterProcess(size_t process, const std::vector<size_t>& series, uint32_t half,
                          std::vector<std::vector<uint32_t>>& samples) {
     uint32_t parent = half;
     std::string path = out_.lanes_[half - 1]->path;
-    const std::string name = process < TrackCount() ? std::string(Text(store_.tracks.name[process])) : "";
+    const std::string name =
+        process < TrackCount() ? std::string(Text(store_.tracks.name[process])) : "";
     if (series.size() > 1 && !name.empty()) {
       const Lane& group = Add(LaneKind::kGroup, half, name, path + "/" + Slug(name));
       parent = group.id;
       path = group.path;
     }
     for (const size_t t : series) {
-      const std::string_view unit = Text(store_.tracks.label[t]);
       const std::string_view text = Text(store_.tracks.name[t]);
+      const std::string_view unit = UnitOf(Text(store_.tracks.label[t]), text);
       Lane& lane = Add(LaneKind::kCounter, parent,
                        unit.empty() ? std::string(text) : fmt::format("{} [{}]", text, unit),
                        path + "/" + Slug(text));
       lane.flags = kCounterLane;
       lane.track = TrackId{static_cast<uint32_t>(t)};
-      lane.counter = CounterLane(
-          {store_.counters.ts_ns.span(), store_.counters.value.span(), {}, 1}, std::move(samples[t]));
+      lane.counter =
+          CounterLane({store_.counters.ts_ns.span(), store_.counters.value.span(), {}, 1},
+                      std::move(samples[t]));
       lane.count = lane.counter.size();
     }
   }
@@ -388,11 +400,11 @@ class TreeBuilder {
           if (quantity.bytes[row] != store::kNone) known.push_back(row);
         }
         if (known.empty()) continue;
-        const std::string name = fmt::format("{}{}{} {} [MB]", key.first, key.first.empty() ? "" : " ",
-                                             key.second, quantity.name);
-        Lane& lane = Add(LaneKind::kCounter, id, name,
-                         fmt::format("{}/{}-{}-{}", path, Slug(key.first), Slug(key.second),
-                                     quantity.name));
+        const std::string name = fmt::format(
+            "{}{}{} {} [MB]", key.first, key.first.empty() ? "" : " ", key.second, quantity.name);
+        Lane& lane =
+            Add(LaneKind::kCounter, id, name,
+                fmt::format("{}/{}-{}-{}", path, Slug(key.first), Slug(key.second), quantity.name));
         lane.flags = kCounterLane | kMemoryLane;
         lane.counter = CounterLane({samples.ts_ns.span(), {}, quantity.bytes, 1.0 / (1 << 20)},
                                    std::move(known));

@@ -44,7 +44,8 @@ void ForEachBucket(const std::vector<Interval>& busy, int64_t begin_ns, uint32_t
     const int64_t to_ns = std::min(interval.end_ns, end_ns);
     while (from_ns < to_ns) {
       const auto bucket = static_cast<size_t>((from_ns - begin_ns) >> level);
-      const int64_t edge_ns = begin_ns + (static_cast<int64_t>(bucket) + 1) * width_ns;
+      const int64_t edge_ns =
+          AddSaturating(begin_ns, (static_cast<int64_t>(bucket) + 1) * width_ns);
       const int64_t until_ns = std::min(to_ns, edge_ns);
       visit(bucket, until_ns - from_ns);
       from_ns = until_ns;
@@ -78,12 +79,15 @@ std::vector<Interval> BusyIntervals(const std::vector<const LaneRows*>& lanes, i
 
 Summary::Summary(std::vector<const LaneRows*> lanes) : lanes_(std::move(lanes)) {
   for (const LaneRows* lane : lanes_) slices_ += lane->size();
-  constexpr int64_t kFar = int64_t{1} << 62;
-  const std::vector<Interval> busy = BusyIntervals(lanes_, -kFar, kFar);
+  // Times beyond 73 years of the epoch are damage; they must not stretch the base level.
+  constexpr int64_t kFar = int64_t{1} << 61;
+  std::vector<Interval> busy = BusyIntervals(lanes_, -kFar, kFar);
   if (busy.empty()) return;
+  busy.front().begin_ns = std::max(busy.front().begin_ns, -kFar);
+  busy.back().end_ns = std::clamp(busy.back().end_ns, busy.back().begin_ns, kFar);
   base_begin_ns_ = busy.front().begin_ns;
-  const uint64_t length_ns = static_cast<uint64_t>(busy.back().end_ns) -
-                             static_cast<uint64_t>(busy.front().begin_ns) + 1;
+  const uint64_t length_ns =
+      static_cast<uint64_t>(busy.back().end_ns) - static_cast<uint64_t>(busy.front().begin_ns) + 1;
   const size_t wanted = std::clamp<size_t>(slices_ / 16, 256, kMaxBaseBuckets);
   while ((length_ns >> base_level_) >= wanted) ++base_level_;
   const size_t buckets = static_cast<size_t>(length_ns >> base_level_) + 1;
@@ -103,7 +107,8 @@ std::vector<int64_t> Summary::FromBase(const TileSpan& span) const {
     if (bucket + 1 >= base_.size()) return base_.back();
     const double part = static_cast<double>(offset_ns & ((uint64_t{1} << base_level_) - 1)) /
                         static_cast<double>(uint64_t{1} << base_level_);
-    return base_[bucket] + std::llround(part * static_cast<double>(base_[bucket + 1] - base_[bucket]));
+    return base_[bucket] +
+           std::llround(part * static_cast<double>(base_[bucket + 1] - base_[bucket]));
   };
   std::vector<int64_t> out(kTileBuckets);
   int64_t previous = before(span.begin_ns);
@@ -139,7 +144,8 @@ void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summ
   std::vector<Piece> pieces;
   for (size_t b = 0; b < covered.size(); ++b) {
     if (covered[b] <= 0) continue;
-    const double share = 255.0 * static_cast<double>(covered[b]) / static_cast<double>(span.bucket_ns());
+    const double share =
+        255.0 * static_cast<double>(covered[b]) / static_cast<double>(span.bucket_ns());
     const auto level = static_cast<uint8_t>(std::clamp(std::lround(share), 1L, 255L));
     const auto x0 = static_cast<uint16_t>(b);
     if (!pieces.empty() && pieces.back().x1 == x0 && pieces.back().share == level) {

@@ -18,7 +18,7 @@ class RowWalk {
     std::tie(next_, end_) = rows.Touching(r, span.begin_ns, span.end_ns());
   }
 
-  std::vector<Run> Walk() {
+  std::vector<TileRun> Walk() {
     size_t bucket = 0;
     if (next_ < end_ && Begin(next_) < span_.begin_ns) crossing_ = next_++;
     while (true) {
@@ -45,17 +45,16 @@ class RowWalk {
     const int64_t last_ns = std::max(Begin(position), End(position) - 1);
     return last_ns >= span_.end_ns() ? kTileBuckets - 1 : BucketOf(last_ns);
   }
+  int64_t Dur(size_t position) const { return columns_.dur_ns[slices_[position]]; }
   int64_t CoveredIn(size_t position, int64_t from_ns, int64_t to_ns) const {
-    return std::max<int64_t>(
-        0, std::min(End(position), to_ns) - std::max(Begin(position), from_ns));
+    return SharedNs(Begin(position), End(position), from_ns, to_ns);
   }
 
   // The crossing slice alone, up to the bucket before the next begin. Returns the bucket behind.
   size_t Continue(size_t bucket) {
     size_t last = LastBucket(crossing_);
-    const bool goes_on = next_ < end_ && BucketOf(Begin(next_)) <= last;
-    const bool shares_last = goes_on;
-    if (goes_on) last = BucketOf(Begin(next_)) - 1;
+    const bool meets_next = next_ < end_ && BucketOf(Begin(next_)) <= last;
+    if (meets_next) last = BucketOf(Begin(next_)) - 1;
     const int64_t covered_ns = CoveredIn(crossing_, span_.edge_ns(bucket), span_.edge_ns(last + 1));
     if (!runs_.empty() && runs_.back().is_pure && runs_.back().x1 == bucket &&
         runs_.back().slice == slices_[crossing_]) {
@@ -64,7 +63,7 @@ class RowWalk {
     } else {
       Emit(bucket, last + 1, crossing_, 0, covered_ns, true);
     }
-    if (!shares_last) crossing_ = kNone;
+    if (!meets_next) crossing_ = kNone;
     return last + 1;
   }
 
@@ -76,11 +75,11 @@ class RowWalk {
     const auto count = static_cast<uint32_t>(starts.end - next_);
     const size_t last = starts.end - 1;
     // All but the last end inside the bucket: slices of a row do not overlap.
-    int64_t covered_ns = starts.sum_ns - (End(last) - Begin(last)) + CoveredIn(last, from_ns, to_ns);
+    int64_t covered_ns = starts.sum_ns - Dur(last) + CoveredIn(last, from_ns, to_ns);
     size_t longest = starts.longest;
     if (crossing_ != kNone) {
       covered_ns += CoveredIn(crossing_, from_ns, to_ns);
-      if (End(crossing_) - Begin(crossing_) >= starts.longest_ns) longest = crossing_;
+      if (Dur(crossing_) >= starts.longest_ns) longest = crossing_;
     }
     Emit(bucket, bucket + 1, longest, count, covered_ns, count == 1 && longest == last);
     next_ = starts.end;
@@ -101,31 +100,31 @@ class RowWalk {
   size_t next_ = 0;
   size_t end_ = 0;
   size_t crossing_ = kNone;  // began in an earlier bucket and reaches into the present one
-  std::vector<Run> runs_;
+  std::vector<TileRun> runs_;
 };
 
-uint8_t Share(const Run& run, const TileSpan& span) {
+uint8_t Share(const TileRun& run, const TileSpan& span) {
   const double width = static_cast<double>(run.x1 - run.x0) * static_cast<double>(span.bucket_ns());
   return static_cast<uint8_t>(
       std::clamp(std::lround(255.0 * static_cast<double>(run.covered_ns) / width), 0L, 255L));
 }
 
-void AppendRuns(TileWriter& writer, const std::vector<Run>& runs, const LaneRows& rows,
+void AppendRuns(TileWriter& writer, const std::vector<TileRun>& runs, const LaneRows& rows,
                 const TileSpan& span, const std::vector<bool>& has_flow) {
   const SliceColumns& columns = rows.columns();
   writer.Value(static_cast<uint32_t>(runs.size()));
-  for (const Run& run : runs) writer.Value(run.x0);
+  for (const TileRun& run : runs) writer.Value(run.x0);
   writer.Align();
-  for (const Run& run : runs) writer.Value(run.x1);
+  for (const TileRun& run : runs) writer.Value(run.x1);
   writer.Align();
-  for (const Run& run : runs) writer.Value(columns.name_of(run.slice));
-  for (const Run& run : runs) writer.Value(run.slice);
-  for (const Run& run : runs)
+  for (const TileRun& run : runs) writer.Value(columns.name_of(run.slice));
+  for (const TileRun& run : runs) writer.Value(run.slice);
+  for (const TileRun& run : runs)
     writer.Value(static_cast<uint16_t>(std::min<uint32_t>(run.count, 65535)));
   writer.Align();
-  for (const Run& run : runs) writer.Value(Share(run, span));
+  for (const TileRun& run : runs) writer.Value(Share(run, span));
   writer.Align();
-  for (const Run& run : runs) {
+  for (const TileRun& run : runs) {
     unsigned flags = 0;
     if (columns.begin(run.slice) < span.begin_ns) flags |= kClippedLeft;
     if (columns.end(run.slice) > span.end_ns()) flags |= kClippedRight;
@@ -146,7 +145,7 @@ TileSpan SpanOf(const TileKey& key, int64_t base_ns) {
           key.level};
 }
 
-std::vector<Run> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan& span) {
+std::vector<TileRun> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan& span) {
   return RowWalk(rows, r, span).Walk();
 }
 
@@ -170,7 +169,7 @@ void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows,
                      const std::vector<bool>& has_flow) {
   const TileSpan span = SpanOf(key, base_ns);
   const size_t row_count = std::min(rows.rows(), kMaxRows);
-  std::vector<std::vector<Run>> runs(row_count);
+  std::vector<std::vector<TileRun>> runs(row_count);
   bool is_empty = true;
   for (size_t r = 0; r < row_count; ++r) {
     runs[r] = ComputeRuns(rows, r, span);

@@ -21,8 +21,8 @@ struct TileKey {
   uint32_t index = 0;
   // Whether the tile lies within 146 years of time 0.
   bool IsSane() const {
-    return level <= kMaxLevel && ((uint64_t{index} + 1) << (level + 10)) >> (level + 10) ==
-                                     uint64_t{index} + 1 &&
+    return level <= kMaxLevel &&
+           ((uint64_t{index} + 1) << (level + 10)) >> (level + 10) == uint64_t{index} + 1 &&
            (uint64_t{index} + 1) << (level + 10) <= uint64_t{1} << 62;
   }
 };
@@ -40,19 +40,19 @@ TileSpan SpanOf(const TileKey& key, int64_t base_ns);
 
 // A row's picture between two buckets. Every slice of the row that touches the tile is in exactly
 // one run with its start (cnt), and covers the runs it touches (cov).
-struct Run {
+struct TileRun {
   uint16_t x0 = 0;
-  uint16_t x1 = 0;        // exclusive, > x0
-  uint32_t slice = 0;     // the longest that touches the run
-  uint32_t count = 0;     // slices that begin in the run
+  uint16_t x1 = 0;     // exclusive, > x0
+  uint32_t slice = 0;  // the longest that touches the run
+  uint32_t count = 0;  // slices that begin in the run
   int64_t covered_ns = 0;
-  bool is_pure = false;   // no other slice begins in it
+  bool is_pure = false;  // no other slice begins in it
 };
 
-// The runs of row r, by x0, disjoint. A bucket in which something begins is a run of its own, unless
-// the one slice that begins there goes on: it is continued up to the next begin or its end.
+// The runs of row r, by x0, disjoint. A bucket in which something begins is a run of its own,
+// unless the one slice that begins there goes on: it is continued up to the next begin or its end.
 // O(runs + slices / 1024).
-std::vector<Run> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan& span);
+std::vector<TileRun> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan& span);
 
 // The binary form of docs/api.md, "Tiles", appended to `out`. `flags_of(slice)` gives bits 2-4.
 inline constexpr uint8_t kClippedLeft = 1;

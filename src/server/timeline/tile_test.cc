@@ -35,11 +35,11 @@ Exact Recount(const LaneRows& lane, size_t r, int64_t from_ns, int64_t to_ns) {
 }
 
 void CheckTile(const LaneRows& lane, size_t r, const TileSpan& span) {
-  const std::vector<Run> runs = ComputeRuns(lane, r, span);
+  const std::vector<TileRun> runs = ComputeRuns(lane, r, span);
   uint32_t starts = 0;
   int64_t covered_ns = 0;
   size_t x = 0;
-  for (const Run& run : runs) {
+  for (const TileRun& run : runs) {
     ASSERT_GE(run.x0, x);  // in order, disjoint
     ASSERT_GT(run.x1, run.x0);
     ASSERT_LE(run.x1, kTileBuckets);
@@ -65,8 +65,10 @@ TEST(Tile, RunsAreExactForRandomSlicesAtEveryLevel) {
     const TestSlices slices =
         TestSlices::Random(random, count, span_ns, 1 + static_cast<int64_t>(random() % 5000));
     const LaneRows lane = slices.Lane();
-    for (uint32_t level = 0; level < 14; level += 1 + random() % 3) {
-      const TileKey key{1, level, static_cast<uint32_t>((random() % static_cast<uint64_t>(span_ns)) >> (level + 10))};
+    for (uint32_t level = 0; level < 14; level += 1 + static_cast<uint32_t>(random() % 3)) {
+      const TileKey key{
+          1, level,
+          static_cast<uint32_t>((random() % static_cast<uint64_t>(span_ns)) >> (level + 10))};
       for (size_t r = 0; r < lane.rows(); ++r) CheckTile(lane, r, SpanOf(key, 0));
     }
   }
@@ -82,7 +84,7 @@ TEST(Tile, LevelZeroIsTheSlicesThemselves) {
     t += dur + static_cast<int64_t>(random() % 3);
   }
   const LaneRows lane = slices.Lane();
-  const std::vector<Run> runs = ComputeRuns(lane, 0, SpanOf({1, 0, 0}, 0));
+  const std::vector<TileRun> runs = ComputeRuns(lane, 0, SpanOf({1, 0, 0}, 0));
   ASSERT_EQ(runs.size(), slices.begin_ns.size());
   for (size_t i = 0; i < runs.size(); ++i) {
     EXPECT_EQ(runs[i].x0, slices.begin_ns[i]);
@@ -96,7 +98,7 @@ TEST(Tile, ALongSliceIsOneRunAcrossTheTile) {
   TestSlices slices;
   slices.Add(-5000, 1'000'000);
   const LaneRows lane = slices.Lane();
-  const std::vector<Run> runs = ComputeRuns(lane, 0, SpanOf({1, 3, 2}, 0));
+  const std::vector<TileRun> runs = ComputeRuns(lane, 0, SpanOf({1, 3, 2}, 0));
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].x0, 0);
   EXPECT_EQ(runs[0].x1, 1024);
@@ -109,7 +111,7 @@ TEST(Tile, ABusyBucketIsARunOfItsOwnNamedByItsLongest) {
   slices.Add(2, 5);
   slices.Add(5, 200);
   const LaneRows lane = slices.Lane();
-  const std::vector<Run> runs = ComputeRuns(lane, 0, SpanOf({1, 4, 0}, 0));  // buckets of 16 ns
+  const std::vector<TileRun> runs = ComputeRuns(lane, 0, SpanOf({1, 4, 0}, 0));  // buckets of 16 ns
   ASSERT_EQ(runs.size(), 2u);
   EXPECT_EQ(runs[0].count, 3u);
   EXPECT_EQ(runs[0].slice, 2u);
@@ -133,8 +135,8 @@ TEST(Tile, HasTheDocumentedLayout) {
   AppendSliceTile(out, {7, 1, 0}, lane, 0, {true});
   EXPECT_EQ(At<uint32_t>(out, 0), out.size());
   EXPECT_EQ(At<uint32_t>(out, 4), 7u);
-  EXPECT_EQ(At<uint8_t>(out, 8), 1);   // level
-  EXPECT_EQ(At<uint8_t>(out, 9), 1);   // slices
+  EXPECT_EQ(At<uint8_t>(out, 8), 1);  // level
+  EXPECT_EQ(At<uint8_t>(out, 9), 1);  // slices
   EXPECT_EQ(At<uint32_t>(out, 12), 0u);
   EXPECT_EQ(At<uint16_t>(out, 16), 1);  // rows
   EXPECT_EQ(At<uint32_t>(out, 20), 1u);
@@ -202,8 +204,8 @@ TEST(CounterTile, KeepsPeaksAndTheValueThatHolds) {
   std::string out;
   AppendCounterTile(out, {3, 2, 0}, lane, 0);  // buckets of 4 ns
   ASSERT_EQ(At<uint32_t>(out, 20), 3u);
-  EXPECT_EQ(At<uint16_t>(out, 26), 1);          // second point: bucket 1
-  EXPECT_EQ(At<float>(out, 32 + 4), 2.0f);      // its least
+  EXPECT_EQ(At<uint16_t>(out, 26), 1);            // second point: bucket 1
+  EXPECT_EQ(At<float>(out, 32 + 4), 2.0f);        // its least
   EXPECT_EQ(At<float>(out, 32 + 12 + 4), 50.0f);  // its greatest: the peak
   EXPECT_EQ(At<float>(out, 32 + 24 + 4), 3.0f);   // its last
   out.clear();

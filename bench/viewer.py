@@ -1,0 +1,180 @@
+"""How fast the viewer's server answers on a generated job: start, tiles, search, range statistics, memory.
+
+    python3 bench/viewer.py [--slices 10000000] [--ranks 64] [--program build/steplens] [--keep DIR]
+
+Prints one line a measurement, the budget of docs/performance.md beside it. The job is made once in a scratch folder: every rank
+is the same GPU-like trace (two host threads with nested operators, four streams) under its own number.
+"""
+
+import argparse
+import http.client
+import json
+import pathlib
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+
+
+def rank_events(count, seed):
+    """Events of one rank as JSON text, about `count` slices."""
+    rng = random.Random(seed)
+    out = ['{"ph":"M","pid":1,"name":"process_name","args":{"name":"python"}}',
+           '{"ph":"M","pid":1,"name":"process_labels","args":{"labels":"CPU"}}',
+           '{"ph":"M","pid":0,"name":"process_labels","args":{"labels":"GPU 0"}}']
+    names = [f"aten::op_{i}" for i in range(300)]
+    kernels = [f"void kernel_{i}<float>(float const*, int)" for i in range(200)]
+    ts = 1_700_000_000_000_000.0
+    for i in range(count // 4):
+        dur = rng.random() * 40 + 2
+        name = rng.choice(names)
+        tid = 1 + i % 2
+        out.append(f'{{"ph":"X","cat":"cpu_op","name":"{name}","pid":1,"tid":{tid},"ts":{ts:.3f},"dur":{dur:.3f}}}')
+        out.append(f'{{"ph":"X","cat":"cpu_op","name":"{rng.choice(names)}","pid":1,"tid":{tid},"ts":{ts + dur * .1:.3f},"dur":{dur * .5:.3f}}}')
+        for k in range(2):
+            out.append(f'{{"ph":"X","cat":"kernel","name":"{rng.choice(kernels)}","pid":0,"tid":{7 + i % 4},'
+                       f'"ts":{ts + dur * (.2 + .4 * k):.3f},"dur":{dur * .35:.3f},"args":{{"stream":{7 + i % 4}}}}}')
+        ts += dur * 0.55
+    return ",\n".join(out)
+
+
+def make_job(folder, slices, ranks):
+    folder.mkdir(parents=True)
+    text = rank_events(slices // ranks, 1)
+    for rank in range(ranks):
+        (folder / f"rank{rank}.json").write_text(
+            f'{{"schemaVersion":1,"distributedInfo":{{"rank":{rank},"world_size":{ranks}}},"traceEvents":[{text}]}}')
+
+
+class Client:
+    def __init__(self, port, token):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        self.headers = {"X-Steplens-Token": token, "X-Steplens": "1", "Content-Type": "application/json"}
+
+    def ask(self, method, path, body=None):
+        self.connection.request(method, "/api/v1" + path, json.dumps(body) if body is not None else None, self.headers)
+        answer = self.connection.getresponse()
+        data = answer.read()
+        assert answer.status == 200, (path, answer.status, data[:300])
+        return data
+
+    def get(self, path):
+        return json.loads(self.ask("GET", path))
+
+    def post(self, path, body):
+        return json.loads(self.ask("POST", path, body))
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def rss_mb(pid):
+    """Resident memory, and what of it is the process' own (not pages of the mapped cache file)."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return [int(re.search(rf"{name}:\s+(\d+)", status).group(1)) / 1024 for name in ("VmRSS", "RssAnon")]
+
+
+def percentile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def start(program, folder, environment_cache):
+    began = time.time()
+    process = subprocess.Popen([program, "view", str(folder), "--no-browser"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, env={"STEPLENS_CACHE_DIR": str(environment_cache), "PATH": "/usr/bin"})
+    port, token = re.match(r"http://127\.0\.0\.1:(\d+)/\?token=(\w+)", process.stdout.readline().decode()).groups()
+    client = Client(int(port), token)
+    ds = client.get("/info")["datasets"][0]["ds"]
+    first = None
+    while True:
+        meta = client.get(f"/ds/{ds}")
+        if meta["ranks"] and first is None:
+            first = time.time() - began
+        if meta["ready"]:
+            return process, client, ds, first, time.time() - began
+        time.sleep(0.02)
+
+
+def measure_tiles(client, process, ds, tracks, end, rounds=100):
+    """Batches of 64 tiles as panning and zooming ask for them; server CPU a batch, from its own clock ticks over many."""
+    rng = random.Random(2)
+    ids = [row[0] for row in tracks if row[2] in ("slices", "rank", "group")]
+    walls = []
+    before = cpu_seconds(process.pid)
+    for _ in range(rounds):
+        width = end * 2 ** -rng.uniform(0, 14)
+        level = max(0, int(width / 1600).bit_length() - 1)
+        left = int(rng.random() * (end - width))
+        lanes = rng.sample(ids, min(32, len(ids)))
+        index = left >> (level + 10)
+        keys = [[lane, level, index + i] for lane in lanes for i in range(2)]
+        began = time.perf_counter()
+        data = client.ask("POST", "/tiles", {"ds": ds, "align": 0, "keys": keys})
+        walls.append((time.perf_counter() - began) * 1000)
+        assert struct.unpack_from("<I", data)[0] <= len(data)
+    cpu = (cpu_seconds(process.pid) - before) * 1000 / rounds
+    return percentile(walls, .5), percentile(walls, .95), cpu
+
+
+def best(action, times=5):
+    walls = []
+    for _ in range(times):
+        began = time.perf_counter()
+        action()
+        walls.append((time.perf_counter() - began) * 1000)
+    return min(walls)
+
+
+def report(name, value, budget):
+    print(f"{name:48} {value:>12}   budget {budget}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--slices", type=int, default=10_000_000)
+    parser.add_argument("--ranks", type=int, default=64)
+    parser.add_argument("--program", default="build/steplens")
+    parser.add_argument("--keep", help="folder for the job; reused if it is there")
+    arguments = parser.parse_args()
+    scratch = pathlib.Path(arguments.keep or tempfile.mkdtemp(prefix="steplens_viewer_"))
+    try:
+        if not (scratch / "job").exists():
+            make_job(scratch / "job", arguments.slices, arguments.ranks)
+        for state in ("cold", "cached"):
+            process, client, ds, first, ready = start(arguments.program, scratch / "job", scratch / "cache")
+            report(f"{state}: first rank can be seen", f"{first:.2f} s", "1.5 s on a 500 MB trace; 0.5 s cached")
+            report(f"{state}: all ranks can be seen", f"{ready:.2f} s", "-")
+            if state == "cold":
+                process.send_signal(signal.SIGINT)
+                process.wait()
+        tracks = client.get(f"/ds/{ds}/tracks")["rows"]
+        meta = client.get(f"/ds/{ds}")
+        end = meta["extent"][1]
+        slices = sum(rank["counts"]["slices"] for rank in meta["ranks"])
+        report("slices", f"{slices:,}", "-")
+        median, p95, cpu = measure_tiles(client, process, ds, tracks, end)
+        report("64 tiles: median / p95 / server CPU on average", f"{median:.1f} / {p95:.1f} / {cpu:.1f} ms", "p95 10 ms CPU")
+        lane_ids = [row[0] for row in tracks if row[2] == "rank"]
+        report("search, all slices", f"{best(lambda: client.post(f'/ds/{ds}/search', {'q': 'kernel_17', 'limit': 200})):.0f} ms", "200 ms")
+        wanted = lane_ids[:max(1, round(1_000_000 / slices * len(lane_ids)))]
+        range_body = {"tracks": wanted, "t0": 0, "t1": end}
+        count = client.post(f"/ds/{ds}/range", range_body)["total"]["count"]
+        report(f"range statistics, {count:,} slices", f"{best(lambda: client.post(f'/ds/{ds}/range', range_body)):.0f} ms", "60 ms for 1 M")
+        store = sum(path.stat().st_size for path in (scratch / "cache").rglob("*") if path.is_file()) / 2**20
+        rss, own = rss_mb(process.pid)
+        report("store / resident / own memory", f"{store:.0f} / {rss:.0f} / {own:.0f} MB", f"{1.3 * store:.0f} MB (1.3 x store)")
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,510 @@
+"""The viewer's server from outside: its answers on real captures, and what it refuses."""
+
+import concurrent.futures
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+import unittest
+
+import support
+
+LEVEL1 = support.DATA / "ascend_pt" / "text" / "level1"
+KINETO = support.DATA / "kineto" / "hta" / "nccl_parser_config" / "nccl_data.json.gz"
+
+
+class Server:
+    """`steplens view` as a child process."""
+
+    def __init__(self, environment, *words):
+        self.process = subprocess.Popen([support.PROGRAM, "view", *map(str, words), "--no-browser"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+        self.url = self.process.stdout.readline().decode().strip()
+        match = re.match(r"http://127\.0\.0\.1:(\d+)/(?:\?token=([0-9a-f]{32}))?", self.url)
+        self.port = int(match.group(1))
+        self.token = match.group(2) or ""
+
+    def raw(self, method, path, body=None, headers=None, timeout=60):
+        """Status, headers and body of a request, with nothing but the given headers."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
+        finally:
+            connection.close()
+
+    def headers(self):
+        return {"X-Steplens-Token": self.token, "X-Steplens": "1", "Content-Type": "application/json"}
+
+    def get(self, path):
+        status, _, body = self.raw("GET", "/api/v1" + path, headers=self.headers())
+        return status, json.loads(body)
+
+    def post_raw(self, path, body):
+        text = body if isinstance(body, (str, bytes)) else json.dumps(body)
+        return self.raw("POST", "/api/v1" + path, text, self.headers())
+
+    def post(self, path, body):
+        status, _, answer = self.post_raw(path, body)
+        return status, json.loads(answer)
+
+    def wait_ready(self):
+        for _ in range(600):
+            sets = self.get("/info")[1]["datasets"]
+            if sets and all(one["ready"] for one in sets):
+                return sets[0]["ds"]
+            time.sleep(0.05)
+        raise AssertionError("not ready after 30 s")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(timeout=20)
+        self.process.stdout.close()
+        return code
+
+
+def read_tiles(data):
+    """Tiles of a response: [(track, level, kind, index, payload)]."""
+    tiles, at = [], 0
+    while at < len(data):
+        size, track, level, kind, _, index = struct.unpack_from("<IIBBHI", data, at)
+        tiles.append((track, level, kind, index, data[at + 16:at + size]))
+        at += size
+    return tiles
+
+
+def read_rows(payload):
+    """Rows of a slice tile: per row a list of (x0, x1, name, ord, count, coverage, flags)."""
+    def take(form, count, at):
+        values = struct.unpack_from(f"<{count}{form}", payload, at)
+        return values, at + (count * struct.calcsize(form) + 3) // 4 * 4
+    (rows, _), at = struct.unpack_from("<HH", payload, 0), 4
+    result = []
+    for _ in range(rows):
+        (n,), at = struct.unpack_from("<I", payload, at), at + 4
+        columns = []
+        for form in "HHIIHBB":
+            values, at = take(form, n, at)
+            columns.append(values)
+        result.append(list(zip(*columns)))
+    assert at == len(payload)
+    return result
+
+
+class ServerCase(support.Case):
+    def start(self, *words):
+        server = Server(self.environment, *words)
+        self.addCleanup(lambda: server.process.poll() is None and server.stop())
+        return server
+
+
+@support.needs_shared
+class Answers(ServerCase):
+    """One server on a real capture of two ranks for all of them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(dict(os.environ, STEPLENS_CACHE_DIR="/dev/null/steplens"), LEVEL1)
+        cls.ds = cls.server.wait_ready()
+        tracks = cls.server.get(f"/ds/{cls.ds}/tracks")[1]
+        cls.tracks = [dict(zip(tracks["cols"], row)) for row in tracks["rows"]]
+        cls.by_path = {track["path"]: track for track in cls.tracks}
+        cls.meta = cls.server.get(f"/ds/{cls.ds}")[1]
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    def post(self, what, body, expect=200):
+        status, answer = self.server.post(f"/ds/{self.ds}/{what}", body)
+        self.assertEqual(status, expect, answer)
+        return answer
+
+    def track(self, path):
+        return self.by_path[path]["id"]
+
+    def test_the_lane_tree_has_every_layer_with_stable_paths(self):
+        for path in ("r0", "r0/py", "r0/py/stack3096504", "r0/cann", "r0/hw/stream2", "r0/comm/plane0",
+                     "r0/comm/group0communication", "r0/overlap/free", "r0/counters/npu/aicorefreq", "r1/hw/stream2"):
+            self.assertIn(path, self.by_path)
+        self.assertEqual(len(self.by_path), len(self.tracks))
+        self.assertEqual(self.by_path["r0/hw"]["n"], 535)
+        ids = {track["id"] for track in self.tracks}
+        self.assertTrue(all(track["parent"] in ids for track in self.tracks if track["parent"]))
+
+    def test_tiles_count_every_slice_once(self):
+        end = self.meta["extent"][1]
+        level = 17
+        keys = [[track["id"], level, i] for track in self.tracks if track["kind"] == "slices" and track["rank"] == 0
+                for i in range((end >> (level + 10)) + 1)]
+        counts = {}
+        for start in range(0, len(keys), 256):
+            body = {"ds": self.ds, "align": 0, "keys": keys[start:start + 256]}
+            status, _, data = self.server.post_raw("/tiles", body)
+            self.assertEqual(status, 200)
+            for track, _, kind, _, payload in read_tiles(data):
+                if kind == 1:
+                    counts[track] = counts.get(track, 0) + sum(run[4] for row in read_rows(payload) for run in row)
+        for track in self.tracks:
+            if track["kind"] == "slices" and track["rank"] == 0:
+                self.assertEqual(counts.get(track["id"], 0), track["n"], track["path"])
+
+    def test_range_statistics_are_the_reference_viewers(self):
+        # Sums over the lane straight from the trace: full durations, edges included.
+        end = self.meta["extent"][1]
+        for path, sql in (("r0/hw/stream2", "name = 'Stream 2'"), ("r0/overlap/free", "name = 'Free'")):
+            rows = self.query(LEVEL1, f"""SELECT s.name, count(*) n, sum(dur_ns) wall, max(dur_ns) most FROM slices s
+                JOIN tracks t ON t.rank = s.rank AND t.id = s.track_id WHERE s.rank = 0 AND t.{sql} GROUP BY s.name""")
+            got = self.post("range", {"tracks": [self.track(path)], "t0": 0, "t1": end, "clip": False, "by": "name"})
+            table = {row[0]: row for row in got["rows"]}
+            self.assertEqual(len(table), len(rows))
+            for row in rows:
+                self.assertEqual(table[row["name"]][1:3], [row["n"], row["wall"]])
+                self.assertEqual(table[row["name"]][6], row["most"])
+            self.assertEqual(got["total"]["sum"], sum(row["wall"] for row in rows))
+        # The reference viewer's Overall Metrics of this capture: 8873.76 and 101963.20 us.
+        self.assertEqual(round(got["total"]["computing"] / 1000, 2), 8873.76)
+        self.assertEqual(round(got["total"]["not_overlapped"] / 1000, 2), 101963.2)
+
+    def test_clipping_cuts_at_the_edges(self):
+        free = self.post("search", {"q": "Free", "mode": "exact", "tracks": [self.track("r0/overlap/free")], "limit": 1})
+        hit = free["hits"][0]
+        window = {"tracks": [hit["track"]], "t0": hit["begin"] + 1, "t1": hit["begin"] + hit["dur"] - 1, "by": "name"}
+        self.assertEqual(self.post("range", dict(window, clip=True))["rows"][0][2], hit["dur"] - 2)
+        self.assertEqual(self.post("range", dict(window, clip=False))["rows"][0][2], hit["dur"])
+
+    def test_a_kernel_knows_who_launched_it(self):
+        hit = self.post("search", {"q": "MatMulV2", "tracks": [self.track("r0/hw/stream2")], "limit": 1})["hits"][0]
+        status, slice_ = self.server.get(f"/ds/{self.ds}/slice?track={hit['track']}&i={hit['i']}")
+        self.assertEqual(status, 200)
+        self.assertEqual(slice_["kernel"]["input_shapes"], "32,9216;4096,9216;4096")
+        self.assertEqual(slice_["args"]["Task Type"], "AI_CORE")
+        self.assertEqual(slice_["wall"], "2025-01-09 07:48:03.716197363")
+        self.assertEqual({flow["kind"] for flow in slice_["flows_in"]}, {"HostToDevice", "async_npu"})
+        op = next(flow for flow in slice_["flows_in"] if flow["kind"] == "async_npu")
+        _, back = self.server.get(f"/ds/{self.ds}/slice?track={op['track']}&i={op['i']}")
+        self.assertIn(hit["i"], [flow["i"] for flow in back["flows_out"]])
+        self.assertEqual(back["step"], 50)
+
+    def test_search_pages_through_all_hits_in_order(self):
+        everything = self.post("search", {"q": "aten::", "limit": 10000})
+        self.assertEqual(everything["count"], len(everything["hits"]))
+        self.assertEqual(sum(n for _, n in everything["per_track"]), everything["count"])
+        cursor, paged = None, []
+        while True:
+            page = self.post("search", {"q": "aten::", "limit": 100, "cursor": cursor})
+            paged += page["hits"]
+            cursor = page["cursor"]
+            if cursor is None:
+                break
+        self.assertEqual(paged, everything["hits"])
+        keys = [(hit["begin"], hit["track"], hit["i"]) for hit in paged]
+        self.assertEqual(keys, sorted(keys))
+
+    def test_search_modes_and_filters(self):
+        count = lambda q, **more: self.post("search", dict({"q": q, "limit": 0}, **more))["count"]
+        self.assertEqual(count("ATEN::ADD_", mode="case"), 0)
+        self.assertGreater(count("ATEN::ADD_"), 0)
+        self.assertEqual(count("free", mode="whole"), count("Free", mode="exact"))
+        self.assertEqual(count("free", mode="exact"), 0)
+        self.assertEqual(count("^aten::(add|mul)", mode="regex"), count("name=~\"^aten::(add|mul)\""))
+        self.assertEqual(count("name~matmul rank=0") + count("name~matmul rank=1"), count("matmul"))
+        self.assertGreater(count("dur>1ms lane:hardware"), 0)
+        self.assertEqual(count("name~matmul dur>10s"), 0)
+        for bad in ("dur>fast", "name=~\"(\"", "rank=x", "name~\"open"):
+            self.post("search", {"q": bad}, expect=400)
+
+    def test_next_walks_a_row_and_ends(self):
+        track = self.track("r0/hw/stream2")
+        at = self.post("search", {"q": "name~\"\"", "tracks": [track], "limit": 1})["hits"][0]
+        seen = 1
+        while True:
+            status, following = self.server.post(f"/ds/{self.ds}/next", {"track": track, "i": at["i"], "dir": 1, "same": "track"})
+            if status == 404:
+                break
+            self.assertGreaterEqual(following["begin"], at["begin"])
+            at, seen = following, seen + 1
+        self.assertEqual(seen, self.by_path["r0/hw/stream2"]["n"])
+
+    def test_tables_sort_filter_group_and_export(self):
+        body = {"source": "kernels", "cols": ["name", "dur_ns", "rank"], "sort": [{"col": "dur_ns", "desc": True}],
+                "filter": [{"col": "rank", "op": "=", "value": 0}, {"col": "dur_ns", "op": ">", "value": 100000}], "limit": 5}
+        table = self.post("table", body)
+        sql = self.query(LEVEL1, "SELECT name, dur_ns, rank FROM kernels WHERE rank = 0 AND dur_ns > 100000 ORDER BY dur_ns DESC")
+        self.assertEqual(table["rows"], [list(row.values()) for row in sql[:5]])
+        self.assertEqual((table["total"], table["filtered"]), (382, len(sql)))
+        grouped = self.post("table", {"source": "kernels", "group": ["core"], "measures": [{"col": "dur_ns", "fn": "sum"}],
+                                      "sort": [{"col": "core"}]})
+        sql = self.query(LEVEL1, "SELECT core, count(*) n, sum(dur_ns) total FROM kernels GROUP BY core ORDER BY core")
+        self.assertEqual(grouped["rows"], [list(row.values()) for row in sql])
+        status, headers, csv = self.server.post_raw(f"/ds/{self.ds}/export", dict(body, format="csv"))
+        self.assertEqual(status, 200)
+        self.assertIn("attachment", headers["content-disposition"])
+        self.assertEqual(len(csv.decode().splitlines()), table["filtered"] + 1)
+        events = self.post("table", {"source": "events", "args": {"tracks": [self.track("r0/hw")]}, "limit": 1})
+        self.assertEqual(events["total"], 535)
+        self.post("table", {"source": "kernels", "sort": [{"col": "nope"}]}, expect=400)
+        self.post("table", {"source": "nope"}, expect=404)
+
+    def test_sql_reads_only_and_within_its_time(self):
+        answer = self.post("sql", {"query": "SELECT rank, count(*) AS n FROM slices GROUP BY rank"})
+        self.assertEqual(answer["rows"], [[0, 4384], [1, 4385]])
+        self.assertFalse(answer["truncated"])
+        self.assertTrue(self.post("sql", {"query": "SELECT * FROM slices", "limit": 3})["truncated"])
+        for bad in ("DELETE FROM slices", "ATTACH 'x' AS y", "SELECT nope FROM slices", "SELECT", "PRAGMA journal_mode"):
+            self.post("sql", {"query": bad}, expect=400)
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+        started = time.time()
+        self.post("sql", {"query": endless, "timeout_ms": 300}, expect=408)
+        self.assertLess(time.time() - started, 10)
+
+    def test_ranks_align_by_collectives_and_by_operator(self):
+        auto = self.post("align", {"mode": "auto"})
+        self.assertEqual(auto["failed"], {})
+        hit = self.post("search", {"q": "hcom_allReduce", "tracks": [self.track("r0/comm")], "limit": 1})["hits"][0]
+        by_op = self.post("align", {"mode": "op", "track": hit["track"], "i": hit["i"], "side": "right"})
+        self.assertNotEqual(by_op["align"], 0)
+        ends = set()
+        for rank in (0, 1):
+            there = self.post("search", {"q": hit["name"], "tracks": [self.track(f"r{rank}/comm/group0communication")],
+                                         "limit": 1, "align": by_op["align"]})["hits"][0]
+            ends.add(there["begin"] + there["dur"])
+        self.assertEqual(len(ends), 1)
+        manual = self.post("align", {"mode": "manual", "offsets": {"1": -1200}})
+        self.assertEqual(manual["offsets"], {"0": 0, "1": -1200})
+        self.assertEqual(self.post("align", {"mode": "reset"})["align"], 0)
+        self.post("align", {"mode": "manual", "offsets": {"7": 1}}, expect=400)
+        self.post("range", {"tracks": [1], "t0": 0, "t1": 1, "align": 999}, expect=400)
+
+    def test_a_gap_a_wait_and_a_slice_are_explained(self):
+        track = self.track("r0/hw/stream2")
+        hits = self.post("search", {"q": "name~\"\"", "tracks": [track], "limit": 10000})["hits"]
+        before, after = max(zip(hits, hits[1:]), key=lambda pair: pair[1]["begin"] - pair[0]["begin"] - pair[0]["dur"])
+        end = before["begin"] + before["dur"]
+        gap = self.post("explain", {"kind": "gap", "track": track, "t": (end + after["begin"]) // 2})
+        self.assertEqual(gap["title"]["args"]["us"], f"{(after['begin'] - end) / 1000:.3f}")
+        parts = [item for item in gap["items"] if item["key"] in ("explain.gap.host", "explain.gap.latency",
+                 "explain.gap.communication", "explain.gap.dependency", "explain.gap.unknown")]
+        self.assertAlmostEqual(sum(item["share"] for item in parts), 1, places=6)
+        self.post("explain", {"kind": "gap", "track": track, "t": before["begin"] + before["dur"] // 2}, expect=400)
+        hit = self.post("search", {"q": "hcom_allReduce", "tracks": [self.track("r0/comm/group0communication")],
+                                   "limit": 1})["hits"][0]
+        wait = self.post("explain", {"kind": "wait", "track": hit["track"], "i": hit["i"]})
+        self.assertEqual(sum(item["ns"] for item in wait["items"][:2]), hit["dur"])
+        self.assertIn("key", wait["verdict"])
+        slow = self.post("explain", {"kind": "slice", "track": track, "i": before["i"]})
+        self.assertIn(before["name"], slow["title"]["text"])
+
+    def test_snapshot_is_one_page_in_which_names_are_data(self):
+        status, headers, page = self.server.post_raw(f"/ds/{self.ds}/snapshot", {"t0": 0, "t1": 50_000_000, "tracks": [1]})
+        self.assertEqual(status, 200)
+        self.assertTrue(headers["content-type"].startswith("text/html"))
+        self.assertNotIn(b"http://", page)
+        self.assertNotIn(b"src=", page)
+
+    def test_files_outside_are_not_there(self):
+        status, listing = self.server.get(f"/fs?path={LEVEL1}")
+        self.assertEqual(status, 200)
+        self.assertEqual([entry["name"] for entry in listing["entries"]], ["rank0_ascend_pt", "rank1_ascend_pt"])
+        for path in ("/etc", "/etc/passwd", f"{LEVEL1}/../../db", "/nonexistent", "", "..", "/proc/self/root"):
+            status, answer = self.server.get(f"/fs?path={path}")
+            self.assertTrue(status == 404 or path == "", (path, answer))
+            self.assertEqual(self.server.post("/open", {"path": path or "/"})[0], 404)
+
+    def test_bad_requests_get_a_clear_answer(self):
+        ds = f"/ds/{self.ds}"
+        cases = [
+            ("/ds/0000000000000000/range", {}, 404), (ds + "/nothing", {}, 404), ("/tiles", {}, 400),
+            ("/tiles", {"ds": self.ds, "keys": [[1, 0]]}, 400), ("/tiles", {"ds": self.ds, "keys": [[10**9, 0, 0]]}, 400),
+            ("/tiles", {"ds": self.ds, "keys": [[1, 60, 0]]}, 400), ("/tiles", {"ds": self.ds, "keys": [[1, 0, -1]]}, 400),
+            ("/tiles", {"ds": self.ds, "keys": [[1, 44, 2**32 - 1]]}, 400),
+            ("/tiles", {"ds": self.ds, "keys": [[1, 0, 0]] * 257}, 400),
+            (ds + "/range", {"tracks": [-1], "t0": 0, "t1": 1}, 400), (ds + "/range", {"tracks": [1], "t0": 5, "t1": 1}, 400),
+            (ds + "/range", {"tracks": "all", "t0": 0, "t1": 1}, 400), (ds + "/range", "[1]", 400),
+            (ds + "/range", "{\"tracks\":", 400), (ds + "/range", b"\xff\xfe", 400), (ds + "/range", "[" * 5000, 400),
+            (ds + "/next", {"track": 1, "i": 0}, 400), (ds + "/next", {"track": self.track("r0/hw/stream2"), "i": 10**12}, 400),
+            (ds + "/explain", {"kind": "why"}, 400), (ds + "/strings", {"ids": [10**9]}, 400),
+            (ds + "/table", {"source": "kernels", "filter": [{"col": "name", "op": "like", "value": 1}]}, 400),
+            (ds + "/table", {"source": "kernels", "filter": [{"col": "name", "op": "regex", "value": "(a{1,999}){1,999}"}]}, 400),
+            (ds + "/export", {"source": "kernels", "format": "exe"}, 400), (ds + "/snapshot", {"t0": 9, "t1": 9}, 400),
+        ]
+        for path, body, expect in cases:
+            status, _, answer = self.server.post_raw(path, body)
+            self.assertEqual(status, expect, (path, body, answer[:300]))
+            self.assertTrue(json.loads(answer)["error"]["message"], path)
+        huge = {"tracks": [1], "t0": -2**62, "t1": 2**62}
+        self.assertEqual(self.post("range", huge)["total"]["count"], 4384)
+
+    def test_a_body_that_is_too_large_is_refused(self):
+        self.assertEqual(self.server.post_raw(f"/ds/{self.ds}/range", b" " * (1 << 20 | 1))[0], 413)
+
+    def test_a_view_is_kept_only_where_there_is_a_place(self):
+        status, answer = self.server.post(f"/ds/{self.ds}/view", {"t": [0, 1]})
+        self.assertIn(status, (404, 422, 500), answer)
+        self.assertEqual(self.server.get(f"/ds/{self.ds}/view/..%2F..%2Fetc")[0], 400)
+
+
+class Safety(ServerCase):
+    def test_only_who_has_the_token_is_answered(self):
+        server = self.start(support.SAMPLE)
+        self.assertEqual(len(server.token), 32)
+        self.assertEqual(server.raw("GET", "/api/v1/info")[0], 401)
+        self.assertEqual(server.raw("GET", "/")[0], 401)
+        self.assertEqual(server.raw("GET", "/?token=" + "0" * 32)[0], 401)
+        status, headers, _ = server.raw("GET", f"/?token={server.token}")
+        self.assertEqual((status, headers["location"]), (302, "./"))
+        cookie = headers["set-cookie"]
+        self.assertIn("HttpOnly", cookie)
+        self.assertIn("SameSite=Strict", cookie)
+        status, headers, page = server.raw("GET", "/", headers={"Cookie": cookie.split(";")[0]})
+        self.assertEqual(status, 200)
+        self.assertIn("default-src 'self'", headers["content-security-policy"])
+        self.assertNotIn("access-control-allow-origin", headers)
+        self.assertIn(b"steplens", page)
+        tagged = {"Cookie": cookie.split(";")[0], "If-None-Match": headers["etag"]}
+        self.assertEqual(server.raw("GET", "/", headers=tagged)[0], 304)
+
+    def test_other_hosts_and_origins_are_refused(self):
+        server = self.start(support.SAMPLE, "--token", "none")
+        own = f"127.0.0.1:{server.port}"
+        ask = lambda **headers: server.raw("GET", "/api/v1/info", headers={k.replace("_", "-"): v for k, v in headers.items()})[0]
+        self.assertEqual(ask(), 200)
+        self.assertEqual(ask(Host=f"localhost:{server.port + 1}"), 200)  # the near end of a tunnel
+        self.assertEqual(ask(Host="evil.example"), 403)
+        self.assertEqual(ask(Host=f"127.0.0.1.evil.example:{server.port}"), 403)
+        self.assertEqual(ask(Origin=f"http://{own}"), 200)
+        self.assertEqual(ask(Origin="http://evil.example"), 403)
+        self.assertEqual(ask(Origin="null"), 403)
+        post = lambda headers: server.raw("POST", "/api/v1/open", "{}", headers)[0]
+        self.assertEqual(post({"Content-Type": "application/json"}), 403)
+        self.assertEqual(post({"X-Steplens": "1", "Content-Type": "text/plain"}), 415)
+        self.assertEqual(server.raw("DELETE", "/api/v1/info")[0], 405)
+        self.assertEqual(server.raw("OPTIONS", "/api/v1/info")[0], 405)
+
+    def test_paths_of_assets_stay_inside(self):
+        folder = self.scratch / "dist"
+        self.write("dist/index.html", "<!doctype html>app")
+        self.write("dist/assets/app-1.js", "1")
+        self.write("secret.txt", "secret")
+        server = self.start(support.SAMPLE, "--token", "none", "--assets", folder)
+        self.assertEqual(server.raw("GET", "/")[2], b"<!doctype html>app")
+        self.assertIn("immutable", server.raw("GET", "/assets/app-1.js")[1]["cache-control"])
+        for path in ("/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "//etc/passwd", "/.hidden", "/a" * 300):
+            self.assertIn(server.raw("GET", path)[0], (400, 404, 414), path)
+
+    def test_a_thousand_requests_at_once_are_all_answered(self):
+        server = self.start(support.SAMPLE)
+        ds = server.wait_ready()
+        body = {"ds": ds, "align": 0, "keys": [[i, 12, 0] for i in range(1, 9)]}
+
+        def ask(_):
+            for _ in range(20):  # told to come back: come back
+                status = server.post_raw("/tiles", body)[0]
+                if status != 503:
+                    return status
+                time.sleep(0.05)
+            return status
+        with concurrent.futures.ThreadPoolExecutor(200) as pool:
+            self.assertEqual(set(pool.map(ask, range(1000))), {200})
+        self.assertEqual(server.get("/info")[0], 200)
+
+    def test_clients_that_hang_up_do_no_harm(self):
+        server = self.start(support.SAMPLE)
+        ds = server.wait_ready()
+        endless = json.dumps({"query": "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+                              "timeout_ms": 60000})
+        for i in range(8):  # twice as many as may run at once: they end when their client is gone
+            raw = socket.create_connection(("127.0.0.1", server.port))
+            raw.sendall((f"POST /api/v1/ds/{ds}/sql HTTP/1.1\r\nHost: localhost\r\nX-Steplens: 1\r\n"
+                         f"X-Steplens-Token: {server.token}\r\nContent-Type: application/json\r\n"
+                         f"Content-Length: {len(endless)}\r\n\r\n{endless}").encode())
+            time.sleep(0.05)
+            raw.close()
+        for text in (b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: 99\r\n\r\n",
+                     b"\0\0\0\0", b"GET " + b"a" * 70000, b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5000):
+            raw = socket.create_connection(("127.0.0.1", server.port))
+            raw.sendall(text)
+            raw.close()
+        started = time.time()
+        status, answer = server.post(f"/ds/{ds}/sql", {"query": "SELECT count(*) FROM ranks", "timeout_ms": 20000})
+        self.assertEqual((status, answer.get("rows")), (200, [[2]]))
+        self.assertLess(time.time() - started, 15)
+        self.assertEqual(server.stop(), 0)
+
+    def test_progress_comes_as_events(self):
+        server = self.start(support.SAMPLE, "--no-cache")
+        server.wait_ready()
+        raw = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        raw.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nX-Steplens-Token: {server.token}\r\n\r\n".encode())
+        head = raw.recv(4096)
+        self.assertIn(b"text/event-stream", head)
+        path = self.scratch / "more"
+        self.write("more/trace.json", '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]')
+        self.assertEqual(server.post("/open", {"path": str(path)})[0], 404)  # not below a root
+        raw.close()
+
+    def test_a_root_may_be_opened_and_tells_its_progress(self):
+        self.write("more/trace.json", '[{"ph":"X","name":"<b>&\\"","pid":1,"tid":1,"ts":1,"dur":2}]')
+        server = self.start(support.SAMPLE, "--root", self.scratch)
+        server.wait_ready()
+        raw = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        raw.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nX-Steplens-Token: {server.token}\r\n\r\n".encode())
+        time.sleep(0.3)
+        status, answer = server.post("/open", {"path": str(self.scratch / "more")})
+        self.assertEqual(status, 200)
+        text = b""
+        while b'"what": "done"' not in text:
+            text += raw.recv(4096)
+        raw.close()
+        self.assertIn(b"event: progress", text)
+        self.assertIn(b"event: changed", text)
+        meta = server.get(f"/ds/{answer['ds']}")[1]
+        self.assertEqual(meta["ranks"][0]["counts"]["slices"], 1)
+
+    def test_wrong_options_are_one_sentence(self):
+        for words, code in ((("view", "/nonexistent"), 3), (("view", support.SAMPLE, "--port", "99999"), 2),
+                            (("view", support.SAMPLE, "--host", "0.0.0.0", "--token", "none"), 2),
+                            (("view", support.SAMPLE, "--view", "/nonexistent"), 6)):
+            done = self.run_program(*words, "--no-browser", timeout=20)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
+            self.assertEqual(done.out, "")
+
+    def test_what_cannot_be_read_is_told_by_the_page(self):
+        bad = self.write("bad/trace_view.json", "this is no trace")
+        server = self.start(bad.parent)
+        for _ in range(100):
+            info = server.get("/info")[1]
+            if info["datasets"][0]["ready"]:
+                break
+            time.sleep(0.05)
+        meta = server.get(f"/ds/{info['datasets'][0]['ds']}")[1]
+        self.assertTrue(meta["error"] or meta["ranks"][0]["issues"])
+        self.assertEqual(server.post(f"/ds/{meta['ds']}/range", {"tracks": [], "t0": 0, "t1": 1})[0], 200)
+
+
+@support.needs_shared
+class Kineto(ServerCase):
+    def test_a_gpu_trace_gets_streams_and_a_derived_overlap(self):
+        server = self.start(KINETO)
+        ds = server.wait_ready()
+        tracks = server.get(f"/ds/{ds}/tracks")[1]
+        paths = {row[4]: row for row in tracks["rows"]}
+        self.assertIn("r0/gpu0/stream7", paths)
+        self.assertIn("r0/overlap/computing", paths)
+        breakdown = server.post(f"/ds/{ds}/table", {"source": "breakdown"})[1]
+        self.assertGreater(len(breakdown["rows"]), 0)
+        stream = paths["r0/gpu0/stream7"]
+        hit = server.post(f"/ds/{ds}/search", {"q": "cat=kernel", "tracks": [stream[0]], "limit": 1})[1]["hits"][0]
+        detail = server.get(f"/ds/{ds}/slice?track={hit['track']}&i={hit['i']}")[1]
+        self.assertIn("stream", detail["args"])  # read again from the packed trace
+
+
+if __name__ == "__main__":
+    unittest.main()
