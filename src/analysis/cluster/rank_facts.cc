@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <set>
 
 #include "base/json.h"
@@ -138,6 +140,10 @@ std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
       {"data_parallel_size", &layout.dp},
       {"pipeline_model_parallel_size", &layout.pp},
       {"expert_model_parallel_size", &layout.ep}};
+  const bool says_nothing =
+      std::none_of(std::begin(sizes) + 1, std::end(sizes),
+                   [&](const auto& size) { return document->root()[size.first].exists(); });
+  if (says_nothing) return std::nullopt;  // a trainer that knows of ranks only
   for (const auto& [key, size] : sizes) {
     const auto value = SizeOf(document->root(), key, problem);
     if (!value) return std::nullopt;

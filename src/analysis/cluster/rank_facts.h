@@ -61,7 +61,7 @@ struct ParallelLayout {
   int64_t ep = 1;
 };
 // Nothing if the text is no object, a size is no positive integer, or the sizes do not fit
-// together; `problem` then says why.
+// together; `problem` then says why. Nothing, and no problem, if it has no parallel size at all.
 std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
                                           std::string& problem);
 

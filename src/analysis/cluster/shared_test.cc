@@ -56,11 +56,17 @@ TEST(ParseLayout, PlacesRanksInTheOrderTpCpDpPp) {
   EXPECT_EQ(at.pp, 1);
 }
 
+TEST(ParseLayout, IsNothingWhereOnlyRanksAreKnown) {
+  std::string problem;
+  EXPECT_FALSE(ParseLayout(R"({"rank": 1, "world_size": 2})", problem));
+  EXPECT_EQ(problem, "");
+}
+
 TEST(ParseLayout, SaysWhatDoesNotFit) {
   std::string problem;
   EXPECT_FALSE(ParseLayout(R"({"world_size": 8, "data_parallel_size": 4})", problem));
   EXPECT_NE(problem.find("world_size is 8"), std::string::npos);
-  EXPECT_FALSE(ParseLayout(R"({"world_size": "many"})", problem));
+  EXPECT_FALSE(ParseLayout(R"({"world_size": "many", "data_parallel_size": 4})", problem));
   EXPECT_FALSE(ParseLayout("[]", problem));
 }
 

@@ -49,31 +49,40 @@ std::vector<uint32_t> Operators(const TraceStore& store) {
   return rows;
 }
 
-// Operators inside of which no other operator runs. Slices of a track are nested, so only the next
-// one to start can be inside.
-std::vector<Work> LeafOperators(const TraceStore& store) {
+// Whether an operator does the work itself: at least half of its time lies in no operator inside
+// it. So a matrix product that arranges its inputs with views is one piece of work, and an operator
+// that only hands on to others is none.
+bool WorksItself(int64_t dur_ns, int64_t children_ns) { return dur_ns - children_ns >= dur_ns / 2; }
+
+// The outermost operators that do the work themselves. They do not overlap on a thread.
+std::vector<Work> WorkingOperators(const TraceStore& store) {
   const std::vector<uint32_t> ops = Operators(store);
   const TrackIndex index = BuildTrackIndex(store, [&](size_t row) { return ops[row] != kNoId; });
+  const Nesting nesting = ComputeNesting(store, index);
   const auto begin_ns = store.slices.begin_ns.span();
   const auto dur_ns = store.slices.dur_ns.span();
-  const auto end_ns = [&](SliceId s) {
-    return EndNs(begin_ns[static_cast<size_t>(s)], dur_ns[static_cast<size_t>(s)]);
-  };
-  TextMemo is_distributed(store, IsDistributedOp);
-  std::vector<Work> leaves;
-  for (uint32_t t = 0; t < store.tracks.size(); ++t) {
-    const auto slices = index.slices(TrackId{t});
-    for (size_t i = 0; i < slices.size(); ++i) {
-      const auto slice = static_cast<size_t>(slices[i]);
-      const bool has_child = i + 1 < slices.size() &&
-                             begin_ns[static_cast<size_t>(slices[i + 1])] < end_ns(slices[i]) &&
-                             end_ns(slices[i + 1]) <= end_ns(slices[i]);
-      if (has_child || is_distributed(store.slices.name[slice])) continue;
-      if (!IsPlausible(begin_ns[slice], end_ns(slices[i]))) continue;
-      leaves.push_back({begin_ns[slice], static_cast<uint32_t>(slice), ops[slice], kNoId});
+  std::vector<int64_t> children_ns(store.slices.size(), 0);
+  for (size_t row = 0; row < ops.size(); ++row) {
+    const SliceId parent = nesting.parent[row];
+    if (ops[row] != kNoId && parent != store::kNoSlice) {
+      children_ns[static_cast<size_t>(parent)] += dur_ns[row];
     }
   }
-  return leaves;
+  TextMemo is_distributed(store, IsDistributedOp);
+  std::vector<Work> works;
+  for (uint32_t t = 0; t < store.tracks.size(); ++t) {
+    int64_t covered_until_ns = kNone;  // by the last one taken
+    for (const SliceId id : index.slices(TrackId{t})) {
+      const auto slice = static_cast<size_t>(id);
+      const int64_t end_ns = EndNs(begin_ns[slice], dur_ns[slice]);
+      if (begin_ns[slice] < covered_until_ns || is_distributed(store.slices.name[slice])) continue;
+      if (!WorksItself(dur_ns[slice], children_ns[slice])) continue;
+      if (!IsPlausible(begin_ns[slice], end_ns)) continue;
+      works.push_back({begin_ns[slice], static_cast<uint32_t>(slice), ops[slice], kNoId});
+      covered_until_ns = end_ns;
+    }
+  }
+  return works;
 }
 
 // "aten::mm" -> "mm", made once a name.
@@ -239,7 +248,7 @@ class DeviceBuilder {
 
 void AppendCpuDevice(TraceStore& store) {
   std::vector<HostCollective> collectives = TakeHostCollectives(store);
-  std::vector<Work> works = LeafOperators(store);
+  std::vector<Work> works = WorkingOperators(store);
   for (uint32_t i = 0; i < collectives.size(); ++i) {
     const uint32_t slice = collectives[i].slice;
     const int64_t begin_ns = store.slices.begin_ns[slice];

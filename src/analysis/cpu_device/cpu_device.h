@@ -6,9 +6,10 @@ namespace steplens::analysis {
 
 // Derives the device of a capture whose device is the host, and appends it:
 //
-//   kernels    operators that contain no other operator and are no user range: name as it is, type
-//              without the name space, core AI_CORE (the one core type that every analysis counts
-//              as computing and none warns about), stream = thread; and collectives
+//   kernels    the outermost operators that do their work themselves (those that contain no other
+//              operator, and those most of whose time is their own) and are no user range: name
+//              as it is, type without the name space, core AI_CORE (the one core type that every
+//              analysis counts as computing and none warns about), stream = thread; and collectives
 //   comm_ops   work of gloo, named as HCCL would, on a track per group
 //   slices     the same on processes "Ascend Hardware" and "Communication", and Computing,
 //              Communication, ... of "Overlap Analysis"

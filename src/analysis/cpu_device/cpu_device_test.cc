@@ -69,13 +69,14 @@ class RawStore : public StoreBuilder {
   store::TrackId main_;
 };
 
-TEST(AppendCpuDevice, MakesKernelsOfLeafOperators) {
+TEST(AppendCpuDevice, MakesKernelsOfOperatorsThatWorkThemselves) {
   RawStore raw;
-  raw.Op(10, 30, "aten::mm");     // inside linear
-  raw.Op(0, 50, "aten::linear");  // has a child
-  raw.Op(60, 60, "aten::view");   // 0 long
-  raw.Op(70, 80, "my range", 7);  // of the user
-  raw.Op(95, 99, "aten::relu");   // inside a user range and a step: still a leaf
+  raw.Op(12, 14, "aten::expand");  // inside mm, which does the most itself
+  raw.Op(10, 30, "aten::mm");      // inside linear
+  raw.Op(0, 39, "aten::linear");   // more than half of it is mm
+  raw.Op(60, 60, "aten::view");    // 0 long
+  raw.Op(70, 80, "my range", 7);   // of the user
+  raw.Op(95, 99, "aten::relu");    // inside a user range and a step: still a leaf
   raw.Op(90, 100, "another", 7);
   raw.Op(0, 200, "ProfilerStep#1", 7);
   AppendCpuDevice(raw.store);
@@ -92,7 +93,7 @@ TEST(AppendCpuDevice, MakesKernelsOfLeafOperators) {
 TEST(AppendCpuDevice, LinksEachOperatorToItsKernel) {
   RawStore raw;
   const store::SliceId mm = raw.Op(10, 30, "aten::mm");
-  raw.Op(0, 50, "aten::linear");
+  raw.Op(0, 39, "aten::linear");
   AppendCpuDevice(raw.store);
   for (const HostOp& op : ComputeHostOps(raw.store).ops) {
     EXPECT_EQ(op.device_self_ns, op.slice == mm ? 20 : 0);

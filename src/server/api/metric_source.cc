@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#if __has_include("analysis/viewer/metric.h")
 #include "analysis/viewer/metric.h"
 #include "readers/open.h"
-#define STEPLENS_HAS_METRICS 1
-#endif
 
 namespace steplens::server {
-
-#ifdef STEPLENS_HAS_METRICS
 
 namespace {
 
@@ -88,15 +83,5 @@ Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const st
   return NamedResult{std::move(answer.tables), std::move(answer.definition),
                      std::move(answer.query), std::move(answer.warnings)};
 }
-
-#else
-
-Result<NamedResult> ComputeNamed(const Ask&, std::string_view name, const store::Job&) {
-  return Error{
-      ErrorCode::kNotFound,
-      fmt::format("there is no metric '{}': this program was built without metrics", name)};
-}
-
-#endif
 
 }  // namespace steplens::server
