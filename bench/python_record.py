@@ -123,15 +123,15 @@ def idle_share(repeat):
     """How much slower the loop is with a profiler constructed and not recording, in percent."""
     import steplens.torch_npu as torch_npu
 
-    plain = with_profiler = None
+    steps = torch_npu.profiler.schedule(wait=1000, warmup=1, active=1)
+    plain, with_profiler = [], []
     for _ in range(repeat):
-        cost = thread_ns(small_operators)
-        plain = min(cost, plain or cost)
-        profiler = torch_npu.profiler.profile(schedule=torch_npu.profiler.schedule(wait=1000, warmup=1, active=1))
-        cost = thread_ns(small_operators)
-        with_profiler = min(cost, with_profiler or cost)
-        del profiler
-    return 100.0 * (with_profiler - plain) / plain
+        plain += [burst_ns() for _ in range(3)]
+        profiler = torch_npu.profiler.profile(schedule=steps)
+        profiler.start()
+        with_profiler += [burst_ns() for _ in range(3)]
+        profiler.stop()
+    return 100.0 * (min(with_profiler) - min(plain)) / min(plain)
 
 
 def range_costs(folder, repeat):

@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,17 +27,32 @@ struct Remembered {
 };
 struct ThreadStacks {
   uint64_t epoch = 0;
+  const Remembered* last =
+      nullptr;  // operators inside operators have the same stack, as those in a loop do
   std::array<Remembered, kCacheSize> entries;
 };
 
-ThreadStacks& OfThread() {
-  thread_local std::unique_ptr<ThreadStacks> stacks;
-  const uint64_t now = epoch.load(std::memory_order_relaxed);
-  if (!stacks || stacks->epoch != now) {
-    stacks = std::make_unique<ThreadStacks>();
-    stacks->epoch = now;
+// A plain pointer is what the hot path reads; the owner ends it with the thread.
+thread_local ThreadStacks* thread_stacks = nullptr;
+struct ThreadStacksOwner {
+  ~ThreadStacksOwner() {
+    delete thread_stacks;
+    thread_stacks = nullptr;
   }
-  return *stacks;
+};
+
+ThreadStacks& RenewStacks(uint64_t now) {
+  thread_local ThreadStacksOwner owner;
+  delete thread_stacks;
+  thread_stacks = new ThreadStacks;
+  thread_stacks->epoch = now;
+  return *thread_stacks;
+}
+
+ThreadStacks& OfThread() {
+  const uint64_t now = epoch.load(std::memory_order_relaxed);
+  if (thread_stacks && thread_stacks->epoch == now) return *thread_stacks;
+  return RenewStacks(now);
 }
 
 size_t SlotOf(const Frame* frames, size_t count) {
@@ -101,10 +115,14 @@ void CurrentStack(sl_string* call_stack, sl_string* modules) {
   Frame frames[kMaxFrames];
   const size_t count = CurrentFrames(frames, kMaxFrames);
   if (count == 0) return;
-  Remembered& entry = OfThread().entries[SlotOf(frames, count)];
-  if (!Same(entry, frames, count)) Resolve(frames, count, &entry);
-  *call_stack = entry.call_stack;
-  *modules = entry.modules;
+  ThreadStacks& stacks = OfThread();
+  if (!stacks.last || !Same(*stacks.last, frames, count)) {
+    Remembered& entry = stacks.entries[SlotOf(frames, count)];
+    if (!Same(entry, frames, count)) Resolve(frames, count, &entry);
+    stacks.last = &entry;
+  }
+  *call_stack = stacks.last->call_stack;
+  *modules = stacks.last->modules;
 }
 
 }  // namespace steplens::python

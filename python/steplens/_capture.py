@@ -48,7 +48,12 @@ class Capture:
         self._groups: dict[str, Any] = {}
         self._device = _device.open_device(config, directory)
         self._sources = _sources(config, self._device is not None)
-        self._call("start", self._options())
+        try:
+            self._call("start", self._options())
+        except CaptureError:
+            if self._device is not None:
+                self._device.finalize()
+            raise
         self._open = True
 
     # ---- The life of a capture ------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ struct Auto {
   int64_t rank = -1;
   bool rank_is_text = false;
   int64_t steps_begun = 0;
+  Auto* of_parent = nullptr;  // in the child of a fork; never touched
 };
 
 // Read without the lock to see that there is nothing to do, which is nearly always so.
@@ -178,7 +179,9 @@ void AutoCancel() {
 
 void AutoForgetInChild() {
   phase.store(Phase::kOff);
-  AutoPointer() = new Auto;
+  auto* state = new Auto;
+  state->of_parent = AutoPointer();
+  AutoPointer() = state;
 }
 
 }  // namespace steplens::collect

@@ -153,6 +153,7 @@ struct Control {
   std::unique_ptr<Capture> capture;
   Members metadata;  // of the running capture or, before it starts, of the next
   uint32_t last_generation = 0;
+  Control* of_parent = nullptr;  // in the child of a fork; never touched
 };
 
 Control*& ControlPointer() {
@@ -324,6 +325,11 @@ std::string CaptureFolder() {
   return control.capture != nullptr ? control.capture->folder().path : "";
 }
 
-void ForgetCaptureInChild() { ControlPointer() = new Control; }
+void ForgetCaptureInChild() {
+  auto* control = new Control;
+  control->of_parent = ControlPointer();
+  control->last_generation = control->of_parent->last_generation;
+  ControlPointer() = control;
+}
 
 }  // namespace steplens::collect

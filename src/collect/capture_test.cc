@@ -318,7 +318,8 @@ TEST_F(Capture, ASecondOneAtTheSameTimeIsRefused) {
 
 TEST_F(Capture, BadOptionsAreNamed) {
   EXPECT_EQ(sl_start(nullptr), SL_BAD_ARGUMENT);
-  sl_options options = OptionsFor("");
+  const std::string nowhere;
+  sl_options options = OptionsFor(nowhere);
   EXPECT_EQ(sl_start(&options), SL_BAD_ARGUMENT);
   EXPECT_THAT(sl_last_error(), HasSubstr("folder"));
   options = OptionsFor(capture_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,16 @@ struct Filter {
 
 const Filter kKeepAll;
 std::atomic<const Filter*> filter{&kKeepAll};
+
+// All filters there were.
+struct Filters {
+  std::mutex mutex;
+  std::vector<const Filter*> all = {&kKeepAll};
+};
+Filters& TheFilters() {
+  static Filters* const filters = new Filters;
+  return *filters;
+}
 std::atomic<uint64_t> last_id{0};
 
 bool Has(const std::vector<uint32_t>& ids, uint32_t id) {
@@ -96,9 +107,13 @@ void EndMarkInDomain(uint64_t id, sl_string domain) {
 
 void SetMarkFilter(bool enabled, const char* include, const char* exclude) {
   Filter wanted{enabled, InternList(include), InternList(exclude)};
-  if (wanted == *filter.load(std::memory_order_acquire)) return;
-  if (wanted == kKeepAll) return filter.store(&kKeepAll, std::memory_order_release);
-  filter.store(new Filter(std::move(wanted)), std::memory_order_release);
+  Filters& filters = TheFilters();
+  const std::lock_guard lock(filters.mutex);
+  for (const Filter* known : filters.all) {
+    if (*known == wanted) return filter.store(known, std::memory_order_release);
+  }
+  filters.all.push_back(new Filter(std::move(wanted)));
+  filter.store(filters.all.back(), std::memory_order_release);
 }
 
 }  // namespace steplens::collect

@@ -35,6 +35,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// The options keep a pointer to the name: it must outlive them.
+sl_options OptionsFor(std::string&& directory) = delete;
 inline sl_options OptionsFor(const std::string& directory) {
   sl_options options = {};
   options.struct_size = sizeof(options);

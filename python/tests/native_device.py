@@ -1,0 +1,70 @@
+"""The device back end from Python, against the stand-in of the vendor's libraries (tests/standin)."""
+
+import os
+import tempfile
+import unittest
+
+import raw_reader
+from native_support import NativeTest, run_python
+
+BUILD = os.path.dirname(os.path.abspath(os.environ.get("STEPLENS_PROGRAM", "build/steplens")))
+STANDIN = os.path.join(BUILD, "tests", "standin")
+
+CODE = """
+import sys, torch
+from steplens._capture import Capture
+from steplens._config import Config
+capture = Capture(Config(activities={"cpu", "npu"}, level="1", aic_metrics="PipeUtilization", profile_memory=True), sys.argv[1])
+capture.warmup()
+capture.start()
+capture.step_begin(1)
+torch.ones(2).add(1)
+capture.step_end()
+capture.stop()
+capture.finalize({})
+"""
+
+
+@unittest.skipUnless(os.path.isdir(os.path.join(STANDIN, "whole")), "the stand-in is not built")
+class Device(NativeTest):
+    def run_with(self, make, **environment):
+        """What the vendor's libraries were asked, what was said, the kind of device, operators recorded."""
+        with tempfile.TemporaryDirectory() as root:
+            directory, log = os.path.join(root, "capture"), os.path.join(root, "calls")
+            values = {"STEPLENS_ASCEND_LIB": os.path.join(STANDIN, make), "STANDIN_LOG": log, **environment}
+            result = run_python(CODE, directory, environment=values)
+            self.assert_ran(result)
+            calls = ""
+            if os.path.exists(log):
+                with open(log, encoding="utf-8") as file:
+                    calls = file.read()
+            device = raw_reader.info(directory)["steplens_host"]["device"]
+            has_data = any(name.startswith("PROF_") for name in os.listdir(directory))
+            return calls, result.stderr, device, [op.name for op in raw_reader.ops(directory)], has_data
+
+    def test_the_device_is_driven_in_order(self):
+        calls, said, device, operators, has_data = self.run_with("whole")
+        self.assertEqual((device, has_data, said), ("npu", True, ""))
+        order = [calls.find(name) for name in ("aclprofInit", "aclprofCreateConfig", "aclprofStart", "aclprofStop",
+                                               "aclprofFinalize")]
+        self.assertNotIn(-1, order, calls)
+        self.assertEqual(order, sorted(order), calls)
+        self.assertIn("aten::add", operators)
+
+    def test_a_device_that_refuses_costs_one_warning(self):
+        _, said, device, operators, _ = self.run_with("whole", STANDIN_FAIL="aclprofInit:500005:1")
+        self.assertEqual(device, "cpu")
+        self.assertEqual(said.count("aclprofInit failed with code 500005"), 1, said)
+        self.assertIn("aten::add", operators)
+        _, said, _, operators, _ = self.run_with("whole", STANDIN_FAIL="aclprofStart:500005:1")
+        self.assertEqual(said.count("The device is not recorded: start failed with code 500005"), 1, said)
+        self.assertIn("aten::add", operators)
+
+    def test_without_a_device_the_cpu_is_the_device_and_nothing_is_said(self):
+        _, said, device, operators, has_data = self.run_with("nowhere")
+        self.assertEqual((said, device, has_data), ("", "cpu", False))
+        self.assertIn("aten::add", operators)
+
+
+if __name__ == "__main__":
+    unittest.main()
