@@ -94,7 +94,7 @@ def read_table(path, table, columns):
 
         def cell(column, value):
             if value is None or column not in strings:
-                return float(f"{value:.9g}") if isinstance(value, float) else value
+                return float(f"{value:.11g}") if isinstance(value, float) else value
             return texts.get(value, "")
 
         return collections.Counter(tuple(cell(column, value) for column, value in zip(columns, row))

@@ -178,8 +178,11 @@ class DeviceWriter {
     return {std::string(header), 1};
   }
 
-  // Times come from decimal microseconds; the last digits of the product are none.
-  static double WithoutNoise(double ns) { return std::round(ns * 1e6) / 1e6; }
+  // Times of the csv are decimal microseconds: whole nanoseconds but for the noise of the product.
+  static double WithoutNoise(double ns) {
+    const double whole_ns = std::round(ns);
+    return std::fabs(ns - whole_ns) < 1e-6 ? whole_ns : ns;
+  }
 
   void WriteMetrics() {
     TableWriter rows =
