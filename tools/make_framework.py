@@ -122,8 +122,8 @@ def write_capture(folder, files, *, rank=0, info=None, metadata=None, clock=None
     name = "profiler_info.json" if rank is None else f"profiler_info_{rank}.json"
     if rank is None:
         del document["rank_id"]
-    (folder / name).write_text(json.dumps(document, indent=4))
-    (folder / "profiler_metadata.json").write_text(json.dumps(metadata or {}))
+    (folder / name).write_text(json.dumps(document, indent=4) + "\n")
+    (folder / "profiler_metadata.json").write_text(json.dumps(metadata or {}) + "\n")
     return folder
 
 
