@@ -122,8 +122,8 @@ def write_capture(folder, files, *, rank=0, info=None, metadata=None, clock=None
     name = "profiler_info.json" if rank is None else f"profiler_info_{rank}.json"
     if rank is None:
         del document["rank_id"]
-    (folder / name).write_text(json.dumps(document, indent=4))
-    (folder / "profiler_metadata.json").write_text(json.dumps(metadata or {}))
+    (folder / name).write_text(json.dumps(document, indent=4) + "\n")
+    (folder / "profiler_metadata.json").write_text(json.dumps(metadata or {}) + "\n")
     return folder
 
 
@@ -290,6 +290,32 @@ def write_prof(folder, encoder):
         writer = csv.writer(target)
         writer.writerow([renamed.get(c, c) for c in columns])
         writer.writerows([row[c] for c in columns] for row in rows)
+    if (encoder.output / "operator_memory.csv").exists():
+        write_prof_memory(output, encoder)
+
+
+def write_prof_memory(output, encoder):
+    """Memory of the graph engine and of CANN, in KB and without release times, as the exporter has it."""
+    def in_kb(text):
+        return "" if not text.strip() else repr(float(text) * 1024)
+
+    with open(encoder.output / "memory_record.csv", newline="") as source, \
+            open(output / "memory_record_20250109150800.csv", "w", newline="") as target:
+        writer = csv.writer(target)
+        writer.writerow(["Component", "Timestamp(us)", "Total Allocated(KB)", "Total Reserved(KB)", "Device"])
+        for row in csv.DictReader(source):
+            if row["Component"] == "GE":
+                writer.writerow(["GE", row["Timestamp(us)"], in_kb(row["Total Allocated(MB)"]), in_kb(row["Total Reserved(MB)"]),
+                                 row["Device Type"]])
+    totals = [f"{when} Total {what}" for when in ("Allocation", "Release") for what in ("Allocated", "Reserved")]
+    with open(encoder.output / "operator_memory.csv", newline="") as source, \
+            open(output / "operator_memory_20250109150800.csv", "w", newline="") as target:
+        writer = csv.writer(target)
+        writer.writerow(["Name", "Size(KB)", "Allocation Time(us)", "Duration(us)", *(f"{total}(KB)" for total in totals), "Device"])
+        for row in csv.DictReader(source):
+            if row["Name"].startswith("cann::"):
+                writer.writerow([row["Name"][len("cann::"):], row["Size(KB)"], row["Allocation Time(us)"], row["Duration(us)"],
+                                 *(in_kb(row[f"{total}(MB)"]) for total in totals), row["Device Type"]])
 
 
 def encode_capture(capture, out, *, counter=False, end=True, device=True, export_type=("text",), simplify=False):

@@ -10,7 +10,6 @@
 #include "cli/commands.h"
 #include "cli/open_input.h"
 #include "export/export.h"
-#include "readers/open.h"
 
 namespace steplens::cli {
 namespace {
@@ -51,25 +50,32 @@ std::string FolderName(const store::TraceStore& rank, std::set<std::string>& tak
   return name;
 }
 
-// The args of slices as the trace has them. A trace that is not packed is read once.
+Result<std::string> ReadUnpacked(const std::string& path) {
+  SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  constexpr size_t kPiece = size_t{1} << 22;
+  std::string text;
+  while (true) {
+    const size_t size = text.size();
+    text.resize(size + kPiece);
+    SL_ASSIGN_OR_RETURN(const size_t got, source->Read(text.data() + size, kPiece));
+    text.resize(size + got);
+    if (got == 0) return text;
+  }
+}
+
+// The args of slices as the trace has them; it is read once. A trace that can no longer be read
+// costs the args the store does not keep, no more.
 exporting::ExportOptions OptionsFor(const store::TraceStore& rank) {
   exporting::ExportOptions options;
   if (rank.info.trace_path.empty()) return options;
-  if (!rank.info.trace_path.ends_with(".gz")) {
-    Result<std::string> text = ReadFile(rank.info.trace_path);
-    if (!text.ok()) return options;
-    const auto shared = std::make_shared<const std::string>(*std::move(text));
-    options.args_of = [&rank, shared](store::SliceId slice) -> std::string {
-      const auto row = static_cast<size_t>(slice);
-      const auto offset = static_cast<size_t>(rank.slices.args_offset[row]);
-      return offset < shared->size() ? shared->substr(offset, rank.slices.args_size[row])
-                                     : std::string();
-    };
-    return options;
-  }
-  options.args_of = [&rank](store::SliceId slice) {
-    Result<std::string> args = readers::ReadSliceArgs(rank, slice);
-    return args.ok() ? *std::move(args) : std::string();
+  Result<std::string> text = ReadUnpacked(rank.info.trace_path);
+  if (!text.ok()) return options;
+  const auto shared = std::make_shared<const std::string>(*std::move(text));
+  options.args_of = [&rank, shared](store::SliceId slice) -> std::string {
+    const auto row = static_cast<size_t>(slice);
+    const auto offset = static_cast<size_t>(rank.slices.args_offset[row]);
+    return offset < shared->size() ? shared->substr(offset, rank.slices.args_size[row])
+                                   : std::string();
   };
   return options;
 }

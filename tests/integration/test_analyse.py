@@ -92,19 +92,23 @@ class Oracle(Case):
             self.assertTrue(near(a[column], b[column], 0.5), (column, a[column], b[column]))
 
     def compare_memory(self, capture, folder):
-        framework = [row for row in rows(capture, "operator_memory.csv") if not row["Name"].startswith("cann::")]
-        self.assertEqual(len(framework), 127)
-        columns = [c for c in framework[0] if c != "Name"]
-        for a, b in zip(framework, rows(folder, "operator_memory.csv"), strict=True):
-            self.assertEqual(a["Name"], b["Name"])
-            for column in columns:
-                self.assertEqual(a[column].strip(), b[column].strip(), column)
-        columns = ["Timestamp(us)", "Total Allocated(MB)", "Total Reserved(MB)", "Total Active(MB)", "Stream Ptr", "Device Type"]
-
-        def samples(where):
-            return [[row[c].strip() for c in columns] for row in rows(where, "memory_record.csv") if row["Component"] == "PTA"]
-        self.assertEqual(len(samples(capture)), 381)
-        self.assertEqual(samples(folder), samples(capture))
+        old, new = rows(capture, "operator_memory.csv"), rows(folder, "operator_memory.csv")
+        self.assertEqual(len(old), 184)
+        for a, b in zip(old, new, strict=True):
+            for column in a:
+                is_end_of_cann = a["Name"].startswith("cann::") and column == "Release Time(us)"
+                if is_end_of_cann and a[column].strip():  # start + duration, which the capture itself has rounded
+                    self.assertLessEqual(abs(raw.to_ns(a[column]) - raw.to_ns(b[column])), 1)
+                elif column == "Duration(us)" and a[column]:  # CANN's have no zeros at the end
+                    self.assertEqual(raw.to_ns(a[column]), raw.to_ns(b[column]))
+                else:
+                    self.assertEqual(a[column].strip(), b[column].strip(), (column, a, b))
+        # APP rows come from a sampler of the device that is no part of the encoded capture.
+        old = [row for row in rows(capture, "memory_record.csv") if row["Component"] != "APP"]
+        new = rows(folder, "memory_record.csv")
+        self.assertEqual(len(old), 990)
+        for a, b in zip(old, new, strict=True):
+            self.assertEqual({k: v.strip() for k, v in a.items()}, {k: b[k].strip() for k in a})
 
     @needs_shared
     def test_every_capture_comes_out_as_it_was(self):

@@ -108,8 +108,10 @@ void FillTimes(const TraceStore& store, const std::vector<uint32_t>& tasks,
     if (store.comm_tasks.begin_ns[row] < first_transfer_ns) operation.synchronization_ms += ms;
   }
   const int64_t begin_ns = store.comm_tasks.begin_ns[master.front()];
+  // Without the flag the times of the whole operation stand for it.
+  if (!is_flagged) return;
   operation.start_us = static_cast<double>(begin_ns) / 1000;
-  if (is_flagged) operation.elapse_ms = static_cast<double>(end_ns - begin_ns) / kNsPerMs;
+  operation.elapse_ms = static_cast<double>(end_ns - begin_ns) / kNsPerMs;
 }
 
 OperationFacts DescribeOperation(const TraceStore& store, size_t op,

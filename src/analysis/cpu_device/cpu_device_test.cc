@@ -250,5 +250,15 @@ TEST(OrderMemoryRows, SumsFrameworkAndGraphEngine) {
               ElementsAre(kNone, 90, 90, kNone, 90, 40, 40));
 }
 
+TEST(OrderMemoryRows, PutsBlocksOfCannBehindTheFrameworks) {
+  RawStore raw;
+  raw.store.allocations.Append({.name = raw.Text("MatMul"), .alloc_ns = 10, .dur_ns = 5});
+  raw.store.allocations.Append({.name = raw.Text("aten::mm"), .alloc_ns = 20, .address = 64});
+  OrderMemoryRows(raw.store);
+  EXPECT_EQ(raw.store.Text(raw.store.allocations.name[0]), "aten::mm");
+  EXPECT_EQ(raw.store.Text(raw.store.allocations.name[1]), "cann::MatMul");
+  EXPECT_EQ(raw.store.allocations.release_ns[1], 15);
+}
+
 }  // namespace
 }  // namespace steplens::analysis

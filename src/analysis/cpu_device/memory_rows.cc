@@ -98,6 +98,10 @@ void OrderAllocations(TraceStore& store) {
     for (size_t i = 0; i < store.allocations.size(); ++i) {
       if ((store.allocations.address[i] == kNone) != is_cann) continue;
       store::AllocationTable::Row row = store.allocations.Get(i);
+      // The exporter says how long a block lived, not when it was released.
+      if (is_cann && row.release_ns == kNone && row.dur_ns != kNone && row.alloc_ns != kNone) {
+        row.release_ns = AddNs(row.alloc_ns, row.dur_ns);
+      }
       if (is_cann && !store.Text(row.name).starts_with(kPrefix)) {
         row.name = store.strings.Intern(std::string(kPrefix) + std::string(store.Text(row.name)));
       }

@@ -126,6 +126,8 @@ class SourceWriter {
         table.Null();
         return;
       case CounterRole::kValue:
+        // A kind of memory that was not sampled is one the device does not have.
+        if (std::isnan(value) && source_.table == "NPU_MEM") value = 0;
         // Whole numbers take less room, and most are.
         if (std::fabs(value) < 1e15 && value == std::round(value)) {
           table.Int(static_cast<int64_t>(value));

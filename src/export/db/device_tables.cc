@@ -20,17 +20,15 @@ using store::TraceStore;
 
 int64_t ValueOr(int64_t value, int64_t other) { return value == kNone ? other : value; }
 
-// Kinds of tasks as the driver calls them. The trace has the core instead, for all kernels the same
-// one up to CANN 8.0.
+// Kinds of tasks as the driver calls them, which tell cube from vector kernels where the trace has
+// AI_CORE for both.
 std::string_view DriverType(std::string_view category, std::string_view core) {
-  if (category.starts_with("KERNEL_")) return category;
-  const std::string_view known = core.empty() || core == "N/A" ? category : core;
+  if (category == "AI_CORE" && core == "AI_VECTOR_CORE") return "KERNEL_AIVEC";
+  const std::string_view known = category.empty() ? core : category;
   if (known == "AI_CORE") return "KERNEL_AICORE";
   if (known == "AI_VECTOR_CORE") return "KERNEL_AIVEC";
-  if (known == "MIX_AIC") return "KERNEL_MIX_AIC";
-  if (known == "MIX_AIV") return "KERNEL_MIX_AIV";
   if (known == "AI_CPU") return "KERNEL_AICPU";
-  return category.empty() ? known : category;
+  return known;
 }
 
 // A row of TASK before it is written.
@@ -180,6 +178,12 @@ class DeviceWriter {
     return {std::string(header), 1};
   }
 
+  // Times of the csv are decimal microseconds: whole nanoseconds but for the noise of the product.
+  static double WithoutNoise(double ns) {
+    const double whole_ns = std::round(ns);
+    return std::fabs(ns - whole_ns) < 1e-6 ? whole_ns : ns;
+  }
+
   void WriteMetrics() {
     TableWriter rows =
         ctx_.db.Table("TASK_PMU_INFO", "globalTaskId INTEGER, name INTEGER, value NUMERIC");
@@ -193,7 +197,7 @@ class DeviceWriter {
         const double value = metric.numbers[row] * factor;
         if (std::isnan(value)) continue;
         rows.Int(static_cast<int64_t>(id)).Int(ctx_.strings.exporter(name));
-        rows.Real(factor == 1 ? value : std::round(value)).EndRow();
+        rows.Real(factor == 1 ? value : WithoutNoise(value)).EndRow();
       }
     }
   }
