@@ -1,6 +1,7 @@
 // The lower canvas: lane grounds, slices, counters, names.
 import { formatShort } from "../format";
 import { cssColor } from "../state/theme";
+import { axisTicks } from "./axis";
 import { type Band, laneTop, visibleBands } from "./bands";
 import { hslPixel, isDark, parseColor, type Pixel, pixelToCss } from "./colors";
 import { drawLabels } from "./labels";
@@ -88,6 +89,7 @@ export class BaseLayer {
     this.grounds(model, colors, top > 0 || model.pinnedShown === 0);
     for (const band of bands) this.band(model, colors, band);
     g.scale(ratio, ratio);
+    this.grid(model, colors, top, bottom);
     drawLabels(g, model, bands, model.scale());
     this.counterTexts(colors, bands);
     if (model.pinnedShown > 0 && top > 0) {
@@ -95,6 +97,16 @@ export class BaseLayer {
       g.fillRect(0, top, model.width, 1);
     }
     g.restore();
+  }
+
+  /** Faint lines at the axis' moments, over the lanes and below the names. */
+  private grid(model: TimelineModel, colors: Colors, top: number, bottom: number): void {
+    const { g } = this;
+    g.fillStyle = colors.line;
+    g.globalAlpha = 0.28;
+    for (const tick of axisTicks(model.view.t0, model.view.t1, model.width, 110).ticks)
+      g.fillRect(Math.round(model.xOf(tick)), top, 1, bottom - top);
+    g.globalAlpha = 1;
   }
 
   /** Header lanes are shaded; every lane ends with a line. */

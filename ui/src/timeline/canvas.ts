@@ -3,7 +3,7 @@ import { theme } from "../state/theme";
 import { drawAxis } from "./axis";
 import { BaseLayer, type Colors, readColors } from "./base_layer";
 import type { TimelineModel } from "./model";
-import { type Chip, type DragBox, drawOverlay, type OverlayState } from "./overlay";
+import { type Chip, type DragBox, drawOverlay, isBlank, type OverlayState } from "./overlay";
 import { wishes } from "./wishes";
 
 const kIdleMs = 80;
@@ -26,6 +26,8 @@ export class TimelineCanvas {
   private frame = 0;
   private idle = 0;
   private overlayOnly = false;
+  /** The overlay has nothing on it. */
+  private blank = false;
   private readonly observer: ResizeObserver;
   private readonly stopTheme: () => void;
 
@@ -93,11 +95,22 @@ export class TimelineCanvas {
       model.loader.want(wishes(model, false));
       this.prefetchSoon();
     }
-    this.chips = drawOverlay(canvases.overlay, model, colors, { drag: this.drag, onFollow: this.onFollow });
+    this.overlay();
     if (overlayOnly) return;
     this.onFrame();
     this.frame_ms.push(performance.now() - begin);
     if (this.frame_ms.length > kFrames) this.frame_ms.shift();
+  }
+
+  private overlay(): void {
+    const state = { drag: this.drag, onFollow: this.onFollow };
+    const blank = isBlank(this.model, state);
+    const sized =
+      this.canvases.overlay.width === this.canvases.base.width &&
+      this.canvases.overlay.height === this.canvases.base.height;
+    if (!(blank && this.blank && sized))
+      this.chips = drawOverlay(this.canvases.overlay, this.model, this.colors, state);
+    this.blank = blank;
   }
 
   private prefetchSoon(): void {

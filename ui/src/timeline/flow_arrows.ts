@@ -35,9 +35,11 @@ export class FlowArrows {
     const { model } = this;
     this.control.abort();
     this.control = new AbortController();
+    // Arrows may lead to lanes a screen away: one sees at least where they go.
+    const screen = model.scrollHeight;
     const lanes = [
       ...model.layout.pinned,
-      ...lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight),
+      ...lanesIn(model.layout.lanes, model.scrollY - screen, model.scrollY + 2 * screen),
     ];
     // A collapsed group stands for the lanes below it.
     const tracks = lanes

@@ -73,6 +73,28 @@ function busyColumns(model: TimelineModel, width: number): Busy {
   return busy;
 }
 
+let picture: { of: Float32Array; color: string; canvas: HTMLCanvasElement } | null = null;
+
+/** The bars, drawn once: they stay the same while the view moves. One px a column. */
+function busyPicture(busy: Float32Array, color: string): HTMLCanvasElement {
+  if (picture?.of === busy && picture.color === color) return picture.canvas;
+  const canvas = document.createElement("canvas");
+  canvas.width = busy.length;
+  canvas.height = kHeight;
+  const g = canvas.getContext("2d");
+  if (g) {
+    g.fillStyle = color;
+    g.globalAlpha = 0.55;
+    for (let c = 0; c < busy.length; c++) {
+      if (busy[c]! <= 0) continue;
+      const height = Math.max(2, Math.min(1, busy[c]!) * (kHeight - 8));
+      g.fillRect(c, kHeight - 2 - height, 1, height);
+    }
+  }
+  picture = { of: busy, color, canvas };
+  return canvas;
+}
+
 export function drawMinimap(canvas: HTMLCanvasElement, model: TimelineModel, search: TimelineSearch): TileKey[] {
   const g = canvas.getContext("2d", { alpha: false });
   if (!g) return [];
@@ -86,14 +108,7 @@ export function drawMinimap(canvas: HTMLCanvasElement, model: TimelineModel, sea
   g.fillStyle = colors.panel;
   g.fillRect(0, 0, width, kHeight);
   const { columns: busy, missing } = busyColumns(model, Math.floor(width));
-  g.fillStyle = colors.muted;
-  g.globalAlpha = 0.55;
-  for (let c = 0; c < busy.length; c++) {
-    if (busy[c]! <= 0) continue;
-    const height = Math.max(2, Math.min(1, busy[c]!) * (kHeight - 8));
-    g.fillRect(c, kHeight - 2 - height, 1, height);
-  }
-  g.globalAlpha = 1;
+  g.drawImage(busyPicture(busy, colors.muted), 0, 0);
   const [e0, e1] = model.meta.extent;
   const x = (time: number) => ((time - e0) / Math.max(1, e1 - e0)) * width;
   for (const step of model.steps.slice(0, 1000)) {

@@ -1,6 +1,5 @@
 // The upper canvas: grid, area, markers, arrows, selection and hover. Redrawn often, holds little.
 import { formatDuration } from "../format";
-import { axisTicks } from "./axis";
 import { laneTop } from "./bands";
 import type { Colors } from "./base_layer";
 import type { Area, Arrow, TimelineModel } from "./model";
@@ -22,14 +21,6 @@ export interface DragBox {
 export interface OverlayState {
   drag: DragBox | null;
   onFollow(end: Arrow["from"]): void;
-}
-
-function drawGrid(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
-  g.fillStyle = colors.line;
-  g.globalAlpha = 0.28;
-  for (const tick of axisTicks(model.view.t0, model.view.t1, model.width, 110).ticks)
-    g.fillRect(Math.round(model.xOf(tick)), 0, 1, model.height);
-  g.globalAlpha = 1;
 }
 
 function drawMarkers(g: CanvasRenderingContext2D, model: TimelineModel): void {
@@ -229,6 +220,13 @@ function drawDrag(g: CanvasRenderingContext2D, colors: Colors, drag: DragBox): v
   g.strokeRect(x + 0.5, y + 0.5, Math.abs(drag.x1 - drag.x0), Math.abs(drag.y1 - drag.y0));
 }
 
+/** True if there is nothing to draw: the canvas then need not be touched, which saves the browser copying it. */
+export function isBlank(model: TimelineModel, state: OverlayState): boolean {
+  const { area, markers, flows, chain, detail, base, hover } = model;
+  const nothing = !area.value && !flows.value && !detail.value && !base.value && !hover.value && !state.drag;
+  return nothing && markers.list.value.length === 0 && chain.value.length === 0;
+}
+
 /** Draws everything and returns what can be clicked. */
 export function drawOverlay(
   canvas: HTMLCanvasElement,
@@ -247,7 +245,6 @@ export function drawOverlay(
   g.setTransform(model.ratio, 0, 0, model.ratio, 0, 0);
   g.clearRect(0, 0, model.width, model.height);
   const chips: Chip[] = [];
-  drawGrid(g, model, colors);
   const area = model.area.value;
   if (area) drawArea(g, model, colors, area);
   drawMarkers(g, model);

@@ -127,7 +127,7 @@ function fillRuns(
     const c1 = right < to ? right : to;
     for (let c = c0; c < c1; c++) body[line + c] = color;
     const pattern = patterns[id]!;
-    if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix256(ground, color, pattern === 1 ? 115 : 64));
+    if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix256(ground, color, pattern === 1 ? 178 : 64));
     if (right - left >= 3 && right <= to && right > c0 && !(fl[k]! & kClippedRight)) body[line + right - 1] = ground;
     if (cnt[k]! > 1) {
       const shade = darker(color);

@@ -20,10 +20,12 @@ async function goto(page, id) {
 async function checkLayout(page, id) {
   const problems = await page.evaluate(() => {
     const found = [];
-    if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`page is ${document.documentElement.scrollWidth} px wide`);
+    if (document.documentElement.scrollWidth > innerWidth + 1)
+      found.push(`page is ${document.documentElement.scrollWidth} px wide`);
     for (const alert of document.querySelectorAll('.page [role="alert"]')) found.push(alert.textContent);
     for (const card of document.querySelectorAll(".page .card")) {
-      if (card.getBoundingClientRect().right > innerWidth + 1) found.push(`a card sticks out: ${card.getAttribute("aria-label")}`);
+      if (card.getBoundingClientRect().right > innerWidth + 1)
+        found.push(`a card sticks out: ${card.getAttribute("aria-label")}`);
     }
     return found;
   });
@@ -66,7 +68,11 @@ async function sqlPage(page) {
   assert.equal(await page.locator(".data-table .tr .td").first().innerText(), "191");
   await page.reload();
   await page.waitForSelector(".data-table .tr .td");
-  assert.equal(await page.locator(".data-table .tr .td").first().innerText(), "191", "a reload runs the query of the address again");
+  assert.equal(
+    await page.locator(".data-table .tr .td").first().innerText(),
+    "191",
+    "a reload runs the query of the address again",
+  );
   await page.fill("textarea", "SELEC nonsense");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector('[role="alert"]');
