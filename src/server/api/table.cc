@@ -48,9 +48,7 @@ Result<Opened> OpenMetric(const Ask& ask, const store::Job& job, std::string_vie
   const size_t colon = name.find(':');
   const std::string_view wanted =
       colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
-  SL_ASSIGN_OR_RETURN(
-      NamedResult result,
-      ComputeNamed(name.substr(0, colon), ask.params.Raw("args"), job, ask.view.origin_ns()));
+  SL_ASSIGN_OR_RETURN(NamedResult result, ComputeNamed(ask, name.substr(0, colon), job));
   for (table::Table& table : result.tables) {
     if (wanted.empty() || table.name() == wanted)
       return Opened{RowsOf(std::move(table)), std::move(result.definition)};
