@@ -13,8 +13,8 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name):
-    if name == "range":
-        from ._ranges import range
+    if name in ("range", "step"):
+        from . import _ranges
 
-        return range
+        return getattr(_ranges, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

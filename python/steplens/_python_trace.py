@@ -11,6 +11,15 @@ from typing import Any, Optional
 from . import _log, _native
 
 _told = False
+_tracing: Optional["Calls"] = None  # what runs in this process
+
+
+def _stop_in_child() -> None:
+    if _tracing is not None:
+        _tracing.stop()
+
+
+os.register_at_fork(after_in_child=_stop_in_child)
 
 
 def _pytrace() -> Optional[Any]:
@@ -63,16 +72,20 @@ class Calls:
         return self._pytrace.stacks_begin(self._with_stack, self._with_modules, module_code())
 
     def start(self) -> None:
+        global _tracing
         if self._pytrace is None:
             return
+        _tracing = self
         self._thread_profile = getattr(threading, "_profile_hook", None)
         threading.setprofile(self._pytrace.thread_hook)
         self._step_aside_for_torch()
         self._pytrace.start(module_code(), library_prefixes())
 
     def stop(self) -> None:
-        if self._pytrace is None:
+        global _tracing
+        if self._pytrace is None or _tracing is not self:
             return
+        _tracing = None
         self._pytrace.stop()
         threading.setprofile(self._thread_profile)
         if self._enable_profiler is not None:

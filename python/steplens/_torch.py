@@ -81,6 +81,7 @@ def adapter() -> Optional[ctypes.CDLL]:
             _log.warning(f"PyTorch's operators are not recorded: {problem}. Everything else is.")
         return None
     _groups.connect(_library)
+    os.register_at_fork(after_in_child=_library.slt_stop)  # a child is not recorded, and may record itself
     return _library
 
 

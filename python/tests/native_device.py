@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 import raw_reader
-from native_support import NativeTest, run_python
+from capture_support import NativeTest, run_python
 
 BUILD = os.path.dirname(os.path.abspath(os.environ.get("STEPLENS_PROGRAM", "build/steplens")))
 STANDIN = os.path.join(BUILD, "tests", "standin")

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import raw_reader
-from native_support import NativeTest
+from capture_support import NativeTest
 
 RANK = """
 import os, sys, torch

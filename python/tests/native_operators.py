@@ -11,7 +11,7 @@ import unittest
 import torch
 
 import raw_reader
-from native_support import NativeTest, captured
+from capture_support import NativeTest, captured
 from steplens import _ranges
 
 torch.set_num_threads(1)

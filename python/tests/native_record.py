@@ -10,7 +10,7 @@ import time
 import unittest
 
 import raw_reader
-from native_support import NativeTest
+from capture_support import NativeTest
 
 TRAIN = """
 import sys, time, torch

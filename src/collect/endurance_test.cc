@@ -225,9 +225,10 @@ TEST_F(Endurance, SignalHandlersMayRecord) {
   struct sigaction action = {};
   action.sa_handler = OnSignal;
   struct sigaction before = {};
-  sigaction(SIGUSR1, &action, &before);
   const sl_string name = Id("interrupted");
+  Ranges(name, 1);  // from now on the thread has all it needs
   const pthread_t target = pthread_self();
+  sigaction(SIGUSR1, &action, &before);
   std::atomic<bool> done{false};
   std::thread sender([&] {
     while (!done) {
@@ -236,7 +237,7 @@ TEST_F(Endurance, SignalHandlersMayRecord) {
     }
   });
   constexpr uint64_t kRanges = 200'000;
-  Ranges(name, kRanges);
+  Ranges(name, kRanges - 1);
   done = true;
   sender.join();
   sigaction(SIGUSR1, &before, nullptr);

@@ -279,6 +279,28 @@ class Collect(unittest.TestCase):
             self.assertIn(text, done.stderr)
             self.assertEqual(1, done.stderr.count("steplens:"), done.stderr)
 
+    # ---- Clocks ----
+
+    def test_times_lie_inside_the_capture_whatever_the_clock(self):
+        program = self.compile(STEPS_PROGRAM, *self.link("steplens_collect"))
+        for clock, counts in (("", None), ("monotonic", False)):
+            with self.subTest(clock):
+                self.setUp()
+                self.run_program(program, STEPLENS_RECORD=self.wish(), STEPLENS_CLOCK=clock)
+                capture = self.the_capture()
+                info = json.loads((capture / "profiler_info.json").read_text())
+                start = info["start_info"]
+                if counts is not None:
+                    self.assertEqual(counts, start["syscnt_enable"])
+                for fixed, _ in records(capture / "FRAMEWORK" / "torch.op_range", 58):
+                    begin, end = struct.unpack_from("<qq", fixed)
+                    if start["syscnt_enable"]:
+                        begin, end = ((raw - start["start_cnt"]) * 1000 / start["freq"] + start["start_monotonic"]
+                                      for raw in (begin, end))
+                    self.assertLessEqual(start["start_monotonic"] - 1000, begin)
+                    self.assertLessEqual(begin, end)
+                    self.assertLessEqual(end, info["end_info"]["MonotonicTimeEnd"] + 1000)
+
     # ---- Bad days ----
 
     def test_a_full_disk_is_counted_and_the_job_lives(self):
