@@ -191,12 +191,13 @@ class DeviceWriter {
       // The one column of kernel_details.csv that the db never has: it is derived from others.
       if (metric.is_text() || metric.name == "cube_utilization(%)") continue;
       const auto [name, factor] = MetricName(metric.name);
+      const int64_t name_id = ctx_.strings.exporter(std::string_view(name));
       for (size_t id = 0; id < tasks_.size(); ++id) {
         const uint32_t row = tasks_[id].kernel;
         if (row == kNoId || row >= metric.numbers.size()) continue;
         const double value = metric.numbers[row] * factor;
         if (std::isnan(value)) continue;
-        rows.Int(static_cast<int64_t>(id)).Int(ctx_.strings.exporter(name));
+        rows.Int(static_cast<int64_t>(id)).Int(name_id);
         rows.Real(factor == 1 ? value : WithoutNoise(value)).EndRow();
       }
     }

@@ -43,6 +43,8 @@ Status WriteDb(const TraceStore& store, const ExportOptions&, const std::string&
       fmt::format("{}/ascend_{}_profiler{}.db", dir, is_mindspore ? "mindspore" : "pytorch", rank);
   const std::string analysis =
       fmt::format("{}/{}.db", dir, is_mindspore ? "communication_analyzer" : "analysis");
+  // The pool builds its index at the first look-up, which must not be one of several at once.
+  static_cast<void>(store.strings.Find({}));
   std::array<Status, 2> results;
   pool.ParallelFor(results.size(), [&](size_t i) {
     results[i] = i == 0 ? WriteProfilerDb(store, profiler) : WriteAnalysisDb(store, analysis);

@@ -112,7 +112,9 @@ class GraphBuilder {
     for (const analysis::HostOp& op : computed.ops) {
       const auto slice = static_cast<size_t>(op.slice);
       const std::string_view name = store_.Text(store_.slices.name[slice]);
-      if (IsFrame(name)) continue;
+      const bool is_backward = (op.detail != kNoId && store_.host_ops.fwd_thread[op.detail] > 0) ||
+                               name.find("AccumulateGrad") != name.npos;
+      if (IsFrame(name, is_backward)) continue;
       const bool is_inside = op.parent != store::kNoSlice && node_of_.contains(op.parent);
       if (is_inside) {
         node_of_[op.slice] = node_of_[op.parent];
@@ -122,15 +124,16 @@ class GraphBuilder {
       MemoryNode& node = graph_.nodes.emplace_back();
       node.begin_ns = store_.slices.begin_ns[slice];
       node.end_ns = analysis::EndNs(node.begin_ns, store_.slices.dur_ns[slice]);
-      node.is_backward = op.detail != kNoId && store_.host_ops.fwd_thread[op.detail] > 0;
+      node.is_backward = is_backward;
     }
     AssignBlocks();
   }
 
-  // What only groups operators: steps, the optimiser's range, the user's own ranges.
-  static bool IsFrame(std::string_view name) {
-    return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.") ||
-           name.starts_with("enumerate(DataLoader)") || name.find("::") == name.npos;
+  // What only groups operators: steps, ranges of the optimiser, of the user and of the autograd
+  // engine. Operators have a name space; those of the backward pass need none.
+  static bool IsFrame(std::string_view name, bool is_backward) {
+    if (name.starts_with("autograd::engine::")) return true;
+    return !is_backward && name.find("::") == name.npos;
   }
 
   // Blocks that a node allocated are its outputs, or temporary.

@@ -108,7 +108,7 @@ class Plot {
     std::string svg;
     constexpr int kTicks = 5;
     for (int tick = 0; tick <= kTicks; ++tick) {
-      const int64_t bytes = peak_bytes_ / kTicks * tick;
+      const auto bytes = static_cast<int64_t>(static_cast<double>(peak_bytes_) * tick / kTicks);
       svg += fmt::format(
           "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ccc\"/>"
           "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",

@@ -59,6 +59,67 @@ TEST(CategoriseMemory, KnowsNothingOfBlocksNobodyTouches) {
   EXPECT_EQ(CategoriseMemory(graph), std::vector<Category>{Category::kUnknown});
 }
 
+// A step as the recorder sees it: tensors by their addresses, one operator a pass.
+class RecordedStep : public analysis::StoreBuilder {
+ public:
+  RecordedStep() {
+    thread_ = Thread(Process("Python", "CPU", "1"), "Thread 1");
+    sheet_.name = "framework_tensors";
+    for (const char* column : {"Slice", "Input Tensors", "Tensor Lists", "Scalars"})
+      sheet_.columns.emplace_back().name = column;
+  }
+  void Op(std::string_view name, int64_t begin_ns, int64_t end_ns, const std::string& tensors,
+          int64_t fwd_thread = 0) {
+    const store::SliceId slice = Slice(thread_, begin_ns, end_ns, name, "cpu_op");
+    store.host_ops.Append({.slice = slice, .sequence_number = 1, .fwd_thread = fwd_thread});
+    sheet_.columns[0].numbers.Append(static_cast<double>(static_cast<uint32_t>(slice)));
+    sheet_.columns[1].texts.Append(Text(tensors));
+    sheet_.columns[2].texts.Append(Text(""));
+    sheet_.columns[3].texts.Append(Text(""));
+  }
+  void Block(int64_t address, int64_t alloc_ns, int64_t release_ns = store::kNone) {
+    store.allocations.Append({.size_bytes = 8,
+                              .alloc_ns = alloc_ns,
+                              .release_ns = release_ns,
+                              .device = Text("NPU:0"),
+                              .address = address});
+  }
+  static std::string Tensor(std::string_view storage) {
+    return "0x1;" + std::string(storage) + ";float;4;2;1;20;0)";
+  }
+  MemoryGraph Graph() {
+    store.sheets.push_back(std::move(sheet_));
+    return BuildMemoryGraph(store, "npu:0");
+  }
+
+ private:
+  store::TrackId thread_;
+  store::DynamicTable sheet_;
+};
+
+TEST(BuildMemoryGraph, FollowsTensorsThroughAStep) {
+  RecordedStep b;
+  b.Op("ProfilerStep#1", 0, 1000, "");
+  b.Block(0x100, 5);  // x
+  b.Op("aten::mm", 10, 20, RecordedStep::Tensor("0x100") + RecordedStep::Tensor("0x200"));
+  b.Block(0x300, 12);      // y
+  b.Block(0x400, 13, 15);  // a scratch block
+  b.Op("MmBackward0", 30, 40, RecordedStep::Tensor("0x300"), 1);
+  b.Block(0x500, 35);  // the gradient of w
+  b.Op("torch::autograd::AccumulateGrad", 41, 50, RecordedStep::Tensor("0x500"), 1);
+  b.Op("aten::detach", 42, 45, RecordedStep::Tensor("0x500"), 1);
+  b.Op("aten::add_", 60, 70, RecordedStep::Tensor("0x200") + RecordedStep::Tensor("0x500"));
+  const MemoryGraph graph = b.Graph();
+  ASSERT_EQ(graph.blocks.size(), 5u);  // w was there before
+  EXPECT_EQ(graph.blocks[4].address, 0x200);
+  EXPECT_EQ(graph.blocks[4].alloc_ns, store::kNone);
+  EXPECT_EQ(graph.blocks[4].size_bytes, 8);
+  const std::vector<Category> found = CategoriseMemory(graph);
+  EXPECT_EQ(found,
+            (std::vector<Category>{Category::kInput, Category::kActivation, Category::kTemporary,
+                                   Category::kGradient, Category::kParameter}));
+}
+
 class Blocks : public analysis::StoreBuilder {
  public:
   Blocks() {
