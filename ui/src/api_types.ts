@@ -128,7 +128,8 @@ export interface SliceDetail extends SliceRef {
     p90: number;
     p99: number;
     rank_of_duration: number;
-    ratio_to_median: number;
+    /** null if the median is 0. */
+    ratio_to_median: number | null;
   } | null;
   args: Record<string, unknown>;
   kernel: Record<string, Scalar> | null;

@@ -1,6 +1,6 @@
 // The frame around the pages.
 import { signal } from "@preact/signals";
-import type { ComponentType } from "preact";
+import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { t } from "../i18n";
 import { kFirstPage, type PageDef, type PageProps, pages } from "../pages/registry";
@@ -50,6 +50,20 @@ function shellCommands(): Command[] {
   ];
 }
 
+/** A mistake in a page must not take the app with it. */
+class Boundary extends Component<{ children: ComponentChildren }, { error: unknown }> {
+  override state: { error: unknown } = { error: null };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ error });
+  }
+
+  override render() {
+    if (this.state.error) return <ErrorState error={this.state.error} onRetry={() => this.setState({ error: null })} />;
+    return this.props.children;
+  }
+}
+
 function Page({ page }: { page: PageDef }) {
   const open = dataset.value;
   const Component = loadedPages.value.get(page.id);
@@ -80,7 +94,9 @@ export function App() {
           <StartPage />
         ) : (
           <main class="page" aria-label={t(page.title)}>
-            <Page page={page} />
+            <Boundary key={page.id}>
+              <Page page={page} />
+            </Boundary>
           </main>
         )}
       </div>

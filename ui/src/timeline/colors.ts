@@ -90,7 +90,7 @@ export function trackFamily(track: Track, parents: Track[]): Family {
   return "host";
 }
 
-const kCube = /matmul|gemm|conv|attention|bmm|(^|_)mm(_|$)|cutlass|flash|linear/i;
+const kCube = /matmul|gemm|conv|attention|bmm|(^|_)mm(_|$)|cutlass|cudnn|flash|linear/i;
 const kWait = /notify_?wait|event_?wait|(^|[^a-z])wait|barrier|synchroni[sz]e/i;
 const kCopy = /memcpy|memset|sdma|tensormove|dtod|htod|dtoh/i;
 const kComm = /hcom|hccl|nccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast|(^|_)(send|recv)/i;

@@ -95,13 +95,17 @@ export function revealTrack(model: TimelineModel, track: number, row = 0): void 
     model.setScroll(y - model.scrollHeight / 3);
 }
 
+const kLeastWindow_ns = 2000;
+
 /** Brings a slice into view, zooming only when it would be too thin to see or does not fit. */
 export function revealSlice(model: TimelineModel, slice: SliceRef): void {
   revealTrack(model, slice.track, rowOf(model, slice));
   const px = slice.dur / model.nsPerCssPx;
   const end = slice.begin + slice.dur;
   const inView = slice.begin >= model.view.t0 && end <= model.view.t1;
-  if (px < 4 || px > model.width) model.setView(viewAround(slice.begin, end, 3));
+  // A slice of no length gets a window of some microseconds: its neighbours say more than it does.
+  const air = Math.max(3, kLeastWindow_ns / Math.max(1, slice.dur));
+  if (px < 4 || px > model.width) model.setView(viewAround(slice.begin, end, air));
   else if (!inView) {
     const half = (model.view.t1 - model.view.t0) / 2;
     const middle = (slice.begin + end) / 2;

@@ -104,8 +104,8 @@ async function selectFirst(model: TimelineModel): Promise<void> {
   );
   if (!lane) return;
   try {
-    const middle = (model.view.t0 + model.view.t1) / 2;
-    const found = await model.ds.at(lane.track.id, 0, middle, (model.view.t1 - model.view.t0) / 2);
+    const { t0, t1 } = model.view;
+    const found = await model.ds.at(lane.track.id, 0, Math.max(0, t0), t1 - Math.max(0, t0));
     await selectSlice(model, lane.track.id, found.slices[0]?.i ?? 0, true);
   } catch {
     await selectSlice(model, lane.track.id, 0, true);

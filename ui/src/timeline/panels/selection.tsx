@@ -70,7 +70,7 @@ function facts(model: TimelineModel, detail: SliceDetail): Pair[] {
       value: t("tl.sel.same_text", {
         at: formatInt(same.rank_of_duration),
         count: formatInt(same.count),
-        ratio: same.ratio_to_median.toFixed(2),
+        ratio: same.ratio_to_median?.toFixed(2) ?? "–",
       }),
     });
     pairs.push({ key: "p50 / p90 / p99", value: [same.p50, same.p90, same.p99].map(formatDuration).join(" / ") });
