@@ -164,8 +164,8 @@ void WriteStats(JsonWriter& json, const Ask& ask, RangeStats& range) {
     const NameStats& one = stats[i];
     json.BeginArray().String(ask.view.names().Text(one.name)).Int(one.count).Int(one.wall_ns);
     json.Int(one.self_ns).Int(one.wall_ns / one.count).Int(one.min_ns).Int(one.max_ns);
-    json.Int(Percentile(durations[i], 50)).Int(Percentile(durations[i], 90));
-    json.Int(Percentile(durations[i], 99));
+    const Percentiles spread = PercentilesOf(durations[i]);
+    json.Int(spread.p50).Int(spread.p90).Int(spread.p99);
     json.Double(total_ns == 0 ? 0
                               : static_cast<double>(one.wall_ns) / static_cast<double>(total_ns));
     json.EndArray();

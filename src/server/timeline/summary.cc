@@ -11,7 +11,7 @@ namespace {
 using analysis::Interval;
 
 // More buckets than this gain nothing: a screen shows some thousand.
-constexpr size_t kMaxBaseBuckets = 1 << 16;
+constexpr size_t kMaxBaseBuckets = 1 << 18;
 
 void Join(std::vector<Interval>& list, const Interval& next) {
   if (!list.empty() && next.begin_ns <= list.back().end_ns) {
@@ -88,7 +88,7 @@ Summary::Summary(std::vector<const LaneRows*> lanes) : lanes_(std::move(lanes)) 
   base_begin_ns_ = busy.front().begin_ns;
   const uint64_t length_ns =
       static_cast<uint64_t>(busy.back().end_ns) - static_cast<uint64_t>(busy.front().begin_ns) + 1;
-  const size_t wanted = std::clamp<size_t>(slices_ / 16, 256, kMaxBaseBuckets);
+  const size_t wanted = std::clamp<size_t>(slices_ / 4, 256, kMaxBaseBuckets);
   while ((length_ns >> base_level_) >= wanted) ++base_level_;
   const size_t buckets = static_cast<size_t>(length_ns >> base_level_) + 1;
   base_.assign(buckets + 1, 0);
