@@ -92,7 +92,7 @@ class Control:
         if not force and not changed and now - self._last_report < _REPORT_PERIOD_S:
             return
         facts = {"pid": os.getpid(), "host": _rank.host_name(), "rank": rank, "world_size": _rank.world_size(), **facts,
-                 "step_s": round(self._step_time(facts["step"], now), 6), "command": self._last_id, "answer": self._answer,
+                 "step_seconds": round(self._step_time(facts["step"], now), 6), "command": self._last_id, "answer": self._answer,
                  "time": time.time()}
         self._last_report = now
         self._last_state = facts["state"]

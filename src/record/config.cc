@@ -124,7 +124,7 @@ Status Settle(Config& config, const Machine& machine) {
 std::string ToJson(const Config& config) {
   JsonWriter json;
   json.BeginObject();
-  json.Key("profile_step_start").Int(config.step_start);
+  json.Key("profile_step_start").Int(config.wait_for_start ? -1 : config.step_start);
   json.Key("profile_step_end").Int(config.step_end);
   json.Key("profile_ranks").BeginArray();
   for (const int64_t rank : config.ranks) json.Int(rank);
@@ -149,7 +149,6 @@ std::string ToJson(const Config& config) {
   json.Key("profile_analyse").String(config.analyse);
   json.Key("job").String(config.job);
   json.Key("control_dir").String(config.control_dir);
-  json.Key("wait_for_start").Bool(config.wait_for_start);
   return json.EndObject().Take();
 }
 

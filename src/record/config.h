@@ -50,7 +50,8 @@ struct Machine {
 // Refuses what is impossible, completes what follows from other settings, and notes every change.
 Status Settle(Config& config, const Machine& machine);
 
-// One JSON object on one line: what STEPLENS_RECORD carries into the program.
+// One JSON object on one line: what STEPLENS_RECORD carries into the program. A profile_step_start
+// of -1 waits for `record start`.
 std::string ToJson(const Config& config);
 
 // The settings as people read them: option, value, and why it differs from what was asked for.

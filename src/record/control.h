@@ -20,7 +20,7 @@ struct RankStatus {
   int64_t pid = 0;
   int64_t step = 0;         // the step the rank is in
   double step_seconds = 0;  // how long one takes; 0: not known yet
-  std::string state;        // idle, waiting, recording, done
+  std::string state;        // idle, armed, recording, ended
   std::string capture;      // folder of the present or last capture
   bool is_alive = true;     // the process is there (seen from its own host only)
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "analysis/cpu_device/complete.h"
 #include "base/cancel.h"
 #include "base/json_writer.h"
 #include "readers/open.h"
@@ -94,6 +95,7 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   if (IsCancelled()) return;
   readers::OpenOptions options;
   options.use_cache = use_cache;
+  options.complete_raw = analysis::CompleteRawCapture;
   Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);
   {
     const std::lock_guard lock(loading_mutex_);
