@@ -114,6 +114,7 @@ TEST(DeriveCommunication, OperationWithoutTasksIsAllTransit) {
   EXPECT_DOUBLE_EQ(of.operations[0].idle_ms, 0);
   EXPECT_DOUBLE_EQ(Transport(of.operations[0], "SDMA").transit_size_mb, 4);
   EXPECT_DOUBLE_EQ(Transport(of.operations[0], "SDMA").bandwidth_gbps, 40);
+  EXPECT_TRUE(Transport(of.operations[0], "SDMA").packets.empty());
   EXPECT_TRUE(of.matrix.empty());
 }
 

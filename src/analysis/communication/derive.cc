@@ -76,17 +76,15 @@ void FinishTransports(OperationFacts& operation) {
   }
 }
 
-// An operation that only its own range is known of.
+// An operation that only its own range is known of. How it was cut into packets is not.
 void FillWithoutTasks(const TraceStore& store, size_t op, OperationFacts& operation) {
   operation.transit_ms = operation.elapse_ms;
   const int64_t size_bytes = store.comm_ops.size_bytes[op];
-  if (size_bytes > 0)
-    AddTransfer(operation, {.transport = "SDMA",
-                            .src_rank = kNone,
-                            .dst_rank = kNone,
-                            .begin_ns = store.comm_ops.begin_ns[op],
-                            .dur_ns = store.comm_ops.dur_ns[op],
-                            .size_bytes = size_bytes});
+  for (TransportFacts& transport : operation.transports) {
+    if (size_bytes <= 0 || transport.transport != "SDMA") continue;
+    transport.transit_size_mb = static_cast<double>(size_bytes) / kBytesPerMb;
+    transport.transit_ms = operation.elapse_ms;
+  }
 }
 
 void FillTimes(const TraceStore& store, const std::vector<uint32_t>& tasks,
