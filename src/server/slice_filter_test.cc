@@ -49,6 +49,13 @@ TEST(TextMatcher, KnowsItsModes) {
   EXPECT_TRUE(matches(MatchMode::kRegex, "^step\\d+$", "step12"));
   EXPECT_FALSE(TextMatcher::Make(MatchMode::kRegex, "(a)\\1").ok());
   EXPECT_FALSE(TextMatcher::Make(MatchMode::kRegex, "a{1,9}").ok());
+  EXPECT_TRUE(matches(MatchMode::kRegex, "[+*]x[]{]", "a+x{"));
+  EXPECT_TRUE(matches(MatchMode::kRegex, "^a\\+b", "a+b"));
+}
+
+TEST(TextMatcher, RefusesPatternsThatGrowWithoutBound) {
+  for (const char* pattern : {"a+++++++++++++++++++++++++++++++", "a+*", "(((((a+)+)+)+)+)+"})
+    EXPECT_FALSE(TextMatcher::Make(MatchMode::kRegex, pattern).ok()) << pattern;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace steplens::server {
 namespace {
 
 constexpr size_t kMaxPattern = 256;
+constexpr size_t kMaxRepeatedGroups = 4;
 constexpr size_t kMaxRegexText = 4096;  // longer texts are matched by their beginning
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
@@ -25,28 +26,45 @@ bool EqualsFolded(std::string_view text, std::string_view folded) {
                     [](char a, char b) { return Lower(a) == b; });
 }
 
-// What POSIX spells otherwise; refuses what could take for ever.
+// The end of a bracket expression that begins at `at`; the end of the pattern if it has none.
+size_t BracketEnd(std::string_view pattern, size_t at) {
+  size_t end = at + 1;
+  if (end < pattern.size() && pattern[end] == '^') ++end;
+  if (end < pattern.size() && pattern[end] == ']') ++end;  // as first it is a letter
+  while (end < pattern.size() && pattern[end] != ']') ++end;
+  return end;
+}
+
+// What POSIX spells otherwise; refuses what could take for ever: the C library copies what is
+// repeated, so repetitions of repetitions grow without bound.
 Result<std::string> Translate(std::string_view pattern) {
   const auto refuse = [&](std::string_view why) {
     return Error{ErrorCode::kInvalidArgument, fmt::format("regex '{}': {}", pattern, why)};
   };
   if (pattern.size() > kMaxPattern) return refuse("longer than 256 characters");
+  if (pattern.find('\0') != std::string_view::npos) return refuse("holds a NUL byte");
   std::string out;
+  bool after_repeat = false;
+  size_t repeated_groups = 0;
   for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '{') return refuse("counts in braces are not supported");
-    if (pattern[i] == '\0') return refuse("holds a NUL byte");
-    if (pattern[i] == '\\' && i + 1 < pattern.size()) {
+    const char c = pattern[i];
+    const bool is_repeat = c == '+' || c == '*' || c == '?';
+    if (is_repeat && after_repeat) return refuse("a repetition is repeated");
+    if (is_repeat && i > 0 && pattern[i - 1] == ')' && ++repeated_groups > kMaxRepeatedGroups)
+      return refuse("more than 4 groups are repeated");
+    after_repeat = is_repeat;
+    if (c == '{') return refuse("counts in braces are not supported");
+    if (c == '[') {
+      const size_t end = BracketEnd(pattern, i);
+      out += pattern.substr(i, end - i + 1);
+      i = end;
+    } else if (c == '\\' && i + 1 < pattern.size()) {
       const char next = pattern[++i];
       if (next >= '1' && next <= '9') return refuse("back references are not supported");
-      if (next == 'd') {
-        out += "[0-9]";
-        continue;
-      }
-      out += '\\';
-      out += next;
-      continue;
+      out += next == 'd' ? std::string("[0-9]") : std::string{'\\', next};
+    } else {
+      out += c;
     }
-    out += pattern[i];
   }
   return out;
 }

@@ -109,29 +109,40 @@ uint8_t Share(const TileRun& run, const TileSpan& span) {
       std::clamp(std::lround(255.0 * static_cast<double>(run.covered_ns) / width), 0L, 255L));
 }
 
-void AppendRuns(TileWriter& writer, const std::vector<TileRun>& runs, const LaneRows& rows,
+// One value a run, padded to 4 bytes. Written in place: a tile has some ten thousand values.
+template <typename Function>
+void AppendArray(std::string& out, const std::vector<TileRun>& runs, Function&& value_of) {
+  using Value = decltype(value_of(runs.front()));
+  const size_t start = out.size();
+  out.resize(start + (runs.size() * sizeof(Value) + 3) / 4 * 4, '\0');
+  char* at = out.data() + start;
+  for (const TileRun& run : runs) {
+    const Value value = value_of(run);
+    std::memcpy(at, &value, sizeof(Value));
+    at += sizeof(Value);
+  }
+}
+
+void AppendRuns(std::string& out, const std::vector<TileRun>& runs, const LaneRows& rows,
                 const TileSpan& span, const std::vector<bool>& has_flow) {
   const SliceColumns& columns = rows.columns();
-  writer.Value(static_cast<uint32_t>(runs.size()));
-  for (const TileRun& run : runs) writer.Value(run.x0);
-  writer.Align();
-  for (const TileRun& run : runs) writer.Value(run.x1);
-  writer.Align();
-  for (const TileRun& run : runs) writer.Value(columns.name_of(run.slice));
-  for (const TileRun& run : runs) writer.Value(run.slice);
-  for (const TileRun& run : runs)
-    writer.Value(static_cast<uint16_t>(std::min<uint32_t>(run.count, 65535)));
-  writer.Align();
-  for (const TileRun& run : runs) writer.Value(Share(run, span));
-  writer.Align();
-  for (const TileRun& run : runs) {
+  const auto count = static_cast<uint32_t>(runs.size());
+  out.append(reinterpret_cast<const char*>(&count), sizeof(count));
+  AppendArray(out, runs, [](const TileRun& run) { return run.x0; });
+  AppendArray(out, runs, [](const TileRun& run) { return run.x1; });
+  AppendArray(out, runs, [&](const TileRun& run) { return columns.name_of(run.slice); });
+  AppendArray(out, runs, [](const TileRun& run) { return run.slice; });
+  AppendArray(out, runs, [](const TileRun& run) {
+    return static_cast<uint16_t>(std::min<uint32_t>(run.count, 65535));
+  });
+  AppendArray(out, runs, [&](const TileRun& run) { return Share(run, span); });
+  AppendArray(out, runs, [&](const TileRun& run) {
     unsigned flags = 0;
     if (columns.begin(run.slice) < span.begin_ns) flags |= kClippedLeft;
     if (columns.end(run.slice) > span.end_ns()) flags |= kClippedRight;
     if (run.slice < has_flow.size() && has_flow[run.slice]) flags |= kHasFlow;
-    writer.Value(static_cast<uint8_t>(flags));
-  }
-  writer.Align();
+    return static_cast<uint8_t>(flags);
+  });
 }
 
 }  // namespace
@@ -179,7 +190,7 @@ void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows,
   TileWriter writer(out, key, TileKind::kSlices);
   writer.Value(static_cast<uint16_t>(row_count));
   writer.Value(uint16_t{0});
-  for (const auto& row : runs) AppendRuns(writer, row, rows, span, has_flow);
+  for (const auto& row : runs) AppendRuns(out, row, rows, span, has_flow);
   writer.Finish();
 }
 
