@@ -3,6 +3,7 @@ import { assert, openPage, shot, timelineReady } from "./browser.mjs";
 
 export const name = "the timeline on captures of every kind";
 export const needsProgram = true;
+export const needsData = true;
 
 const captures = [
   "kineto/hta/ns_resolution_trace",

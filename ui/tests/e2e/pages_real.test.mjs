@@ -3,6 +3,7 @@ import { assert, openPage, shot, timelineReady } from "./browser.mjs";
 
 export const name = "pages on real captures";
 export const needsProgram = true;
+export const needsData = true;
 
 const PAGES = ["overview", "timeline", "operators", "memory", "communication", "cluster", "sql", "data"];
 
@@ -32,7 +33,7 @@ async function checkLayout(page, id) {
   assert.deepEqual(problems, [], id);
 }
 
-async function tour(browser, url, tag, options, skip = []) {
+export async function tour(browser, url, tag, options, skip = []) {
   const { page, done } = await openPage(browser, url, options);
   await timelineReady(page);
   for (const id of PAGES.filter((each) => !skip.includes(each))) {

@@ -1,5 +1,5 @@
 // Runs the end-to-end tests:  node tests/e2e/run.mjs [part of a name]
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launch, startMock, startProgram } from "./browser.mjs";
@@ -7,7 +7,7 @@ import { launch, startMock, startProgram } from "./browser.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const wanted = process.argv[2] ?? "";
 const program = process.env.STEPLENS ?? "";
-const data = process.env.DATA ?? "/work/shared/data";
+const data = process.env.DATA ?? join(here, "../../../../shared/data");
 const browser = await launch();
 let failed = 0;
 for (const file of readdirSync(here)
@@ -20,9 +20,12 @@ for (const file of readdirSync(here)
     browser,
     mock: (shape) => kept(startMock(shape)),
     program: (path) => kept(startProgram(program, join(data, path))),
+    steplens: program,
+    view: (path) => kept(startProgram(program, path)),
   };
-  if (test.needsProgram && !program) {
-    console.log(`skip ${test.name}: STEPLENS is not set`);
+  const missing = test.needsProgram && !program ? "STEPLENS is not set" : test.needsData && !existsSync(data) ? `${data} is not on this machine` : "";
+  if (missing) {
+    console.log(`skip ${test.name}: ${missing}`);
     continue;
   }
   try {

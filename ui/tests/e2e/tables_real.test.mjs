@@ -4,6 +4,7 @@ import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs
 
 export const name = "tables and exports on a real capture";
 export const needsProgram = true;
+export const needsData = true;
 
 const cells = (page, column) => page.locator(`.tr .td:nth-child(${column})`).allInnerTexts();
 

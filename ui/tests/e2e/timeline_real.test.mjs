@@ -3,6 +3,7 @@ import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs
 
 export const name = "timeline on a real capture";
 export const needsProgram = true;
+export const needsData = true;
 
 async function selectSlice(page) {
   const place = await slicePlace(page, "r0/py/thread");

@@ -1,0 +1,26 @@
+// Records a small training on this machine and walks through every page of it.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tour } from "./pages_real.test.mjs";
+
+export const name = "pages on a recording of our own";
+export const needsProgram = true;
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+
+export async function run({ browser, steplens, view }) {
+  const folder = mkdtempSync(join(tmpdir(), "steplens_e2e_"));
+  const training = ["/usr/bin/python3", join(root, "examples/train/train.py"), "--steps", "4", "--width", "32", "--length", "16"];
+  const switches = ["--profile-step-start", "2", "--profile-step-end", "4", "--profile-with-stack", "--profile-with-memory", "--profile-record-shapes"];
+  try {
+    execFileSync(steplens, ["record", ...switches, "--profile-save-path", folder, "--", ...training], { stdio: "ignore", timeout: 120_000 });
+    const server = await view(folder);
+    await tour(browser, server.url, "recorded", {});
+    await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
