@@ -338,7 +338,7 @@ class Answers(ServerCase):
             status, _, answer = self.server.post_raw(path, body)
             self.assertEqual(status, expect, (path, body, answer[:300]))
             self.assertTrue(json.loads(answer)["error"]["message"], path)
-        huge = {"tracks": [1], "t0": -2**62, "t1": 2**62}
+        huge = {"tracks": [self.track("r0")], "t0": -2**62, "t1": 2**62}
         self.assertEqual(self.post("range", huge)["total"]["count"], 4384)
 
     def test_a_body_that_is_too_large_is_refused(self):
