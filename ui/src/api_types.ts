@@ -83,6 +83,8 @@ export interface DatasetMeta {
   path: string;
   /** Epoch ns of time 0, as a decimal string: it does not fit a double. */
   origin_ns: string;
+  /** Grows when a rank that began earlier moves the origin: times known before are void. */
+  generation: number;
   extent: [number, number];
   ready: boolean;
   ranks: RankMeta[];

@@ -54,8 +54,13 @@ struct Group {
 
 using Key = std::array<StringId, 3>;
 
+// Kernels of a GPU have no type but their name.
+StringId TypeOf(const store::KernelTable& kernels, uint32_t i) {
+  return kernels.type[i] == StringId::kEmpty ? kernels.name[i] : kernels.type[i];
+}
+
 Key KeyOf(const store::KernelTable& kernels, uint32_t i, const Grouping& by) {
-  if (by.by_type) return {kernels.type[i], kernels.core[i], StringId{}};
+  if (by.by_type) return {TypeOf(kernels, i), kernels.core[i], StringId{}};
   return {kernels.name[i], kernels.input_shapes[i], kernels.core[i]};
 }
 
@@ -71,7 +76,7 @@ std::vector<Group> GroupKernels(const TraceStore& store, const std::vector<uint3
     if (place == groups.size()) {
       Group& group = groups.emplace_back();
       group.core = kernels.core[i];
-      group.type = kernels.type[i];
+      group.type = TypeOf(kernels, i);
       if (!by.by_type) group.name = kernels.name[i];
       if (!by.by_type) group.shape = kernels.input_shapes[i];
     }
@@ -181,8 +186,12 @@ Result<MetricAnswer> OperatorDetails(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const int64_t origin_ns, OriginOf(call));
   SL_ASSIGN_OR_RETURN(std::vector<uint32_t> rows, Population(call, *store, by));
   // The members of a group: each key given must be equal.
+  if (call.args.Has("type")) {
+    SL_ASSIGN_OR_RETURN(const std::string wanted, call.args.TextOr("type", ""));
+    std::erase_if(rows,
+                  [&](uint32_t row) { return store->Text(TypeOf(store->kernels, row)) != wanted; });
+  }
   const std::pair<const char*, const store::Column<StringId>*> keys[] = {
-      {"type", &store->kernels.type},
       {"name", &store->kernels.name},
       {"shape", &store->kernels.input_shapes},
       {"core", &store->kernels.core}};

@@ -215,5 +215,5 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
 export default function TimelinePage(props: PageProps) {
   const tree = trackTree.value;
   if (!tree || tree.all.length === 0) return <Loading text={props.meta.ready && tree ? t("tl.empty") : t("loading")} />;
-  return <Timeline {...props} tree={tree} />;
+  return <Timeline key={props.meta.generation} {...props} tree={tree} />;
 }
