@@ -1,17 +1,19 @@
-// Runs the end-to-end tests:  node tests/e2e/run.mjs [part of a name]
+// Runs the end-to-end tests, or with --bench the measurements:  node tests/e2e/run.mjs [--bench] [part of a name]
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { launch, startMock, startProgram } from "./browser.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const wanted = process.argv[2] ?? "";
+const words = process.argv.slice(2);
+const suffix = words.includes("--bench") ? ".bench.mjs" : ".test.mjs";
+const wanted = words.find((word) => !word.startsWith("-")) ?? "";
 const program = process.env.STEPLENS ?? "";
 const data = process.env.DATA ?? join(here, "../../../../shared/data");
 const browser = await launch();
 let failed = 0;
 for (const file of readdirSync(here)
-  .filter((each) => each.endsWith(".test.mjs") && each.includes(wanted))
+  .filter((each) => each.endsWith(suffix) && each.includes(wanted))
   .sort()) {
   const test = await import(join(here, file));
   const servers = [];
