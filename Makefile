@@ -5,7 +5,7 @@
 SETUP ?= scripts/setup
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 15
 FILES ?= $(CURDIR)/src/.*(?<!_test)\.cc$$
 
 BUILD := cmake --build
@@ -87,7 +87,7 @@ run-tests: ui/dist/index.html
 # One build serves both: the fuzzers need the same instrumentation as the sanitizer run of the tests.
 run-asan:
 	@cmake --preset asan $(FASTER) >/dev/null
-	@$(BUILD) build/asan -j $(JOBS)
+	@$(BUILD) build/asan -j $(JOBS) --target unit_tests fuzzers
 	@$(CTEST) build/asan -L fast
 	@scripts/fuzz build/asan $(FUZZ_SECONDS)
 
@@ -100,7 +100,7 @@ run-tsan:
 
 fuzz: setup-test ## the fuzz targets, FUZZ_SECONDS each
 	@cmake --preset fuzz $(FASTER) >/dev/null
-	@$(BUILD) build/fuzz -j $(JOBS)
+	@$(BUILD) build/fuzz -j $(JOBS) --target fuzzers
 	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
 
 .PHONY: help program demo test test-fast lint tidy format bench install clean setup-test build-tests \

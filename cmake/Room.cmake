@@ -47,6 +47,7 @@ function(steplens_room NAME)
 
   if(STEPLENS_BUILD_TESTS AND STEPLENS_BUILD_UNIT_TESTS AND tests)
     add_executable(${NAME}_test ${tests})
+    add_dependencies(unit_tests ${NAME}_test)
     target_link_libraries(${NAME}_test PRIVATE steplens_${NAME} ${ARG_PRIVATE} GTest::gtest_main GTest::gmock)
     steplens_precompile(${NAME}_test <gtest/gtest.h> <gmock/gmock.h>)
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
