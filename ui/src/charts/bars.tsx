@@ -30,7 +30,7 @@ const kBar = 22;
 function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: string): Mark[] {
   const names = Math.min(Math.round(width * 0.42), 280);
   const most = Math.max(...items.map((item) => item.value), 1e-12);
-  const room = Math.max(20, width - names - 96);
+  const room = Math.max(20, width - names - 112);
   g.textBaseline = "middle";
   return items.map((item, at) => {
     const y = at * kBar;

@@ -146,7 +146,7 @@ function TopKernels({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
   const groups = useMetric(ds, "operator_groups", { rank, step: scope.value.step, group_by: "Computing Operator Type", top: 10 });
   const rows = rowsOf(groups.data, "groups");
   const items = useMemo(
-    () => rows.map((row) => ({ name: asText(row["Type"]), value: asNumber(row["Total Time(us)"]), label: `${asNumber(row["Total Time(us)"]).toFixed(0)} us ×${asText(row["Count"])}` })),
+    () => rows.map((row) => ({ name: asText(row["Type"]), value: asNumber(row["Total Time(us)"]), label: `${formatDuration(asNumber(row["Total Time(us)"]) * 1000)} ×${asText(row["Count"])}` })),
     [groups.data],
   );
   if (items.length === 0) return null;
