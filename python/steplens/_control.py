@@ -54,7 +54,7 @@ class Control:
         self._last_report = 0.0
         self._last_state: Any = None
         self._told = False
-        self._step_began = (0, time.monotonic())
+        self._step_began = (1, time.monotonic())  # the first step runs
         try:
             os.makedirs(directory, mode=0o750, exist_ok=True)
         except OSError as problem:

@@ -75,6 +75,8 @@ struct CommandSpec {
   std::vector<OptionSpec> options;
   std::string example;
   bool is_hidden = false;  // not listed: for the project itself
+  // The positional that takes all words after "--" as they are; empty: "--" has no such meaning.
+  std::string rest_positional{};
   // Whether words that are no option of the command are left to it (Arguments::Unknown).
   bool takes_unknown = false;
   // Writes the result to stdout. The exit code is 0, that of the error, or the value returned.

@@ -103,6 +103,19 @@ std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
   return words;
 }
 
+// Takes the words after "--" out of a command line whose command wants them as they are. Left to
+// CLI11 they would be looked at for options if a list stands before "--".
+std::vector<std::string> TakeRest(std::vector<std::string>& words) {
+  const auto command = std::find_if(Commands().begin(), Commands().end(), [&](const auto& spec) {
+    return !words.empty() && spec.name == words.front() && !spec.rest_positional.empty();
+  });
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  if (command == Commands().end() || mark == words.end()) return {};
+  std::vector<std::string> rest(mark + 1, words.end());
+  words.erase(mark, words.end());
+  return rest;
+}
+
 int Fail(const Error& error) {
   fmt::print(stderr, "steplens: {}\n", error.message);
   if (error.code == ErrorCode::kInternal) {
@@ -111,8 +124,10 @@ int Fail(const Error& error) {
   return ExitCode(error.code);
 }
 
-int RunCommand(const Binding& binding) {
-  const Result<int> result = binding.spec->run(Collect(binding));
+int RunCommand(const Binding& binding, std::vector<std::string> rest) {
+  Arguments arguments = Collect(binding);
+  if (!rest.empty()) arguments.Set(binding.spec->rest_positional, std::move(rest));
+  const Result<int> result = binding.spec->run(arguments);
   std::fflush(stdout);
   return result.ok() ? *result : Fail(result.error());
 }
@@ -127,6 +142,7 @@ int RunProgram(int argc, const char* const* argv) {
   std::vector<Binding> bindings(Commands().size());
   for (size_t i = 0; i < bindings.size(); ++i) Bind(Commands()[i], app, bindings[i]);
   std::vector<std::string> words = WithDefaultCommand(argc, argv);
+  std::vector<std::string> rest = TakeRest(words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
@@ -141,7 +157,7 @@ int RunProgram(int argc, const char* const* argv) {
     return kExitUsage;
   }
   for (const Binding& binding : bindings) {
-    if (binding.app->parsed()) return RunCommand(binding);
+    if (binding.app->parsed()) return RunCommand(binding, std::move(rest));
   }
   return kExitUsage;
 }

@@ -271,6 +271,7 @@ CommandSpec RecordCommand() {
                        .repeated = true,
                        .required = false,
                        .is_path = false}};
+  spec.rest_positional = "PROGRAM";
   spec.options = Joined(ProfileOptions(), TableOptions());
   spec.example =
       "steplens record --dry-run --profile-step-start 5 --profile-step-end 6 --profile-ranks 0 1 "
