@@ -129,6 +129,14 @@ class Answers(ServerCase):
     def track(self, path):
         return self.by_path[path]["id"]
 
+    def assertWorded(self, *explanations):
+        """The web app has words for all that was said, in both languages, and the arguments they name."""
+        for language in ("en", "zh"):
+            words = json.loads((support.ROOT / "ui" / "src" / "i18n" / language / "timeline.json").read_text())
+            for why in explanations:
+                for part in (why["title"], why["verdict"], *why["items"]):
+                    self.assertLessEqual(set(re.findall(r"{(\w+)}", words["explain." + part["key"]])), set(part["args"]))
+
     def test_the_lane_tree_has_every_layer_with_stable_paths(self):
         for path in ("r0", "r0/py", "r0/py/stack3096504", "r0/cann", "r0/hw/stream2", "r0/comm/plane0",
                      "r0/comm/group0communication", "r0/overlap/free", "r0/counters/npu/aicorefreq", "r1/hw/stream2"):
@@ -288,18 +296,27 @@ class Answers(ServerCase):
         before, after = max(zip(hits, hits[1:]), key=lambda pair: pair[1]["begin"] - pair[0]["begin"] - pair[0]["dur"])
         end = before["begin"] + before["dur"]
         gap = self.post("explain", {"kind": "gap", "track": track, "t": (end + after["begin"]) // 2})
-        self.assertEqual(gap["title"]["args"]["us"], f"{(after['begin'] - end) / 1000:.3f}")
-        parts = [item for item in gap["items"] if item["key"] in ("explain.gap.host", "explain.gap.latency",
-                 "explain.gap.communication", "explain.gap.dependency", "explain.gap.unknown")]
+        causes = ("gap.host_bound", "gap.communication", "gap.dependency", "gap.launch", "gap.unknown")
+        parts = [item for item in gap["items"] if item["key"] in causes]
+        self.assertEqual(sum(item["ns"] for item in parts), after["begin"] - end)
         self.assertAlmostEqual(sum(item["share"] for item in parts), 1, places=6)
+        self.assertIn(gap["verdict"]["key"], causes)
         self.post("explain", {"kind": "gap", "track": track, "t": before["begin"] + before["dur"] // 2}, expect=400)
         hit = self.post("search", {"q": "hcom_allReduce", "tracks": [self.track("r0/comm/group0communication")],
                                    "limit": 1})["hits"][0]
         wait = self.post("explain", {"kind": "wait", "track": hit["track"], "i": hit["i"]})
         self.assertEqual(sum(item["ns"] for item in wait["items"][:2]), hit["dur"])
-        self.assertIn("key", wait["verdict"])
+        self.assertEqual([item["key"] for item in wait["items"][:2]], ["wait.skew", "wait.transfer"])
+        last = self.server.get(f"/ds/{self.ds}/slice?track={wait['items'][0]['track']}&i={wait['items'][0]['i']}")[1]
+        self.assertEqual(str(last["rank"]), wait["items"][0]["args"]["rank"])
+        self.assertEqual((wait["items"][0]["t0"], wait["items"][0]["t1"]), (last["begin"], last["begin"] + last["dur"]))
+        free = self.post("search", {"q": "name~\"\"", "tracks": [self.track("r0/overlap/free")], "limit": 1})["hits"][0]
+        idle = self.post("explain", {"kind": "slice", "track": free["track"], "i": free["i"]})
+        self.assertEqual(idle["title"]["key"], "gap.title")
+        self.post("explain", {"kind": "gap", "track": self.track("r0/py/stack3096504"), "t": 0}, expect=400)
         slow = self.post("explain", {"kind": "slice", "track": track, "i": before["i"]})
         self.assertIn(before["name"], slow["title"]["text"])
+        self.assertWorded(gap, wait, idle, slow)
 
     def test_snapshot_is_one_page_in_which_names_are_data(self):
         status, headers, page = self.server.post_raw(f"/ds/{self.ds}/snapshot", {"t0": 0, "t1": 50_000_000, "tracks": [1]})

@@ -60,7 +60,7 @@ function route(dataset, method, path, url, body) {
       };
     case "POST /explain":
       return {
-        title: { key: "explain.gap", text: "Free gap of 1.8 ms" },
+        title: { key: "gap.title", args: { time: "1.8 ms" }, text: "1.8 ms without a task" },
         items: [{ text: "host-bound: aten::item", share: 0.8, ns: 1440000 }],
         verdict: { text: "The host did not queue work." },
       };

@@ -12,6 +12,7 @@
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/collectives.h"
+#include "base/saturate.h"
 
 namespace steplens::analysis::viewer {
 namespace {
@@ -26,19 +27,21 @@ struct Constraint {
   double bound_ns = 0;
 };
 
-// The clock each rank uses: one a host where hosts are known, else one a rank.
-std::vector<uint32_t> ClocksOf(const store::Job& job, uint32_t& count) {
-  std::map<std::string, uint32_t> hosts;
+// The clock each rank uses: one a host where hosts are known, else one a rank. Captures of a host
+// that start with different shifts were not made at once: each has a clock of its own.
+std::vector<uint32_t> ClocksOf(const store::Job& job, std::span<const int64_t> start_ns,
+                               uint32_t& count) {
+  std::map<std::pair<std::string, int64_t>, uint32_t> hosts;
   std::vector<uint32_t> clocks;
   count = 0;
-  for (const TraceStore& rank : job.ranks) {
-    const cluster::RankFacts facts = cluster::DescribeRank(rank);
+  for (size_t r = 0; r < job.ranks.size(); ++r) {
+    const cluster::RankFacts facts = cluster::DescribeRank(job.ranks[r]);
     const std::string host = facts.host_uid.empty() ? facts.host_name : facts.host_uid;
     if (host.empty()) {
       clocks.push_back(count++);
       continue;
     }
-    const auto [place, is_new] = hosts.try_emplace(host, count);
+    const auto [place, is_new] = hosts.try_emplace({host, start_ns[r]}, count);
     if (is_new) ++count;
     clocks.push_back(place->second);
   }
@@ -76,7 +79,8 @@ void AddCall(const std::vector<ClockPart>& parts, Bounds& bounds) {
   constexpr size_t kAllPairs = 64;
   if (parts.size() <= kAllPairs) {
     for (const ClockPart& a : parts) {
-      for (const ClockPart& b : parts) bounds.Add(a.clock, b.clock, AddNs(a.end_ns, -b.begin_ns));
+      for (const ClockPart& b : parts)
+        bounds.Add(a.clock, b.clock, SubtractSaturating(a.end_ns, b.begin_ns));
     }
     return;
   }
@@ -87,12 +91,13 @@ void AddCall(const std::vector<ClockPart>& parts, Bounds& bounds) {
   const auto first = std::min_element(
       parts.begin(), parts.end(), [](const auto& x, const auto& y) { return x.end_ns < y.end_ns; });
   for (const ClockPart& part : parts) {
-    bounds.Add(part.clock, last->clock, AddNs(part.end_ns, -last->begin_ns));
-    bounds.Add(first->clock, part.clock, AddNs(first->end_ns, -part.begin_ns));
+    bounds.Add(part.clock, last->clock, SubtractSaturating(part.end_ns, last->begin_ns));
+    bounds.Add(first->clock, part.clock, SubtractSaturating(first->end_ns, part.begin_ns));
   }
 }
 
-std::vector<Constraint> CollectConstraints(const store::Job& job,
+// Between the clocks as `start_ns` shifts them.
+std::vector<Constraint> CollectConstraints(const store::Job& job, std::span<const int64_t> start_ns,
                                            const std::vector<uint32_t>& clocks,
                                            std::vector<bool>& has_peers) {
   Bounds bounds;
@@ -104,10 +109,11 @@ std::vector<Constraint> CollectConstraints(const store::Job& job,
       if (!IsPlausible(part.begin_ns, part.end_ns())) continue;
       has_peers[part.rank_index] = true;
       const uint32_t clock = clocks[part.rank_index];
-      const auto [place, is_new] =
-          by_clock.try_emplace(clock, ClockPart{clock, part.begin_ns, part.end_ns()});
-      place->second.begin_ns = std::max(place->second.begin_ns, part.begin_ns);
-      place->second.end_ns = std::min(place->second.end_ns, part.end_ns());
+      const int64_t begin_ns = SubtractSaturating(part.begin_ns, start_ns[part.rank_index]);
+      const int64_t end_ns = SubtractSaturating(part.end_ns(), start_ns[part.rank_index]);
+      const auto [place, is_new] = by_clock.try_emplace(clock, ClockPart{clock, begin_ns, end_ns});
+      place->second.begin_ns = std::max(place->second.begin_ns, begin_ns);
+      place->second.end_ns = std::min(place->second.end_ns, end_ns);
     }
     std::vector<ClockPart> parts;
     for (const auto& [clock, part] : by_clock) parts.push_back(part);
@@ -216,12 +222,14 @@ RankOffsets AlignByCall(const store::Job& job, const CollectiveBook::Call& call,
 
 }  // namespace
 
-RankOffsets AlignByCollectives(const store::Job& job) {
+RankOffsets AlignByCollectives(const store::Job& job, std::span<const int64_t> start_ns) {
   RankOffsets out = Unshifted(job.ranks.size());
+  std::copy(start_ns.begin(), start_ns.end(), out.offset_ns.begin());
+  const std::vector<int64_t> start = out.offset_ns;
   uint32_t count = 0;
-  const std::vector<uint32_t> clocks = ClocksOf(job, count);
+  const std::vector<uint32_t> clocks = ClocksOf(job, start, count);
   std::vector<bool> has_peers(job.ranks.size(), false);
-  const std::vector<Constraint> constraints = CollectConstraints(job, clocks, has_peers);
+  const std::vector<Constraint> constraints = CollectConstraints(job, start, clocks, has_peers);
   std::vector<double> offsets(count, 0);
   out.violation_ns = std::llround(Solve(constraints, offsets));
   const std::vector<double> residuals = Residuals(constraints, offsets);
@@ -230,7 +238,7 @@ RankOffsets AlignByCollectives(const store::Job& job) {
       out.failed[r] = "no collective that another captured rank took part in";
       continue;
     }
-    out.offset_ns[r] = std::llround(offsets[clocks[r]] - offsets[clocks[0]]);
+    out.offset_ns[r] = AddNs(start[r], std::llround(offsets[clocks[r]] - offsets[clocks[0]]));
     const double residual_ns = residuals[clocks[r]];
     // Ranks of one host only: there is nothing to be wrong about.
     out.residual_ns[r] = std::isfinite(residual_ns) ? std::llround(residual_ns) : 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,12 @@ struct RankOffsets {
 };
 
 // By the collectives of all ranks: none can end on one rank before every rank has started it.
-// Starts with no shift and moves as little as these constraints ask for (least squares); ranks of
-// one host share a clock and move together. The first rank stays where it is. Ranks without a
-// collective that others took part in have offset 0 and failed says so.
+// Starts with the shifts `start_ns` (parallel to job.ranks; empty: none) and moves as little as
+// these constraints ask for (least squares); ranks of one host that start with one shift share a
+// clock and move together. The first rank stays where it is. Ranks without a collective that others
+// took part in keep their start and failed says so.
 // O(parts of all collectives x 64) and a few sweeps over pairs of hosts.
-RankOffsets AlignByCollectives(const store::Job& job);
+RankOffsets AlignByCollectives(const store::Job& job, std::span<const int64_t> start_ns = {});
 
 enum class AlignSide : uint8_t { kLeft, kRight };
 

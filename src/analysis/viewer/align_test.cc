@@ -71,6 +71,22 @@ TEST(AlignByCollectives, MovesAClockThatContradictsAsLittleAsNeeded) {
   EXPECT_EQ(offsets.violation_ns, 0);
 }
 
+// Captures of one host from two days, laid beside each other: what one clock says of both is void.
+TEST(AlignByCollectives, MovesAsLittleAsNeededFromTheStart) {
+  constexpr int64_t kDay = 86'400'000'000'000;
+  TestRank a(0);
+  TestRank b(1);
+  for (TestRank* rank : {&a, &b}) {
+    rank->store.meta.Append({.name = rank->Text("hostName"), .value = rank->Text("node")});
+  }
+  a.Comm("hcom_allReduce__001_0_1", 0, 100);
+  b.Comm("hcom_allReduce__001_0_1", kDay + 500, kDay + 590);
+  const std::vector<int64_t> start = {7, kDay + 7};
+  const RankOffsets offsets = AlignByCollectives(JobOf(a, b), start);
+  EXPECT_EQ(offsets.offset_ns, (std::vector<int64_t>{7, kDay + 407}));
+  EXPECT_EQ(offsets.residual_ns[1], 95);  // between 400 and 590
+}
+
 TEST(AlignByCollectives, RanksWithoutACommonCallFail) {
   TestRank a(0);
   TestRank b(1);
@@ -78,6 +94,13 @@ TEST(AlignByCollectives, RanksWithoutACommonCallFail) {
   const RankOffsets offsets = AlignByCollectives(JobOf(a, b));
   EXPECT_EQ(offsets.failed[0], "no collective that another captured rank took part in");
   EXPECT_EQ(offsets.failed[1], offsets.failed[0]);
+}
+
+TEST(AlignByCollectives, RanksThatFailKeepTheirStart) {
+  TestRank a(0);
+  TestRank b(1);
+  const std::vector<int64_t> start = {3, 9};
+  EXPECT_EQ(AlignByCollectives(JobOf(a, b), start).offset_ns, start);
 }
 
 TEST(AlignByCollectives, ContradictionsThatNoShiftSolvesAreReported) {

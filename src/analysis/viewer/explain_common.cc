@@ -7,9 +7,11 @@ namespace steplens::analysis::viewer {
 std::string TimeText(int64_t ns) {
   const double us = static_cast<double>(ns) / 1000;
   if (us < 1) return fmt::format("{} ns", ns);
-  if (us < 1000) return fmt::format("{:.3g} us", us);
-  if (us < 1e6) return fmt::format("{:.3g} ms", us / 1e3);
-  return fmt::format("{:.3g} s", us / 1e6);
+  // What rounds to a thousand has the next unit.
+  if (us < 999.5) return fmt::format("{:.3g} us", us);
+  if (us < 999.5e3) return fmt::format("{:.3g} ms", us / 1e3);
+  if (us < 999.5e6) return fmt::format("{:.3g} s", us / 1e6);
+  return fmt::format("{:.0f} s", us / 1e6);
 }
 
 Wording Word(std::string key, std::string_view english,

@@ -19,7 +19,10 @@ TEST(Word, FillsInArgumentsOnce) {
   EXPECT_EQ(Word("k", "{a} and {b}", {{"a", "{a}{b}"}, {"b", "x"}}).text, "{a}x and x");
   EXPECT_EQ(TimeText(999), "999 ns");
   EXPECT_EQ(TimeText(1500), "1.5 us");
+  EXPECT_EQ(TimeText(999600), "1 ms");
   EXPECT_EQ(TimeText(2500000), "2.5 ms");
+  EXPECT_EQ(TimeText(999600000), "1 s");
+  EXPECT_EQ(TimeText(1234000000000), "1234 s");
 }
 
 TEST(FindGap, IsBetweenTwoTasks) {

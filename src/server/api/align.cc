@@ -1,14 +1,17 @@
+#include "analysis/viewer/align.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "base/number.h"
-#include "server/align_ranks.h"
 #include "server/api/handlers.h"
 
 namespace steplens::server {
 namespace {
+
+namespace viewer = analysis::viewer;
 
 struct Aligned {
   std::vector<int64_t> offset_ns;          // by slot
@@ -23,47 +26,41 @@ std::vector<int64_t> CurrentOffsets(const Ask& ask) {
   return out;
 }
 
-// Offsets under which no collective ends on one rank before another has begun it.
-Aligned AlignByCollectives(const Ask& ask) {
-  std::vector<RankCollectives> ranks;
-  std::vector<int64_t> current = CurrentOffsets(ask);
-  for (const auto& rank : ask.view.ranks()) ranks.push_back(CollectivesOf(*rank->store));
-  const AutoAlignment found = AlignCollectives(ranks, current);
+std::vector<int64_t> DefaultOffsets(const Ask& ask) {
+  std::vector<int64_t> out;
+  for (size_t slot = 0; slot < ask.view.ranks().size(); ++slot)
+    out.push_back(SubtractSaturating(*ask.view.BaseNs(slot, 0), ask.view.origin_ns()));
+  return out;
+}
+
+// From the order of job.ranks to slots. Ranks that could not be aligned keep the offset they have.
+Aligned BySlot(const Ask& ask, const viewer::RankOffsets& found, std::vector<int64_t> kept_ns) {
   Aligned out;
-  out.offset_ns = found.offset_ns;
-  for (size_t slot = 0; slot < ranks.size(); ++slot) {
-    const int64_t rank = ask.view.ranks()[slot]->rank;
-    if (found.matched[slot] == 0) {
-      out.failed[rank] = "it shares no collective with another rank";
-    } else {
-      out.residual_ns[rank] = found.residual_ns[slot];
+  out.offset_ns = std::move(kept_ns);
+  const std::vector<size_t> slots = ask.view.SlotsByRank();
+  for (size_t index = 0; index < slots.size(); ++index) {
+    const int64_t rank = ask.view.ranks()[slots[index]]->rank;
+    if (!found.failed[index].empty()) {
+      out.failed[rank] = found.failed[index];
+      continue;
     }
+    out.offset_ns[slots[index]] = found.offset_ns[index];
+    // Collectives that contradict each other leave every offset as uncertain as they disagree.
+    if (found.residual_ns[index] != store::kNone)
+      out.residual_ns[rank] = std::max(found.residual_ns[index], found.violation_ns);
   }
   return out;
 }
 
-// The lane of another rank that corresponds to `lane`: same path below the rank, else the first
-// lane of the same kind that has the name.
-std::vector<uint32_t> Occurrences(const Ask& ask, size_t slot, const Lane& like, uint32_t name) {
-  const bool on_device = (like.flags & kDeviceLane) != 0;
-  std::vector<std::pair<int64_t, uint32_t>> found;
-  const auto& timeline = *ask.view.ranks()[slot]->timeline;
-  for (const auto& lane : timeline.lanes()) {
-    if (lane->kind != LaneKind::kSlices || lane->is_derived()) continue;
-    if (((lane->flags & kDeviceLane) != 0) != on_device) continue;
-    for (size_t i = 0; i < lane->rows.size(); ++i) {
-      const uint32_t slice = lane->rows.slice_at(i);
-      if (lane->rows.columns().name_of(slice) == name)
-        found.emplace_back(lane->rows.columns().begin(slice), slice);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<uint32_t> out;
-  for (const auto& [begin_ns, slice] : found) out.push_back(slice);
-  return out;
+// Starts from the default, not from the alignment in force: the answer is always the same.
+Result<Aligned> AlignByCollectives(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
+  std::vector<int64_t> offset_ns = DefaultOffsets(ask);
+  std::vector<int64_t> start_ns;
+  for (const size_t slot : ask.view.SlotsByRank()) start_ns.push_back(offset_ns[slot]);
+  return BySlot(ask, viewer::AlignByCollectives(*job, start_ns), std::move(offset_ns));
 }
 
-// The k-th occurrence of the slice's name, in order of time, comes to lie where it is on the base.
 Result<Aligned> AlignByOperator(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const SliceRef ref, SliceParam(ask));
   SL_ASSIGN_OR_RETURN(const std::string side, ask.params.TextOr("side", "left"));
@@ -71,35 +68,14 @@ Result<Aligned> AlignByOperator(const Ask& ask) {
     return Error{ErrorCode::kInvalidArgument, "'side' must be left or right"};
   if (ref.lane->is_derived())
     return Error{ErrorCode::kInvalidArgument, "a derived lane cannot be aligned by"};
-  const bool left = side == "left";
-  const size_t base = ref.lane->rank_slot;
-  const uint32_t name = ref.lane->rows.columns().name_of(ref.slice);
-  const std::vector<uint32_t> own = Occurrences(ask, base, *ref.lane, name);
-  const auto k = static_cast<size_t>(std::find(own.begin(), own.end(), ref.slice) - own.begin());
-  Aligned out;
-  out.offset_ns = CurrentOffsets(ask);
-  const auto anchor = [&](size_t slot, uint32_t slice) {
-    const auto& slices = ask.view.ranks()[slot]->store->slices;
-    return left ? slices.begin_ns[slice]
-                : AddSaturating(slices.begin_ns[slice], slices.dur_ns[slice]);
-  };
-  const int64_t base_anchor_ns = anchor(base, ref.slice);
-  for (size_t slot = 0; slot < out.offset_ns.size(); ++slot) {
-    if (slot == base) continue;
-    const int64_t rank = ask.view.ranks()[slot]->rank;
-    const std::vector<uint32_t> others = Occurrences(ask, slot, *ref.lane, name);
-    if (others.empty()) {
-      out.failed[rank] = "it has no slice of that name";
-    } else if (others.size() <= k) {
-      out.failed[rank] =
-          fmt::format("it has {} slices of that name, needed {}", others.size(), k + 1);
-    } else {
-      out.offset_ns[slot] = AddSaturating(
-          SubtractSaturating(anchor(slot, others[k]), base_anchor_ns), out.offset_ns[base]);
-      out.residual_ns[rank] = 0;
-    }
-  }
-  return out;
+  SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
+  std::vector<int64_t> offset_ns = CurrentOffsets(ask);
+  SL_ASSIGN_OR_RETURN(
+      const viewer::RankOffsets found,
+      viewer::AlignBySlice(*job, JobIndex(ask, *ref.lane), static_cast<store::SliceId>(ref.slice),
+                           side == "left" ? viewer::AlignSide::kLeft : viewer::AlignSide::kRight,
+                           offset_ns[ref.lane->rank_slot]));
+  return BySlot(ask, found, std::move(offset_ns));
 }
 
 Result<Aligned> AlignByHand(const Ask& ask) {
@@ -131,8 +107,7 @@ Result<Aligned> Align(const Ask& ask) {
   if (mode == "manual") return AlignByHand(ask);
   if (mode == "reset") {
     Aligned out;
-    for (size_t slot = 0; slot < ask.view.ranks().size(); ++slot)
-      out.offset_ns.push_back(SubtractSaturating(*ask.view.BaseNs(slot, 0), ask.view.origin_ns()));
+    out.offset_ns = DefaultOffsets(ask);
     return out;
   }
   return Error{ErrorCode::kInvalidArgument, "'mode' must be auto, op, manual or reset"};

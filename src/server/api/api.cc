@@ -43,7 +43,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/schema", GetSchema, true},
     Route{"POST", "/metric", PostMetric, true},
     Route{"POST", "/align", PostAlign},
-    Route{"POST", "/explain", PostExplain},
+    Route{"POST", "/explain", PostExplain, true},
     Route{"POST", "/snapshot", PostSnapshot},
     Route{"POST", "/focus", PostFocus},
     Route{"POST", "/view", PostView},

@@ -1,9 +1,7 @@
 #include "server/api/api.h"
 
-#include <gtest/gtest.h>
-
 #include "analysis/testing/store_builder.h"
-#include "base/json.h"
+#include "server/api/test_api.h"
 
 namespace steplens::server {
 namespace {
@@ -13,7 +11,9 @@ namespace {
 //   stream      |k1 50-150|                              |k2 430-500|
 class ApiTest : public testing::Test {
  protected:
-  void SetUp() override {
+  ApiTest() : api_(Recorded()) {}
+
+  static store::Job Recorded() {
     analysis::StoreBuilder builder;
     const auto host = builder.ThreadOf("Python", "Thread 1");
     const auto stream = builder.ThreadOf("Ascend Hardware", "Stream 2");
@@ -26,54 +26,16 @@ class ApiTest : public testing::Test {
     builder.Slice(stream, t + 430, t + 500, "k2", "AI_CORE");
     builder.Flow("async_npu", host, t, stream, t + 50);
     builder.Flow("async_npu", host, t + 400, stream, t + 430);
-    workspace_.Adopt("d", builder.Job());
+    return builder.Job();
   }
 
-  Response Ask(std::string method, std::string path, std::string body = "") {
-    Request request;
-    request.method = std::move(method);
-    request.path = std::move(path);
-    request.body = std::move(body);
-    return Api(workspace_).Handle(request);
-  }
-  JsonDocument Json(const Response& response) {
-    EXPECT_EQ(response.status, 200) << response.body;
-    Result<JsonDocument> document = JsonDocument::Parse(response.body, "answer");
-    EXPECT_TRUE(document.ok());
-    return *std::move(document);
-  }
-  int64_t TrackOf(std::string_view path) {
-    const JsonDocument tracks = Json(Ask("GET", "/ds/d/tracks"));
-    int64_t id = 0;
-    tracks.root()["rows"].ForEachElement([&](JsonValue row) {
-      std::vector<JsonValue> cells;
-      row.ForEachElement([&](JsonValue cell) { cells.push_back(cell); });
-      if (cells[4].AsString() == path) id = *cells[0].AsInt();
-    });
-    EXPECT_NE(id, 0) << path;
-    return id;
-  }
-
-  Workspace workspace_{{}};
+  TestApi api_;
 };
 
-TEST_F(ApiTest, ExplainsAGapByWhatTheHostDid) {
-  const std::string track = std::to_string(TrackOf("r0/hw/stream2"));
-  const JsonDocument answer =
-      Json(Ask("POST", "/ds/d/explain", R"({"kind":"gap","t":300,"track":)" + track + "}"));
-  std::map<std::string, int64_t> parts;
-  answer.root()["items"].ForEachElement(
-      [&](JsonValue item) { parts[std::string(*item["key"].AsString())] += *item["ns"].AsInt(); });
-  EXPECT_EQ(parts["explain.gap.host"], 250);     // 150 ... 400: not launched
-  EXPECT_EQ(parts["explain.gap.host_op"], 250);  // all of it in the synchronising call
-  EXPECT_EQ(parts["explain.gap.latency"], 30);   // 400 ... 430
-  EXPECT_EQ(answer.root()["verdict"]["key"].AsString(), "explain.gap.host");
-}
-
 TEST_F(ApiTest, RangeCountsFullDurationsAndSelfTime) {
-  const std::string track = std::to_string(TrackOf("r0/py/thread1"));
-  const JsonDocument answer =
-      Json(Ask("POST", "/ds/d/range", R"({"t0":0,"t1":50,"tracks":[)" + track + "]}"));
+  const std::string track = std::to_string(api_.TrackOf("r0/py/thread1"));
+  const JsonDocument answer = TestApi::Json(
+      api_.Ask("POST", "/ds/d/range", R"({"t0":0,"t1":50,"tracks":[)" + track + "]}"));
   std::vector<std::string> rows;
   answer.root()["rows"].ForEachElement([&](JsonValue row) { rows.push_back(row.ToText()); });
   ASSERT_EQ(rows.size(), 2u);
@@ -82,13 +44,13 @@ TEST_F(ApiTest, RangeCountsFullDurationsAndSelfTime) {
 }
 
 TEST_F(ApiTest, ArrowsLeadThereAndBack) {
-  const std::string track = std::to_string(TrackOf("r0/hw/stream2"));
+  const std::string track = std::to_string(api_.TrackOf("r0/hw/stream2"));
   const JsonDocument flows =
-      Json(Ask("POST", "/ds/d/flows", R"({"t0":0,"t1":600,"cats":["async_npu"]})"));
+      TestApi::Json(api_.Ask("POST", "/ds/d/flows", R"({"t0":0,"t1":600,"cats":["async_npu"]})"));
   EXPECT_EQ(flows.root()["cats"].ToText(), R"([{"name":"async_npu","count":2}])");
   Request request{.method = "GET", .path = "/ds/d/slice", .query = {}, .body = "", .is_gone = {}};
   request.query = {{"track", track}, {"i", "5"}};
-  const JsonDocument slice = Json(Api(workspace_).Handle(request));
+  const JsonDocument slice = TestApi::Json(api_.Send(request));
   std::vector<std::string> from;
   slice.root()["flows_in"].ForEachElement(
       [&](JsonValue flow) { from.emplace_back(*flow["name"].AsString()); });
@@ -96,12 +58,12 @@ TEST_F(ApiTest, ArrowsLeadThereAndBack) {
 }
 
 TEST_F(ApiTest, RefusesWhatIsNotThere) {
-  EXPECT_EQ(Ask("GET", "/ds/e").status, 404);
-  EXPECT_EQ(Ask("GET", "/nothing").status, 404);
-  EXPECT_EQ(Ask("POST", "/ds/d/range", "{").status, 400);
-  EXPECT_EQ(Ask("POST", "/ds/d/range", R"({"tracks":[99],"t0":0,"t1":1})").status, 400);
-  EXPECT_EQ(Ask("POST", "/ds/d/metric", R"({"name":"no such metric"})").status, 404);
-  EXPECT_EQ(Ask("POST", "/open", R"({"path":"/etc"})").status, 404);
+  EXPECT_EQ(api_.Ask("GET", "/ds/e").status, 404);
+  EXPECT_EQ(api_.Ask("GET", "/nothing").status, 404);
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/range", "{").status, 400);
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"tracks":[99],"t0":0,"t1":1})").status, 400);
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/metric", R"({"name":"no such metric"})").status, 404);
+  EXPECT_EQ(api_.Ask("POST", "/open", R"({"path":"/etc"})").status, 404);
 }
 
 }  // namespace

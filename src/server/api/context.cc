@@ -59,6 +59,12 @@ void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t sli
   json.Key("dur").Int(lane.rows.columns().dur_ns[slice]);
 }
 
+uint32_t JobIndex(const Ask& ask, const Lane& lane) {
+  const std::vector<size_t> slots = ask.view.SlotsByRank();
+  return static_cast<uint32_t>(std::find(slots.begin(), slots.end(), lane.rank_slot) -
+                               slots.begin());
+}
+
 Result<const store::Job*> NeedJob(const Ask& ask) {
   if (const store::Job* job = ask.view.job(); job != nullptr) {
     if (job->ranks.empty()) return Error{ErrorCode::kNotFound, ask.view.failure()};

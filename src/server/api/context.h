@@ -51,6 +51,8 @@ Result<std::vector<const Lane*>> SliceLanesParam(const Ask& ask, std::string_vie
 // {"track","i","name","begin","dur"} without the braces.
 void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t slice);
 
+// Where analyses find the rank of a lane: its place in job.ranks. Once all ranks are read.
+uint32_t JobIndex(const Ask& ask, const Lane& lane);
 // The whole job; an error while ranks are still being read, after a wait of some seconds.
 Result<const store::Job*> NeedJob(const Ask& ask);
 

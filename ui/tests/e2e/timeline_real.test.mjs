@@ -1,4 +1,4 @@
-// The timeline on a real capture: select, area, search, flows, panels, links, languages and themes.
+// The timeline on a real capture: select, area, explain, search, flows, panels, links, languages and themes.
 import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "timeline on a real capture";
@@ -31,6 +31,15 @@ async function everyTab(page) {
     await shot(page, `real-tab-${tab.toLowerCase().replace(" ", "-")}`);
   }
   return broken;
+}
+
+async function explain(page) {
+  const name = await selectSlice(page);
+  await page.keyboard.press("e");
+  await page.waitForSelector(".explain h2");
+  assert.ok((await page.locator(".explain h2").innerText()).startsWith(`${name} took `), "the card is about the slice");
+  assert.ok((await page.locator(".explain li button").count()) > 0, "evidence can be gone to");
+  await shot(page, "real-explain");
 }
 
 async function searchFor(page) {
@@ -84,6 +93,7 @@ export async function run({ browser, program }) {
   await dragArea(page, [0.3, 0.2], [0.6, 0.6]);
   await shot(page, "real-area");
   const broken = await everyTab(page);
+  await explain(page);
   await searchFor(page);
   await linkReload(page);
   if (broken.length === 0) await done();
