@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import cluster
+import sections
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("STEPLENS_SHARED", ROOT.parent / "shared"))
@@ -154,13 +155,13 @@ def measure_python(bench, folder):
               "-", True)
 
 
-def write_report(bench):
+def write_report(bench, further):
     lines = ["# Performance", "", "Written by `make bench`; do not edit by hand. CPU time, best of 5 (traces: best of 15, in turn with the limit), each rate beside the limit measured in the same run.", "",
              f"Machine: {machine_name()}; load average {os.getloadavg()[0]:.1f} at the end of the run (wall times suffer from what else runs).", "", "| what | measured | target | holds |", "|---|---|---|---|"]
     lines += [f"| {what} | {value} | {target} | {holds} |" for what, value, target, holds in bench.rows]
     lines += ["", "Inputs: the real level 1 capture and a ResNet50 trace, repeated with the generators of the shared tools (`bench/run.py`).",
               "What stands between us and the limit: a walk by simdjson alone touches each field and forgets it; the reader also parses times to integer",
-              "nanoseconds, interns names, and writes eight columns a slice.", ""]
+              "nanoseconds, interns names, and writes eight columns a slice.", ""] + further
     (ROOT / "docs/performance.md").write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -180,7 +181,7 @@ def main():
     measure_info(bench)
     measure_python(bench, folder)
     cluster.measure_cluster(bench.add, bench.program, CAPTURE, folder)
-    write_report(bench)
+    write_report(bench, sections.sections(build))
 
 
 if __name__ == "__main__":
