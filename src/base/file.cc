@@ -74,7 +74,7 @@ class MemorySource : public ByteSource {
   explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
   Result<size_t> Read(char* buffer, size_t size) override {
     size = std::min(size, bytes_.size() - position_);
-    std::memcpy(buffer, bytes_.data() + position_, size);
+    if (size > 0) std::memcpy(buffer, bytes_.data() + position_, size);
     position_ += size;
     return size;
   }

@@ -140,10 +140,6 @@ std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
       {"data_parallel_size", &layout.dp},
       {"pipeline_model_parallel_size", &layout.pp},
       {"expert_model_parallel_size", &layout.ep}};
-  const bool says_nothing =
-      std::none_of(std::begin(sizes) + 1, std::end(sizes),
-                   [&](const auto& size) { return document->root()[size.first].exists(); });
-  if (says_nothing) return std::nullopt;  // a trainer that knows of ranks only
   for (const auto& [key, size] : sizes) {
     const auto value = SizeOf(document->root(), key, problem);
     if (!value) return std::nullopt;
@@ -151,6 +147,10 @@ std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
   }
   const int64_t product = layout.tp * layout.cp * layout.dp * layout.pp;
   if (layout.world != product) {
+    const bool has_sizes =
+        std::any_of(std::begin(sizes) + 1, std::end(sizes),
+                    [&](const auto& size) { return document->root()[size.first].exists(); });
+    if (!has_sizes) return std::nullopt;  // of a trainer that knows of ranks only
     problem =
         fmt::format("distributed_args: world_size is {}, but TP {} x CP {} x DP {} x PP {} is {}",
                     layout.world, layout.tp, layout.cp, layout.dp, layout.pp, product);

@@ -52,7 +52,9 @@ std::vector<uint32_t> Operators(const TraceStore& store) {
 // Whether an operator does the work itself: at least half of its time lies in no operator inside
 // it. So a matrix product that arranges its inputs with views is one piece of work, and an operator
 // that only hands on to others is none.
-bool WorksItself(int64_t dur_ns, int64_t children_ns) { return dur_ns - children_ns >= dur_ns / 2; }
+bool WorksItself(int64_t dur_ns, int64_t children_ns) {
+  return 2 * (dur_ns - children_ns) >= dur_ns;
+}
 
 // The outermost operators that do the work themselves. They do not overlap on a thread.
 std::vector<Work> WorkingOperators(const TraceStore& store) {
