@@ -42,7 +42,7 @@ async function ask(model: TimelineModel, query: ExplainQuery): Promise<void> {
 
 /** Collectives are explained by who came last; their tasks on planes and all else by comparison with their like. */
 function kindOf(model: TimelineModel, track: Track, name: string): "wait" | "slice" {
-  if (track.flags & LaneFlag.commPlane) return "slice";
+  if (track.flags & (LaneFlag.commPlane | LaneFlag.host | LaneFlag.cann)) return "slice";
   if (track.flags & LaneFlag.commGroup || /nccl/i.test(name)) return "wait";
   return track.flags === 0 && model.family(track) === "comm" ? "wait" : "slice";
 }
