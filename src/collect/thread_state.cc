@@ -1,6 +1,7 @@
 #include "collect/thread_state.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -8,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 
 #include "collect/auto.h"
@@ -99,6 +101,27 @@ void CountDrop(ThreadState* state) {
   if (ring != nullptr) ring->dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
+namespace {
+
+// Takes a lock that is held for some tens of nanoseconds, or, where its holder was put to sleep on
+// a machine with more threads than cores, for a turn of the scheduler. Gives up after that.
+bool LockSoon(std::atomic_flag& lock) {
+  constexpr int kSpins = 2000;
+  constexpr int kNaps = 400;
+  for (int attempt = 0; attempt < kSpins; ++attempt) {
+    if (!lock.test_and_set(std::memory_order_acquire)) return true;
+    if (attempt % 64 == 63) sched_yield();
+  }
+  for (int nap = 0; nap < kNaps; ++nap) {
+    const timespec pause{0, 50'000};
+    nanosleep(&pause, nullptr);
+    if (!lock.test_and_set(std::memory_order_acquire)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void EmitShared(ThreadState* state, const void* record, size_t bytes) {
   RingPool& pool = TheLibrary().rings;
   ThreadRing* shared = pool.shared();
@@ -106,12 +129,7 @@ void EmitShared(ThreadState* state, const void* record, size_t bytes) {
   if (state->busy != 0) return CountDrop(state);
   state->busy = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  // The lock is held for some tens of nanoseconds; who does not get it soon gives up.
-  bool locked = false;
-  for (int attempt = 0; attempt < 2000 && !locked; ++attempt) {
-    locked = !pool.shared_lock().test_and_set(std::memory_order_acquire);
-    if (!locked && attempt % 64 == 63) sched_yield();
-  }
+  const bool locked = LockSoon(pool.shared_lock());
   ThreadRecord owner = {};
   owner.head = RecordHead::Of(kRingThread, sizeof(owner), 0);
   owner.thread_id = state->thread_id;
