@@ -5,8 +5,6 @@
 #include "base/number.h"
 
 namespace steplens::server {
-namespace {
-
 std::string_view TypeName(table::CellType type) {
   switch (type) {
     case table::CellType::kInt:
@@ -20,8 +18,6 @@ std::string_view TypeName(table::CellType type) {
   }
   return "";
 }
-
-}  // namespace
 
 void WriteColumn(JsonWriter& json, const table::Column& column) {
   json.BeginObject().Key("name").String(column.name).Key("type").String(TypeName(column.type));

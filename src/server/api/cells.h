@@ -1,10 +1,14 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/json_writer.h"
 #include "table/table.h"
 
 namespace steplens::server {
 
+// "int", "time_us", "double" or "text".
+std::string_view TypeName(table::CellType type);
 // {"name","type","decimals"} of a column.
 void WriteColumn(JsonWriter& json, const table::Column& column);
 // A cell: microseconds with three decimals for times, null for empty ones.

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "server/api/cells.h"
 #include "server/api/handlers.h"
 #include "server/api/metric_source.h"
 #include "server/api/table_ops.h"
@@ -127,20 +128,6 @@ Result<std::vector<size_t>> ColumnsParam(const Ask& ask, const RowSource& source
     for (size_t c = 0; c < source.columns().size(); ++c) columns.push_back(c);
   }
   return columns;
-}
-
-std::string_view TypeName(table::CellType type) {
-  switch (type) {
-    case table::CellType::kInt:
-      return "int";
-    case table::CellType::kTimeUs:
-      return "time_us";
-    case table::CellType::kDouble:
-      return "double";
-    case table::CellType::kText:
-      return "text";
-  }
-  return "";
 }
 
 void WriteValue(JsonWriter& json, const RowColumn& column, const CellValue& value) {

@@ -67,22 +67,9 @@ Result<RowCondition> ParseCondition(JsonValue item, const RowSource& source) {
   return out;
 }
 
-bool Compare(RowCondition::Op op, double a, double b) {
-  switch (op) {
-    case RowCondition::Op::kLess:
-      return a < b;
-    case RowCondition::Op::kLessEqual:
-      return a <= b;
-    case RowCondition::Op::kGreater:
-      return a > b;
-    case RowCondition::Op::kGreaterEqual:
-      return a >= b;
-    default:
-      return a == b;
-  }
-}
-
-bool Compare(RowCondition::Op op, std::string_view a, std::string_view b) {
+// Of two numbers or two texts.
+template <typename T>
+bool Compare(RowCondition::Op op, T a, T b) {
   switch (op) {
     case RowCondition::Op::kLess:
       return a < b;
@@ -113,7 +100,7 @@ bool Meets(const RowSource& source, const RowCondition& condition, size_t row) {
     const double number = Shown(column, value);
     holds = !std::isnan(number) && Compare(condition.op, number, condition.number);
   } else if (text != nullptr) {
-    holds = Compare(condition.op, *text, condition.texts.front());
+    holds = Compare(condition.op, *text, std::string_view(condition.texts.front()));
   } else {
     holds = Compare(condition.op, CellText(column, value), condition.texts.front());
   }
