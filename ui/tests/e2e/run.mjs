@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { launch, startMock, startProgram } from "./browser.mjs";
+import { launch, shot, startMock, startProgram } from "./browser.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const words = process.argv.slice(2);
@@ -30,17 +30,14 @@ for (const file of readdirSync(here)
     console.log(`skip ${test.name}: ${missing}`);
     continue;
   }
-  // A browser on a busy machine may lose an event: a test that fails is tried once more, and says so.
-  for (let attempt = 1; attempt <= 2; attempt++) {
-    try {
-      await test.run(context);
-      console.log(`ok   ${test.name}${attempt > 1 ? " (second try)" : ""}`);
-      break;
-    } catch (error) {
-      if (attempt === 2) failed++;
-      console.log(`${attempt === 2 ? "FAIL" : "again"} ${test.name}\n${error.stack}`);
-      for (const open of browser.contexts()) await open.close();
-    }
+  try {
+    await test.run(context);
+    console.log(`ok   ${test.name}`);
+  } catch (error) {
+    failed++;
+    const pages = browser.contexts().flatMap((open) => open.pages());
+    for (const page of pages) await shot(page, `failed-${file}`);
+    console.log(`FAIL ${test.name} (see shots/failed-${file}.png)\n${error.stack}`);
   }
   for (const server of servers) server.close();
   for (const context of browser.contexts()) await context.close();

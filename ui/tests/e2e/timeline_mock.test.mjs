@@ -123,6 +123,7 @@ async function manyRanks(browser, mock) {
 }
 
 async function panels(page) {
+  await timelineReady(page); // a view that still moves would be missed by the click
   const place = await slicePlace(page, "r0/python/30965");
   await page.mouse.click(place.x, place.y);
   await page.waitForSelector(".sel-name");
