@@ -17,29 +17,33 @@ constexpr size_t kWindow =
     64;  // bytes a scan looks at in one go, and may touch behind the last one
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Bit i says whether p[i] is a comma or a line feed.
+// Bit i says whether p[i] is the character in question.
+struct Hits {
+  uint64_t a = 0;
+  uint64_t b = 0;
+};
+Hits Find(const char* p, char a, char b) {
+  Hits found;
 #ifdef __SSE2__
-uint64_t FindSeparators(const char* p) {
-  const __m128i comma = _mm_set1_epi8(',');
-  const __m128i line_feed = _mm_set1_epi8('\n');
-  uint64_t found = 0;
+  const __m128i all_a = _mm_set1_epi8(a);
+  const __m128i all_b = _mm_set1_epi8(b);
   for (size_t i = 0; i < kWindow; i += sizeof(__m128i)) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i));
-    const __m128i hits =
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, comma), _mm_cmpeq_epi8(bytes, line_feed));
-    found |= static_cast<uint64_t>(_mm_movemask_epi8(hits)) << i;
+    found.a |= static_cast<uint64_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, all_a))) << i;
+    found.b |= static_cast<uint64_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, all_b))) << i;
   }
-  return found;
-}
 #else
-uint64_t FindSeparators(const char* p) {
-  uint64_t found = 0;
   for (size_t i = 0; i < kWindow; ++i) {
-    found |= static_cast<uint64_t>(p[i] == ',' || p[i] == '\n') << i;
+    found.a |= static_cast<uint64_t>(p[i] == a) << i;
+    found.b |= static_cast<uint64_t>(p[i] == b) << i;
   }
+#endif
   return found;
 }
-#endif
+uint64_t FindSeparators(const char* p) {
+  const Hits found = Find(p, ',', '\n');
+  return found.a | found.b;
+}
 
 // The ends of cells, one after the other. Keeps what it knows about the bytes ahead, so short cells
 // cost a few cycles.
@@ -72,36 +76,37 @@ class SeparatorScan {
   uint64_t ahead_;  // bit i: window_[i] is a separator not passed yet
 };
 
-uint64_t CountLineFeeds(const char* begin, const char* end) {
-  uint64_t count = 0;
-  while (begin < end) {
-    const void* found = std::memchr(begin, '\n', static_cast<size_t>(end - begin));
-    if (found == nullptr) break;
-    begin = static_cast<const char*>(found) + 1;
-    ++count;
-  }
-  return count;
-}
-
 // A quoted part at the front of a cell.
 struct Quoted {
   const char* end =
       nullptr;  // after the closing quote; null if the quote is not closed before the end
   bool has_doubled = false;
+  uint64_t line_feeds = 0;  // up to the closing quote
 };
 
 Quoted ScanQuoted(const char* open, const char* end) {
   Quoted out;
   const char* p = open + 1;
   while (p < end) {
-    p = static_cast<const char*>(std::memchr(p, '"', static_cast<size_t>(end - p)));
-    if (p == nullptr) return out;
-    if (p[1] != '"') {  // at the end the line feed behind the bytes
-      out.end = p + 1;
-      return out;
+    auto [quotes, line_feeds] = Find(p, '"', '\n');
+    size_t used = kWindow;
+    while (quotes != 0) {
+      const auto at = static_cast<size_t>(std::countr_zero(quotes));
+      if (p + at >= end) break;
+      const bool is_doubled = p[at + 1] == '"';  // at the end the line feed behind the bytes
+      if (!is_doubled) {
+        out.end = p + at + 1;
+        out.line_feeds += std::popcount(line_feeds & ((uint64_t{1} << at) - 1));
+        return out;
+      }
+      out.has_doubled = true;
+      if (at + 1 == kWindow) used = kWindow + 1;
+      quotes &= ~(uint64_t{3} << at);
     }
-    out.has_doubled = true;
-    p += 2;
+    const auto left = static_cast<size_t>(end - p);
+    const uint64_t inside = left < kWindow ? (uint64_t{1} << left) - 1 : ~uint64_t{0};
+    out.line_feeds += std::popcount(line_feeds & inside);
+    p += used;
   }
   return out;
 }
@@ -182,7 +187,7 @@ CsvReader::Scan CsvReader::ScanRow() {
   SeparatorScan separators(row);
   uint64_t line_feeds = 0;
   std::string_view* cells = cells_.data();
-  size_t count = 0;
+  size_t count = kept_;
   size_t room = cells_.size();
   const char* begin = row;
   const char* p = row;
@@ -208,7 +213,7 @@ CsvReader::Scan CsvReader::ScanRow() {
       ends_in_quotes_ = true;
       quoted.end = end;
     }
-    line_feeds += CountLineFeeds(begin, quoted.end);
+    line_feeds += quoted.line_feeds;
     separators.SkipTo(quoted.end);
     p = separators.Next();
     const bool is_last = *p == '\n';
@@ -223,12 +228,12 @@ CsvReader::Scan CsvReader::ScanRow() {
     begin = p + 1;
   }
   if (p == end && !source_ended_) return Scan::kUnfinishedRow;
-  cell_count_ = count;
+  cell_count_ = count - kept_;
   ends_without_newline_ = p == end;
   pos_ = static_cast<size_t>(p - buffer_.data()) + (ends_without_newline_ ? 0 : 1);
   row_line_ = next_line_;
   next_line_ += line_feeds + 1;
-  const bool is_blank = count == 1 && cells_[0].empty() && cells_[0].data() == row;
+  const bool is_blank = cell_count_ == 1 && cells[kept_].empty() && cells[kept_].data() == row;
   return is_blank ? Scan::kBlankLine : Scan::kRow;
 }
 

@@ -37,7 +37,16 @@ class CsvReader {
   bool NextBuffered();
 
   // The row Next moved to, unquoted. Valid until the next call of Next.
-  std::span<const std::string_view> cells() const { return {cells_.data(), cell_count_}; }
+  std::span<const std::string_view> cells() const { return {cells_.data() + kept_, cell_count_}; }
+  // Puts the first `count` cells of the row behind those kept before, where they stay until they
+  // are dropped. A caller that looks at several rows at once saves a copy of each; see
+  // NextBuffered.
+  void KeepCells(size_t count) {
+    kept_ += count;
+    cell_count_ = 0;
+  }
+  std::span<const std::string_view> kept_cells() const { return {cells_.data(), kept_}; }
+  void DropKeptCells() { kept_ = 0; }
   // The line of the file on which the row begins, from 1; quoted line breaks count.
   uint64_t line() const { return row_line_; }
   // The file ends inside the row: in a quoted cell, or before its line end. In the second case the
@@ -71,7 +80,8 @@ class CsvReader {
   bool source_ended_ = false;
   Status source_status_;
 
-  std::vector<std::string_view> cells_;  // the first cell_count_ are the row
+  std::vector<std::string_view> cells_;  // | kept | those of the row | room
+  size_t kept_ = 0;
   size_t cell_count_ = 0;
   std::vector<size_t>
       quoted_cells_;  // those of cells_ that have to be unquoted when the row is whole

@@ -35,7 +35,7 @@ std::optional<size_t> CsvRows::FindColumn(std::string_view name) const {
 }
 
 Result<bool> CsvRows::NextBatch() {
-  cells_.clear();
+  csv_.DropKeptCells();
   lines_.clear();
   SL_RETURN_IF_ERROR(ReportProgress());
   while (lines_.size() < kBatchRows) {
@@ -47,8 +47,7 @@ Result<bool> CsvRows::NextBatch() {
     }
     if (!has_row) break;
     if (!IsSound()) continue;
-    const auto cells = csv_.cells().first(header_.size());
-    cells_.insert(cells_.end(), cells.begin(), cells.end());
+    csv_.KeepCells(header_.size());
     lines_.push_back(csv_.line());
   }
   rows_ += lines_.size();

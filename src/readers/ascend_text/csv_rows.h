@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/csv.h"
+#include "base/literal.h"
 #include "readers/ascend_text/text_input.h"
 #include "readers/read_options.h"
 #include "store/issues.h"
@@ -14,7 +15,7 @@
 namespace steplens::readers {
 
 // How a cell says that its value is not known.
-inline bool IsMissing(std::string_view cell) { return cell.empty() || cell == "N/A"; }
+inline bool IsMissing(std::string_view cell) { return cell.empty() || EqualsLiteral(cell, "N/A"); }
 
 // Front to back through a csv file with a header, in batches of rows so that a column can be typed
 // in one go. Only rows that have a cell for each column of the header are given; others are counted
@@ -37,13 +38,13 @@ class CsvRows {
   // The batch; valid until the next call of NextBatch.
   size_t size() const { return lines_.size(); }
   std::string_view cell(size_t row, size_t column) const {
-    return cells_[row * header_.size() + column];
+    return csv_.kept_cells()[row * header_.size() + column];
   }
   // visit(row, cell) for each cell of a column of the batch.
   template <typename Visitor>
   void ForEachCell(size_t column, Visitor&& visit) const {
     const size_t width = header_.size();
-    const std::string_view* cell = cells_.data() + column;
+    const std::string_view* cell = csv_.kept_cells().data() + column;
     for (size_t row = 0; row < lines_.size(); ++row, cell += width) visit(row, *cell);
   }
 
@@ -79,8 +80,7 @@ class CsvRows {
   store::IssueLog* issues_;
   std::vector<std::string> header_;
 
-  std::vector<std::string_view> cells_;  // of the batch, row by row
-  std::vector<uint64_t> lines_;          // where its rows begin in the file
+  std::vector<uint64_t> lines_;  // where the rows of the batch begin in the file
   uint64_t rows_ = 0;
   uint64_t reported_bytes_ = 0;
 };

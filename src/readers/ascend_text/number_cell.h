@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/literal.h"
+
 // The numbers of csv cells. Each gives the "not known" value of its type (NaN or kNone) for a cell
 // that is not a number; blanks and TABs around a number are ignored.
 
@@ -10,7 +12,8 @@ namespace steplens::readers {
 
 double ParseNonzeroCell(std::string_view cell);
 inline double ParseNumberCell(std::string_view cell) {
-  return cell == "0.0" ? 0 : ParseNonzeroCell(cell);  // as most metrics of a kernel are
+  return EqualsLiteral(cell, "0.0") ? 0
+                                    : ParseNonzeroCell(cell);  // as most metrics of a kernel are
 }
 
 // A whole number. Tools that pass a file through a data frame write it as '50.0'.

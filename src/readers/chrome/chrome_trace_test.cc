@@ -64,6 +64,25 @@ TEST(ChromeTrace, TaskTypeIsTheCategoryOfASliceWithoutOne) {
   EXPECT_EQ(store.Text(store.slices.category[2]), "");
 }
 
+TEST(ChromeTrace, MarksKeepTheirKindDomainAndDeviceSide) {
+  const TraceStore store = ReadJson(
+      R"([{"ph":"X","name":"forward","pid":1,"tid":2,"ts":1,"dur":4,
+           "args":{"event_type":"start/end","domain":"Module","connection_id":7}},
+          {"ph":"X","name":"loss","pid":1,"tid":2,"ts":9,"dur":0,
+           "args":{"Category":0,"Payload_type":0,"event_type":"marker"}},
+          {"ph":"X","name":"old","pid":1,"tid":2,"ts":10,"dur":0,"args":{"event_type":3}},
+          {"ph":"X","name":"no mark","pid":1,"tid":2,"ts":11,"dur":1,"args":{"domain":"x"}}])");
+  ASSERT_EQ(store.markers.size(), 3u);
+  EXPECT_EQ(store.markers.slice[0], store::SliceId{0});
+  EXPECT_EQ(store.markers.event_type[0], 2);
+  EXPECT_EQ(store.Text(store.markers.domain[0]), "Module");
+  EXPECT_EQ(store.markers.correlation[0], 7);
+  EXPECT_EQ(store.markers.event_type[1], 0);
+  EXPECT_EQ(store.Text(store.markers.domain[1]), "");
+  EXPECT_EQ(store.markers.correlation[1], store::kNone);
+  EXPECT_EQ(store.markers.event_type[2], 3);
+}
+
 TEST(ChromeTrace, TextAndNumberIdsNameTheSameTrack) {
   const TraceStore store = ReadJson(
       R"([{"ph":"X","name":"a","pid":1,"tid":"7","ts":1,"dur":1},{"ph":"X","name":"b","pid":"1","tid":7,"ts":2,"dur":1},)"

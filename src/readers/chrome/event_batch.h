@@ -63,6 +63,12 @@ struct EventBatch {
     int64_t device;
     int64_t stream;
   };
+  // A mark or range of mstx.
+  struct Marker {
+    uint32_t slice;
+    int64_t event_type;
+    uint32_t domain;
+  };
   // Ids of flows may exceed 64 bits: the key is a 128-bit hash of category and id text.
   struct Flow {
     uint64_t key_high;
@@ -124,6 +130,7 @@ struct EventBatch {
   std::vector<HostOp> host_ops;
   std::vector<Comm> comms;
   std::vector<Kernel> kernels;
+  std::vector<Marker> markers;
   std::vector<Flow> flows;
   std::vector<Counter> counters;
   std::vector<Instant> instants;
@@ -139,6 +146,7 @@ struct EventBatch {
     host_ops.clear();
     comms.clear();
     kernels.clear();
+    markers.clear();
     flows.clear();
     counters.clear();
     instants.clear();

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "store/marker_type.h"
 
 namespace steplens::readers {
 namespace {
@@ -114,6 +115,13 @@ void SetField(const char* key, std::string_view token, Event& event) {
     default:
       return;
   }
+}
+
+// A mark's event_type, which is written by name or by number.
+int64_t MarkerType(std::string_view text) {
+  const auto found = std::find(store::kMarkerTypes.begin(), store::kMarkerTypes.end(), text);
+  if (found == store::kMarkerTypes.end()) return ParseInt64(text).value_or(kNone);
+  return found - store::kMarkerTypes.begin();
 }
 
 bool IsKernelCategory(std::string_view category) {
@@ -281,6 +289,8 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
     comm.data_type = OptionalText(args.Find("data_type"));
     comm.count = args.Int("count");
     batch->comms.push_back(comm);
+  } else if (const auto kind = args.Find("event_type"); !kind.empty()) {
+    batch->markers.push_back({slice, MarkerType(kind), OptionalText(args.Find("domain"))});
   }
 }
 

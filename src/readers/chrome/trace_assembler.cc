@@ -86,7 +86,7 @@ struct TraceAssembler::Impl {
 
   void AppendSlices();
   void AppendHostOps(uint32_t first_slice);
-  void AppendComms(uint32_t first_slice);
+  void AppendDetails(uint32_t first_slice);
   void AppendFlows();
   void AppendCounters();
   void AppendMetas();
@@ -183,7 +183,7 @@ void TraceAssembler::Impl::AppendHostOps(uint32_t first_slice) {
   }
 }
 
-void TraceAssembler::Impl::AppendComms(uint32_t first_slice) {
+void TraceAssembler::Impl::AppendDetails(uint32_t first_slice) {
   for (const EventBatch::Comm& comm : batch->comms) {
     CommDetail detail;
     detail.slice = first_slice + comm.slice;
@@ -199,6 +199,11 @@ void TraceAssembler::Impl::AppendComms(uint32_t first_slice) {
   }
   for (const EventBatch::Kernel& kernel : batch->kernels) {
     kernels.push_back({first_slice + kernel.slice, kernel.device, kernel.stream});
+  }
+  for (const EventBatch::Marker& marker : batch->markers) {
+    const uint32_t slice = first_slice + marker.slice;
+    out.markers.Append({store::SliceId{slice}, marker.event_type, Text(marker.domain),
+                        out.slices.correlation[slice]});
   }
 }
 
@@ -254,7 +259,7 @@ void TraceAssembler::Append(const EventBatch& batch) {
   const auto first_slice = static_cast<uint32_t>(self.out.slices.size());
   self.AppendSlices();
   self.AppendHostOps(first_slice);
-  self.AppendComms(first_slice);
+  self.AppendDetails(first_slice);
   self.AppendFlows();
   self.AppendCounters();
   for (const EventBatch::Edge& edge : batch.edges) {
