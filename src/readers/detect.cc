@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 
-#include "base/json.h"
+#include "base/number.h"
 #include "format/framework.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/file_names.h"
-#include "readers/framework/framework.h"
+#include "readers/folder_listing.h"
+#include "readers/rank_files.h"
 #include "readers/sniff.h"
 
 namespace steplens::readers {
@@ -23,58 +23,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kOutputName = "ASCEND_PROFILER_OUTPUT";
 constexpr std::string_view kMsprofOutputName = "mindstudio_profiler_output";
 constexpr std::string_view kClusterOutputName = "cluster_analysis_output";
-
-// The files and folders directly below a folder, sorted by name so that results never depend on the
-// file system.
-struct Listing {
-  std::vector<std::string> files;
-  std::vector<std::string> folders;
-  bool HasFolder(std::string_view name) const {
-    return std::find(folders.begin(), folders.end(), name) != folders.end();
-  }
-};
-
-std::string Join(const std::string& folder, std::string_view name) {
-  return (fs::path(folder) / fs::path(name)).string();
-}
-
-std::string NameOf(const std::string& path) {
-  fs::path trimmed(path);
-  if (!trimmed.has_filename()) trimmed = trimmed.parent_path();
-  return trimmed.filename().string();
-}
-
-uint64_t SizeOf(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  return error ? 0 : static_cast<uint64_t>(size);
-}
-
-Result<Listing> List(const std::string& folder) {
-  Listing out;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    (it->is_directory(ignored) ? out.folders : out.files).push_back(it->path().filename().string());
-  }
-  if (error)
-    return Error{ErrorCode::kIo,
-                 fmt::format("{}: cannot list the folder: {}", folder, error.message())};
-  std::sort(out.files.begin(), out.files.end());
-  std::sort(out.folders.begin(), out.folders.end());
-  return out;
-}
-
-bool IsTraceName(std::string_view name) {
-  return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
-}
-
-// Reading order inside a rank: the trace first, since it is the largest and the others are appended
-// to it.
-void SortFiles(RankSource& rank) {
-  std::stable_sort(rank.files.begin(), rank.files.end(),
-                   [](const SourceFile& a, const SourceFile& b) { return a.role < b.role; });
-}
 
 class Detector {
  public:
@@ -154,9 +102,6 @@ class Detector {
     return {};
   }
 
-  static bool HasTrace(const Listing& listing) {
-    return std::any_of(listing.files.begin(), listing.files.end(), IsTraceName);
-  }
   // Result files of a rank without the usual folder around them.
   static bool HasResults(const Listing& listing) {
     return std::any_of(listing.files.begin(), listing.files.end(), [](const std::string& name) {
@@ -225,23 +170,6 @@ class Detector {
     return {};
   }
 
-  static void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
-    const Result<Listing> listing = List(folder);
-    if (!listing.ok()) return;
-    std::set<FrameworkFile> kinds;
-    for (const std::string& name : listing->files) {
-      const std::string path = Join(folder, name);
-      const FrameworkFile kind = ClassifyFrameworkFile(name);
-      if (kind == FrameworkFile::kUnknown) {
-        rank.ignored.push_back({path, SizeOf(path), false, "not a raw file that steplens reads"});
-      } else if (!kinds.insert(kind).second) {
-        rank.ignored.push_back({path, SizeOf(path), false, "a second file of its kind"});
-      } else {
-        rank.files.push_back({FileRole::kFramework, path, SizeOf(path)});
-      }
-    }
-  }
-
   void TakeExportedProf(const std::string& folder, RankSource& rank) {
     const Result<Listing> beside = List(folder);
     if (!beside.ok()) return Ignore(folder, beside.error().message);
@@ -293,87 +221,6 @@ class Detector {
     for (const std::string& sub : listing.folders)
       SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
     return {};
-  }
-
-  // profiler_info_<rank>.json and profiler_metadata.json.
-  void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
-    for (const std::string& name : listing.files) {
-      const TextFileKind kind = ClassifyTextFile(name);
-      if (kind != TextFileKind::kProfilerInfo && kind != TextFileKind::kProfilerMetadata) continue;
-      const std::string path = Join(folder, name);
-      rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
-      if (kind != TextFileKind::kProfilerInfo) continue;
-      if (const auto digits = MiddleOf(name, "profiler_info_", ".json")) {
-        rank.rank = ParseInt64(*digits).value_or(rank.rank);
-      }
-      const Result<ProfilerInfo> info = ReadProfilerInfo(path);
-      if (!info.ok()) continue;
-      if (info->rank_id != store::kNone) rank.rank = info->rank_id;
-      if (!info->level.empty()) rank.level = info->level;
-    }
-  }
-
-  // PROF_*/device_<n>/info.json.<n>: the rank, when it is not -1.
-  static void TakeDeviceInfo(const std::string& folder, const Listing& listing, RankSource& rank) {
-    for (const std::string& name : listing.folders) {
-      const auto device = MiddleOf(name, "device_", "");
-      if (!device) continue;
-      const std::string path = Join(Join(folder, name), fmt::format("info.json.{}", *device));
-      const Result<JsonDocument> info = JsonDocument::ReadFile(path);
-      if (!info.ok()) continue;
-      const auto id = info->root()["rank_id"].AsInt();
-      if (id && *id >= 0 && rank.rank == store::kNone) rank.rank = *id;
-      rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
-    }
-  }
-
-  void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
-    const bool has_whole_trace =
-        std::any_of(listing.files.begin(), listing.files.end(),
-                    [](const std::string& n) { return n == "trace_view.json"; });
-    for (const std::string& name : listing.files) {
-      const std::string path = Join(folder, name);
-      const auto add = [&](FileRole role) { rank.files.push_back({role, path, SizeOf(path)}); };
-      const auto ignore = [&](std::string reason) {
-        rank.ignored.push_back({path, SizeOf(path), false, std::move(reason)});
-      };
-      const auto pytorch = MiddleOf(name, "ascend_pytorch_profiler", ".db");
-      const auto mindspore = MiddleOf(name, "ascend_mindspore_profiler", ".db");
-      if (pytorch || mindspore) {
-        if (mindspore) rank.source = "ascend_ms";
-        const std::string_view suffix = pytorch ? *pytorch : *mindspore;
-        if (suffix.starts_with('_') && rank.rank == store::kNone) {
-          rank.rank = ParseInt64(suffix.substr(1)).value_or(store::kNone);
-        }
-        add(FileRole::kProfilerDb);
-      } else if (name == "analysis.db" || name == "communication_analyzer.db") {
-        add(FileRole::kAnalysisDb);
-      } else if (MiddleOf(name, "msprof_", ".db")) {
-        add(FileRole::kProfilerDb);
-      } else if (IsTraceName(name)) {
-        const bool is_copy = has_whole_trace && name != "trace_view.json";
-        is_copy ? ignore("trace_view.json has the same events") : add(FileRole::kTrace);
-      } else {
-        TakeOtherFile(name, path, add, ignore);
-      }
-    }
-  }
-
-  template <typename Add, typename Ignore>
-  static void TakeOtherFile(const std::string& name, const std::string& path, Add add,
-                            Ignore ignore) {
-    switch (ClassifyTextFile(name)) {
-      case TextFileKind::kUnknown:
-        return ignore(name == "analyse.done" ? "marker" : "not a result file that steplens knows");
-      case TextFileKind::kProfilerInfo:
-      case TextFileKind::kProfilerMetadata:
-      case TextFileKind::kDeviceInfo:
-        return;  // taken already
-      default:
-        break;
-    }
-    if (SizeOf(path) == 0) return ignore("the file is empty");
-    add(FileRole::kTextFile);
   }
 
   // A file that no known layout explains: by its content, each its own rank.
@@ -439,67 +286,13 @@ class Detector {
     return {};
   }
 
-  // Decides what is read when a rank has the same facts as text and as db, and files the rest under
-  // `ignored`.
   Status AddRank(RankSource rank) {
-    const auto has = [&](FileRole role) {
-      return std::any_of(rank.files.begin(), rank.files.end(),
-                         [&](const SourceFile& f) { return f.role == role; });
-    };
-    const auto drop = [&](FileRole role, const std::string& reason) {
-      std::erase_if(rank.files, [&](const SourceFile& file) {
-        if (file.role != role) return false;
-        rank.ignored.push_back({file.path, file.size_bytes, false, reason});
-        return true;
-      });
-    };
-    const bool has_trace = has(FileRole::kTrace);
-    if (has_trace)
-      drop(FileRole::kProfilerDb, "the same rank is read from its trace and csv files");
-    rank.format = has_trace || !has(FileRole::kProfilerDb) ? "text" : "db";
-    const bool any_text =
-        std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
-          const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
-          return file.role == FileRole::kTextFile && kind == TextFileKind::kStepTrace;
-        });
-    if (any_text)
-      drop(FileRole::kAnalysisDb, "the same results are read from the csv and json files");
-    if (rank.format == "text" && has(FileRole::kAnalysisDb) && !has_trace && rank.files.size() == 1)
-      rank.format = "db";
-    if (rank.format == "db") DropTextThatDbHas(rank);
-    const bool any_data =
-        std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
-          const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
-          const bool is_info = kind == TextFileKind::kProfilerInfo ||
-                               kind == TextFileKind::kProfilerMetadata ||
-                               kind == TextFileKind::kDeviceInfo || kind == TextFileKind::kUnknown;
-          return file.role != FileRole::kTextFile || !is_info;
-        });
-    if (!any_data) {
+    if (ChooseFiles(rank)) {
+      out_.ranks.push_back(std::move(rank));
+    } else {
       Ignore(rank.path, "a rank folder without result files (not analysed yet?)");
-      return {};
     }
-    SortFiles(rank);
-    out_.ranks.push_back(std::move(rank));
     return {};
-  }
-
-  // csv files beside a profiler db: those whose rows the db holds itself would be counted twice.
-  static void DropTextThatDbHas(RankSource& rank) {
-    std::erase_if(rank.files, [&](const SourceFile& file) {
-      if (file.role != FileRole::kTextFile) return false;
-      switch (ClassifyTextFile(NameOf(file.path))) {
-        case TextFileKind::kKernelDetails:
-        case TextFileKind::kOperatorMemory:
-        case TextFileKind::kMemoryRecord:
-        case TextFileKind::kModuleMemory:
-          rank.ignored.push_back(
-              {file.path, file.size_bytes, false, "the database has the same rows"});
-          return true;
-        default:
-          return false;
-      }
-    });
   }
 
   void Ignore(const std::string& path, std::string reason) {

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstring>
 #include <optional>
-#include <span>
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "readers/chrome/event_tokens.h"
 #include "store/marker_type.h"
 
 namespace steplens::readers {
@@ -18,104 +15,6 @@ namespace {
 
 using store::IssueKind;
 using store::kNone;
-
-// Compares a key, which ends with a quote in the text, with a literal of N - 1 characters.
-template <size_t N>
-bool KeyIs(const char* key, const char (&literal)[N]) {
-  return std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
-}
-
-// A scalar as it stands in the text: quotes removed, blanks around it too.
-inline std::string_view Bare(std::string_view token) {
-  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
-  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
-    token = token.substr(1, token.size() - 2);
-  }
-  return token;
-}
-
-// The value of one member of `args`.
-struct Arg {
-  const char* key = nullptr;
-  std::string_view raw;  // scalars: quotes kept; objects and arrays: the whole text
-};
-
-// The args of one event. More than kMax are rare and of no use here.
-struct Args {
-  static constexpr size_t kMax = 40;
-  std::array<Arg, kMax> items;
-  size_t count = 0;
-
-  template <size_t N>
-  std::string_view Find(const char (&literal)[N]) const {
-    for (size_t i = 0; i < count; ++i) {
-      if (KeyIs(items[i].key, literal)) return Bare(items[i].raw);
-    }
-    return {};
-  }
-  template <size_t N>
-  int64_t Int(const char (&literal)[N]) const {
-    return ParseInt64(Find(literal)).value_or(kNone);
-  }
-};
-
-// The fields of one event, as tokens of the text.
-struct Event {
-  std::string_view ph, name, category, pid, tid, ts, dur, id;
-  std::string_view args_text;
-  Args args;
-  void Clear() {
-    ph = name = category = pid = tid = ts = dur = id = args_text = {};
-    args.count = 0;
-  }
-};
-
-// At the opening brace. Sets the args and their text.
-bool ParseArgs(TokenCursor& tokens, Event& event) {
-  Args& out = event.args;
-  out.count = 0;
-  const char* const begin = tokens.Take('{');
-  const char* end = tokens.Take('}');
-  while (end == nullptr) {
-    const char* key = tokens.Take('"');
-    if (key == nullptr || tokens.Take(':') == nullptr) return false;
-    const std::string_view raw = tokens.TakeValue();
-    if (raw.empty()) return false;
-    if (out.count < Args::kMax) out.items[out.count++] = {key + 1, raw};
-    if (tokens.Take(',') != nullptr) continue;
-    end = tokens.Take('}');
-    if (end == nullptr) return false;
-  }
-  event.args_text = {begin, static_cast<size_t>(end + 1 - begin)};
-  return true;
-}
-
-void SetField(const char* key, std::string_view token, Event& event) {
-  switch (key[0]) {
-    case 'p':
-      if (KeyIs(key, "ph")) event.ph = Bare(token);
-      if (KeyIs(key, "pid")) event.pid = Bare(token);
-      return;
-    case 't':
-      if (KeyIs(key, "ts")) event.ts = Bare(token);
-      if (KeyIs(key, "tid")) event.tid = Bare(token);
-      return;
-    case 'n':
-      if (KeyIs(key, "name")) event.name = Bare(token);
-      return;
-    case 'd':
-      if (KeyIs(key, "dur")) event.dur = Bare(token);
-      return;
-    case 'c':
-      if (KeyIs(key, "cat")) event.category = Bare(token);
-      return;
-    case 'i':
-      if (KeyIs(key, "id")) event.id = Bare(token);
-      return;
-    default:
-      return;
-  }
-}
 
 // A mark's event_type, which is written by name or by number.
 int64_t MarkerType(std::string_view text) {
@@ -171,7 +70,6 @@ struct EventParser::Impl {
       track_slots;  // open addressing: (pid, tid) -> track + 1
 
   bool ParseAll(std::string_view text);
-  bool ParseEvent();
   void Dispatch();
   void AddSlice();
   void AddDetails(uint32_t slice);
@@ -434,28 +332,6 @@ void EventParser::Impl::Dispatch() {
   }
 }
 
-// At the opening brace.
-bool EventParser::Impl::ParseEvent() {
-  event.Clear();
-  tokens.Take('{');
-  if (tokens.Take('}') == nullptr) {
-    do {
-      const char* key = tokens.Take('"');
-      if (key == nullptr || tokens.Take(':') == nullptr) return false;
-      if (tokens.Peek() == '{' && KeyIs(key + 1, "args")) {
-        if (!ParseArgs(tokens, event)) return false;
-        continue;
-      }
-      const std::string_view raw = tokens.TakeValue();
-      if (raw.empty()) return false;
-      SetField(key + 1, raw, event);
-    } while (tokens.Take(',') != nullptr);
-    if (tokens.Take('}') == nullptr) return false;
-  }
-  Dispatch();
-  return true;
-}
-
 bool EventParser::Impl::ParseAll(std::string_view text) {
   if (!index.Build(text)) return false;
   tokens = TokenCursor(text, index);
@@ -463,7 +339,8 @@ bool EventParser::Impl::ParseAll(std::string_view text) {
   if (tokens.Take(']') == nullptr) {
     do {
       if (tokens.Peek() == '{') {
-        if (!ParseEvent()) return false;
+        if (!ParseEvent(tokens, event)) return false;
+        Dispatch();
         continue;
       }
       if (tokens.TakeValue().empty()) return false;
@@ -486,79 +363,6 @@ bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batc
   impl_->last_track_key = ~uint64_t{0};
   impl_->track_slots.assign(256, {0, 0});
   return impl_->ParseAll(text);
-}
-
-namespace {
-
-// The value of the four hexadecimal digits at text[i]; nothing if there are none.
-std::optional<uint32_t> ParseHex4(std::string_view text, size_t i) {
-  uint32_t value = 0;
-  if (i + 4 > text.size()) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 4, value, 16);
-  if (error != std::errc() || end != text.data() + i + 4) return std::nullopt;
-  return value;
-}
-
-void AppendUtf8(std::string& out, uint32_t code) {
-  const auto tail = [&](uint32_t shift) {
-    out += static_cast<char>(0x80 | ((code >> shift) & 0x3F));
-  };
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xF0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
-// Appends what the escape at raw[i], a backslash, stands for and moves behind it. False if it means
-// nothing.
-bool AppendEscape(std::string_view raw, size_t& i, std::string& out) {
-  constexpr std::string_view kLetters = "\"\\/bfnrt";
-  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-  if (i + 1 >= raw.size()) return false;
-  const char letter = raw[i + 1];
-  if (const size_t found = kLetters.find(letter); found != std::string_view::npos) {
-    out += kMeanings[found];
-    i += 2;
-    return true;
-  }
-  const auto unit = letter == 'u' ? ParseHex4(raw, i + 2) : std::nullopt;
-  if (!unit) return false;
-  i += 6;
-  if (*unit < 0xD800 || *unit > 0xDFFF) {
-    AppendUtf8(out, *unit);
-    return true;
-  }
-  const auto low = raw.substr(i, 2) == "\\u" ? ParseHex4(raw, i + 2) : std::nullopt;
-  if (*unit > 0xDBFF || !low || *low < 0xDC00 || *low > 0xDFFF) return false;
-  AppendUtf8(out, 0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00));
-  i += 6;
-  return true;
-}
-
-}  // namespace
-
-std::string UnescapeJson(std::string_view raw) {
-  std::string out;
-  out.reserve(raw.size());
-  size_t i = 0;
-  while (i < raw.size()) {
-    const size_t plain_end = std::min(raw.find('\\', i), raw.size());
-    out += raw.substr(i, plain_end - i);
-    i = plain_end;
-    if (i < raw.size() && !AppendEscape(raw, i, out)) return std::string(raw);
-  }
-  return out;
 }
 
 }  // namespace steplens::readers

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "readers/chrome/event_batch.h"
@@ -29,9 +28,5 @@ class EventParser {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// The text behind a raw JSON string: escapes resolved. A text with an escape that means nothing (a
-// lone surrogate) is given back as it is.
-std::string UnescapeJson(std::string_view raw);
 
 }  // namespace steplens::readers

@@ -14,8 +14,9 @@
 #include "base/number.h"
 #include "base/saturate.h"
 #include "readers/chrome/comm_events.h"
-#include "readers/chrome/event_parser.h"
+#include "readers/chrome/event_batch.h"
 #include "readers/chrome/flow_pairing.h"
+#include "readers/chrome/json_escape.h"
 #include "readers/chrome/memory_events.h"
 
 namespace steplens::readers {

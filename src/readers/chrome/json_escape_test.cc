@@ -1,4 +1,4 @@
-#include "readers/chrome/event_parser.h"
+#include "readers/chrome/json_escape.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,182 @@
+#include "readers/rank_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/json.h"
+#include "base/number.h"
+#include "readers/ascend_text/ascend_text.h"
+#include "readers/file_names.h"
+#include "readers/framework/framework.h"
+
+namespace steplens::readers {
+namespace {
+
+bool IsTraceName(std::string_view name) {
+  return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
+}
+
+template <typename Add, typename Ignore>
+void TakeOtherFile(const std::string& name, const std::string& path, Add add, Ignore ignore) {
+  switch (ClassifyTextFile(name)) {
+    case TextFileKind::kUnknown:
+      return ignore(name == "analyse.done" ? "marker" : "not a result file that steplens knows");
+    case TextFileKind::kProfilerInfo:
+    case TextFileKind::kProfilerMetadata:
+    case TextFileKind::kDeviceInfo:
+      return;  // taken already
+    default:
+      break;
+  }
+  if (SizeOf(path) == 0) return ignore("the file is empty");
+  add(FileRole::kTextFile);
+}
+
+// csv files beside a profiler db: those whose rows the db holds itself would be counted twice.
+void DropTextThatDbHas(RankSource& rank) {
+  std::erase_if(rank.files, [&](const SourceFile& file) {
+    if (file.role != FileRole::kTextFile) return false;
+    switch (ClassifyTextFile(NameOf(file.path))) {
+      case TextFileKind::kKernelDetails:
+      case TextFileKind::kOperatorMemory:
+      case TextFileKind::kMemoryRecord:
+      case TextFileKind::kModuleMemory:
+        rank.ignored.push_back(
+            {file.path, file.size_bytes, false, "the database has the same rows"});
+        return true;
+      default:
+        return false;
+    }
+  });
+}
+
+}  // namespace
+
+bool HasTrace(const Listing& listing) {
+  return std::any_of(listing.files.begin(), listing.files.end(), IsTraceName);
+}
+
+void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
+  for (const std::string& name : listing.files) {
+    const TextFileKind kind = ClassifyTextFile(name);
+    if (kind != TextFileKind::kProfilerInfo && kind != TextFileKind::kProfilerMetadata) continue;
+    const std::string path = Join(folder, name);
+    rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
+    if (kind != TextFileKind::kProfilerInfo) continue;
+    if (const auto digits = MiddleOf(name, "profiler_info_", ".json")) {
+      rank.rank = ParseInt64(*digits).value_or(rank.rank);
+    }
+    const Result<ProfilerInfo> info = ReadProfilerInfo(path);
+    if (!info.ok()) continue;
+    if (info->rank_id != store::kNone) rank.rank = info->rank_id;
+    if (!info->level.empty()) rank.level = info->level;
+  }
+}
+
+void TakeDeviceInfo(const std::string& folder, const Listing& listing, RankSource& rank) {
+  for (const std::string& name : listing.folders) {
+    const auto device = MiddleOf(name, "device_", "");
+    if (!device) continue;
+    const std::string path = Join(Join(folder, name), fmt::format("info.json.{}", *device));
+    const Result<JsonDocument> info = JsonDocument::ReadFile(path);
+    if (!info.ok()) continue;
+    const auto id = info->root()["rank_id"].AsInt();
+    if (id && *id >= 0 && rank.rank == store::kNone) rank.rank = *id;
+    rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
+  }
+}
+
+void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
+  const Result<Listing> listing = List(folder);
+  if (!listing.ok()) return;
+  std::set<FrameworkFile> kinds;
+  for (const std::string& name : listing->files) {
+    const std::string path = Join(folder, name);
+    const FrameworkFile kind = ClassifyFrameworkFile(name);
+    if (kind == FrameworkFile::kUnknown) {
+      rank.ignored.push_back({path, SizeOf(path), false, "not a raw file that steplens reads"});
+    } else if (!kinds.insert(kind).second) {
+      rank.ignored.push_back({path, SizeOf(path), false, "a second file of its kind"});
+    } else {
+      rank.files.push_back({FileRole::kFramework, path, SizeOf(path)});
+    }
+  }
+}
+
+void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
+  const bool has_whole_trace =
+      std::any_of(listing.files.begin(), listing.files.end(),
+                  [](const std::string& n) { return n == "trace_view.json"; });
+  for (const std::string& name : listing.files) {
+    const std::string path = Join(folder, name);
+    const auto add = [&](FileRole role) { rank.files.push_back({role, path, SizeOf(path)}); };
+    const auto ignore = [&](std::string reason) {
+      rank.ignored.push_back({path, SizeOf(path), false, std::move(reason)});
+    };
+    const auto pytorch = MiddleOf(name, "ascend_pytorch_profiler", ".db");
+    const auto mindspore = MiddleOf(name, "ascend_mindspore_profiler", ".db");
+    if (pytorch || mindspore) {
+      if (mindspore) rank.source = "ascend_ms";
+      const std::string_view suffix = pytorch ? *pytorch : *mindspore;
+      if (suffix.starts_with('_') && rank.rank == store::kNone) {
+        rank.rank = ParseInt64(suffix.substr(1)).value_or(store::kNone);
+      }
+      add(FileRole::kProfilerDb);
+    } else if (name == "analysis.db" || name == "communication_analyzer.db") {
+      add(FileRole::kAnalysisDb);
+    } else if (MiddleOf(name, "msprof_", ".db")) {
+      add(FileRole::kProfilerDb);
+    } else if (IsTraceName(name)) {
+      const bool is_copy = has_whole_trace && name != "trace_view.json";
+      is_copy ? ignore("trace_view.json has the same events") : add(FileRole::kTrace);
+    } else {
+      TakeOtherFile(name, path, add, ignore);
+    }
+  }
+}
+
+void SortFiles(RankSource& rank) {
+  std::stable_sort(rank.files.begin(), rank.files.end(),
+                   [](const SourceFile& a, const SourceFile& b) { return a.role < b.role; });
+}
+
+bool ChooseFiles(RankSource& rank) {
+  const auto has = [&](FileRole role) {
+    return std::any_of(rank.files.begin(), rank.files.end(),
+                       [&](const SourceFile& f) { return f.role == role; });
+  };
+  const auto drop = [&](FileRole role, const std::string& reason) {
+    std::erase_if(rank.files, [&](const SourceFile& file) {
+      if (file.role != role) return false;
+      rank.ignored.push_back({file.path, file.size_bytes, false, reason});
+      return true;
+    });
+  };
+  const bool has_trace = has(FileRole::kTrace);
+  if (has_trace) drop(FileRole::kProfilerDb, "the same rank is read from its trace and csv files");
+  rank.format = has_trace || !has(FileRole::kProfilerDb) ? "text" : "db";
+  const bool any_text =
+      std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
+        const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
+        return file.role == FileRole::kTextFile && kind == TextFileKind::kStepTrace;
+      });
+  if (any_text)
+    drop(FileRole::kAnalysisDb, "the same results are read from the csv and json files");
+  if (rank.format == "text" && has(FileRole::kAnalysisDb) && !has_trace && rank.files.size() == 1)
+    rank.format = "db";
+  if (rank.format == "db") DropTextThatDbHas(rank);
+  const bool any_data =
+      std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
+        const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
+        const bool is_info = kind == TextFileKind::kProfilerInfo ||
+                             kind == TextFileKind::kProfilerMetadata ||
+                             kind == TextFileKind::kDeviceInfo || kind == TextFileKind::kUnknown;
+        return file.role != FileRole::kTextFile || !is_info;
+      });
+  if (any_data) SortFiles(rank);
+  return any_data;
+}
+
+}  // namespace steplens::readers
