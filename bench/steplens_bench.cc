@@ -21,6 +21,7 @@
 
 #include "analysis/breakdown/breakdown.h"
 #include "base/file.h"
+#include "base/large_pages.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/chrome/chrome_trace.h"
@@ -253,6 +254,7 @@ void Breakdown(size_t events, const std::string& format) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  UseLargePages();  // as the program does
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2)
     Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS|FORM]");

@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "base/cancel.h"
+#include "base/large_pages.h"
 #include "cli/command.h"
 
 namespace {
@@ -18,6 +19,7 @@ void OnInterrupt(int signal_number) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  steplens::UseLargePages();
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write, not the end
   return steplens::cli::RunProgram(argc, argv);
