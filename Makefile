@@ -5,7 +5,7 @@
 SETUP ?= scripts/setup
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-FUZZ_SECONDS ?= 15
+FUZZ_SECONDS ?= 30
 FILES ?= $(CURDIR)/src/.*(?<!_test)\.cc$$
 
 BUILD := cmake --build
