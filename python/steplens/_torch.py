@@ -16,9 +16,6 @@ from . import _groups, _log
 from ._config import Config
 
 _LIBRARY = "libsteplens_torch.so"
-# Set to 1: operators carry the addresses of their tensors, for the memory timeline's categories. Their texts hardly repeat, which
-# makes an operator several times as expensive.
-_TENSORS = "STEPLENS_RECORD_TENSORS"
 _library: Optional[ctypes.CDLL] = None
 _told = False
 
@@ -111,8 +108,7 @@ class Operators:
             return
         config = self._config
         shapes = self._details and config.record_shapes
-        tensors = self._wants_tensors() and os.environ.get(_TENSORS) == "1"
-        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(tensors),
+        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(self._wants_tensors()),
                            int(_groups.initialised()), int(config.profile_memory), int(config.mstx), local_rank(),
                            self._stacks.stack_function() if self._stacks is not None else None)
         _groups.tell(library)
