@@ -21,11 +21,11 @@ import sys
 import time
 from typing import Optional
 
-from ... import _log, _rank
+from ... import _launchers, _log, _optimizers, _rank
 from ..._channel import FILE_NAME, Channel, StampedLayout, read_config, write_default
 from ..._check import is_int
 from ..._session import Source
-from . import _dynamic_config, _optimizer, _output
+from . import _dynamic_config, _output
 from ._dynamic_config import DynamicConfig
 from ._handler import _TraceHandler
 from ._schedule import quiet_schedule
@@ -35,8 +35,7 @@ __all__ = ["apply_daemon_text", "init", "set_state", "start", "status", "step"]
 
 _SHM_PREFIX = "DynamicProfileNpuShm"
 _FIRST_INTERVAL_S = 2.0
-_LAUNCHERS = ("torchrun", "torch_npu_run", "vllm")
-_LAUNCH_MODULES = ("torch.distributed.run", "torch.distributed.launch", "torch_npu.distributed.run")
+_LAUNCHERS = (*_launchers.PROGRAMS, "vllm")
 _UNINITIALISED, _IDLE, _RUNNING, _READY = -1, 0, 1, 2
 
 
@@ -234,12 +233,7 @@ def _file_logger(path: str) -> logging.Logger:
 
 def _is_launcher() -> bool:
     """Launchers start the workers; they have no steps of their own."""
-    if "RANK" in os.environ:
-        return False
-    words = getattr(sys, "orig_argv", sys.argv)
-    names = {os.path.basename(word) for word in words[:3]}
-    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
-    return bool(names & set(_LAUNCHERS)) or module in _LAUNCH_MODULES
+    return _launchers.is_launcher(sys.orig_argv, os.environ, _LAUNCHERS, at_most=3)
 
 
 _dynamic = _DynamicProfile()
@@ -290,7 +284,7 @@ def _start_from_environment() -> None:
     if _is_launcher() or _log.in_conflict():
         return
     try:
-        _optimizer.on_optimizer_step(step)
+        _optimizers.follow_last(step)
     except ImportError:
         _log.error("PROF_CONFIG_PATH is set, but PyTorch cannot be imported; nothing is recorded.")
         return
