@@ -12,7 +12,7 @@ import re
 import sys
 from typing import Any, Optional
 
-from . import _groups, _log
+from . import _groups, _log, _rank
 from ._config import Config
 
 _LIBRARY = "libsteplens_torch.so"
@@ -82,11 +82,6 @@ def adapter() -> Optional[ctypes.CDLL]:
     return _library
 
 
-def local_rank() -> int:
-    text = os.environ.get("LOCAL_RANK", "0")
-    return int(text) if text.isascii() and text.isdigit() else 0
-
-
 class Operators:
     """Operators, memory and collectives while started. `stacks` gives the address of the function that tells stacks."""
 
@@ -109,7 +104,7 @@ class Operators:
         config = self._config
         shapes = self._details and config.record_shapes
         options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(self._wants_tensors()),
-                           int(_groups.initialised()), int(config.profile_memory), int(config.mstx), local_rank(),
+                           int(_groups.initialised()), int(config.profile_memory), int(config.mstx), _rank.local_rank(),
                            self._stacks.stack_function() if self._stacks is not None else None)
         _groups.tell(library)
         if library.slt_start(ctypes.byref(options)) != 0:
