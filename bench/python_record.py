@@ -11,6 +11,7 @@ import contextlib
 import gc
 import os
 import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -21,7 +22,8 @@ from steplens import _native, _ranges
 from steplens._capture import Capture
 from steplens._config import Config
 
-OPERATORS = 150  # calls of an operator in one burst: short, so that some bursts are undisturbed
+CALLS = 150  # of an operator in one burst: short, so that some bursts are undisturbed
+STEPS = 3  # of the model in one burst
 RANGES = 2000
 SWITCHES = [("times", {}), ("shapes", {"record_shapes": True}),
             ("shapes, memory, stacks", {"record_shapes": True, "profile_memory": True, "with_stack": True})]
@@ -33,16 +35,46 @@ def thread_ns(function):
     return time.thread_time_ns() - begin
 
 
-def small_operators():
-    """Each call is one recorded operator with two tensors and, with memory, one allocation and one free."""
+class Loop:
+    """Something that calls operators. `operators`: how many are recorded in one burst."""
+
+    def __init__(self, name, run, operators):
+        self.name = name
+        self.run = run
+        self.operators = operators
+
+    def burst_ns(self):
+        self.run()  # warm
+        return thread_ns(self.run) / self.operators
+
+
+def loops():
+    """Out of place (each call allocates and frees), in place, and the training step of a small model."""
     x, y = torch.ones(8), torch.ones(8)
-    for _ in range(OPERATORS):
-        x.mul(y)
 
+    def out_of_place():
+        for _ in range(CALLS):
+            x.mul(y)
 
-def burst_ns():
-    small_operators()  # warm
-    return thread_ns(small_operators) / OPERATORS
+    def in_place():
+        for _ in range(CALLS):
+            x.add_(y)
+
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8))
+    optimizer = torch.optim.Adam(model.parameters(), foreach=False)
+    data = torch.randn(4, 8)
+
+    def steps():
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            model(data).sum().backward()
+            optimizer.step()
+
+    steps()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as counted:
+        steps()
+    return [Loop("x.mul(y)", out_of_place, CALLS), Loop("x.add_(y)", in_place, CALLS),
+            Loop("step of a small MLP", steps, len(counted.events()))]
 
 
 @contextlib.contextmanager
@@ -56,35 +88,32 @@ def steplens_capture(folder, **switches):
         capture.discard()
 
 
-def steplens_burst(capture):
+def steplens_burst(capture, loop):
     capture.start()
-    cost = burst_ns()
+    cost = loop.burst_ns()
     capture.stop()
     return cost
 
 
-def torch_burst(switches):
+def torch_burst(switches, loop):
     profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **switches)
     profiler.start()
-    cost = burst_ns()
+    cost = loop.burst_ns()
     torch.autograd._disable_profiler()  # without its post-processing, which is measured on its own
     profiler.profiler.entered = False
     profiler.profiler = None
     return cost
 
 
-def added_per_operator(folder, repeat):
-    """{switches: (undisturbed, steplens, torch)} in ns per call of an operator."""
-    out = {}
-    for name, switches in SWITCHES:
-        plain, ours, theirs = [], [], []
-        with steplens_capture(folder, **switches) as capture:
-            for _ in range(repeat):
-                plain.append(burst_ns())
-                ours.append(steplens_burst(capture))
-                theirs.append(torch_burst(switches))
-        out[name] = (min(plain), min(ours) - min(plain), min(theirs) - min(plain))
-    return out
+def added_per_operator(folder, repeat, switches, loop):
+    """(undisturbed, added by steplens, added by torch) in ns per operator."""
+    plain, ours, theirs = [], [], []
+    with steplens_capture(folder, **switches) as capture:
+        for _ in range(repeat):
+            plain.append(loop.burst_ns())
+            ours.append(steplens_burst(capture, loop))
+            theirs.append(torch_burst(switches, loop))
+    return min(plain), min(ours) - min(plain), min(theirs) - min(plain)
 
 
 def model_step(model, optimizer, data):
@@ -119,19 +148,43 @@ def closing_times(folder):
     return ours, time.perf_counter() - begin
 
 
-def idle_share(repeat):
-    """How much slower the loop is with a profiler constructed and not recording, in percent."""
+def idle_share(rounds):
+    """How much slower a step of 1000 small operators is with a profiler that is started and does not record, in percent.
+
+    In each round such steps and steps without a profiler take turns; a round gives the ratio of the best of each. The median over all
+    rounds is returned, and, measured in the same way, how far two kinds of steps without a profiler seem apart: what lies below that
+    is noise.
+    """
     import steplens.torch_npu as torch_npu
 
-    steps = torch_npu.profiler.schedule(wait=1000, warmup=1, active=1)
-    plain, with_profiler = [], []
-    for _ in range(repeat):
-        plain += [burst_ns() for _ in range(3)]
-        profiler = torch_npu.profiler.profile(schedule=steps)
-        profiler.start()
-        with_profiler += [burst_ns() for _ in range(3)]
-        profiler.stop()
-    return 100.0 * (min(with_profiler) - min(plain)) / min(plain)
+    x, y = torch.ones(8), torch.ones(8)
+
+    def plain_step():
+        for _ in range(1000):
+            x.mul(y)
+
+    def idle_step():
+        plain_step()
+        profiler.step()
+
+    schedule = torch_npu.profiler.schedule(wait=10**9, warmup=1, active=1)
+    idle, nothing = [], []
+    for _ in range(rounds):
+        best = {}
+        for _ in range(5):
+            for kind in ("plain", "idle", "again"):
+                profiler = torch_npu.profiler.profile(schedule=schedule)
+                profiler.start()
+                if kind != "idle":
+                    profiler.stop()  # memory looks the same for all kinds
+                plain_step()  # warm
+                cost = thread_ns(idle_step if kind == "idle" else plain_step)
+                if kind == "idle":
+                    profiler.stop()
+                best[kind] = min(cost, best.get(kind, cost))
+        idle.append(best["idle"] / best["plain"] - 1)
+        nothing.append(best["again"] / best["plain"] - 1)
+    return 100 * statistics.median(idle), 100 * abs(statistics.median(nothing))
 
 
 def range_costs(folder, repeat):
@@ -178,13 +231,17 @@ def main():
 
     try:
         print(f"undisturbed operator and time added, ns of CPU time, best of {repeat}:")
-        for name, (plain, ours, theirs) in added_per_operator(folder, repeat).items():
-            print(f"  {name:<26} operator {plain:7.0f}   steplens {ours:+7.0f}   torch.profiler {theirs:+7.0f}")
-            report(f"added per operator, {name}: share of torch.profiler's", ours / theirs, "", 0.75)
+        for loop in loops():
+            for name, switches in SWITCHES:
+                plain, ours, theirs = added_per_operator(folder, repeat, switches, loop)
+                print(f"  {loop.name}, {name}: operator {plain:.0f}, steplens {ours:+.0f}, torch.profiler {theirs:+.0f}")
+                report(f"{loop.name}, {name}: share of torch.profiler's", ours / theirs, "", 0.75)
         ours, theirs = closing_times(folder)
         print(f"closing 5 steps: steplens {ours * 1e3:.1f} ms, torch.profiler {theirs * 1e3:.1f} ms")
         report("closing: share of torch.profiler's", ours / theirs, "", 0.05)
-        report("idle profiler slows the loop by", idle_share(repeat), "%", 0.2)
+        idle, nothing = idle_share(repeat)
+        print(f"two equal steps differ by {nothing:.2f} % when measured like the idle profiler")
+        report("idle profiler slows a step of 1000 operators by", idle, "%", 0.2)
         calls, contexts = range_costs(folder, repeat)
         report("range_begin + range_end", calls, "ns", 200)
         print(f"with steplens.range(...):          {contexts:.0f} ns")

@@ -108,6 +108,29 @@ typedef struct sl_field {
   sl_string text;
 } sl_field;
 
+/* The inputs of an operator as words, so that making texts of them is left to the writer. Per input one word from
+ * SL_INPUT and what its kind says:
+ *   SL_INPUT_OTHER, SL_INPUT_BOOL ... SL_INPUT_COMPLEX   nothing: no tensor
+ *   SL_INPUT_LIST       the number of tensors, then that many tensors (with sl_op.with_tensors only)
+ *   SL_INPUT_TENSOR...  `dimensions` sizes; with sl_op.with_tensors before them the address of the tensor and, if it has one, of its
+ *                       storage, and after them, if it is strided, as many strides
+ * `type` is the text of the list of types: "float", "Scalar", ... */
+enum sl_input_kind {
+  SL_INPUT_OTHER = 0,
+  SL_INPUT_BOOL = 1,
+  SL_INPUT_INT = 2,
+  SL_INPUT_DOUBLE = 3,
+  SL_INPUT_COMPLEX = 4,
+  SL_INPUT_LIST = 5,
+  SL_INPUT_TENSOR = 8, /* or these two bits */
+  SL_INPUT_HAS_STORAGE = 1,
+  SL_INPUT_STRIDED = 2
+};
+/* Bits: type 24, dimensions 12, kind 4, element size 8, device type 8, device index 8. */
+#define SL_INPUT(type, dimensions, kind, element_size, device_type, device_index)                                    \
+  ((uint64_t)(type) | (uint64_t)(dimensions) << 24 | (uint64_t)(kind) << 36 | (uint64_t)(element_size) << 40 |       \
+   (uint64_t)(uint8_t)(device_type) << 48 | (uint64_t)(uint8_t)(device_index) << 56)
+
 typedef struct sl_op {
   sl_ticks start;
   sl_ticks end;
@@ -117,14 +140,17 @@ typedef struct sl_op {
   uint64_t forward_thread; /* 0: a forward operator */
   uint8_t scope;           /* 0 function, 1 backward function, 7 user scope, ... */
   uint8_t is_async;
+  uint8_t with_tensors; /* of `inputs`: tensors come with addresses and strides */
   sl_string name;
-  sl_string dtypes;      /* "float;long int;None" */
   sl_string call_stack;  /* frames, innermost first, joined by ';' */
   sl_string modules;     /* module hierarchy joined by ';' */
+  sl_string dtypes;      /* "float;long int;None" */
   const int64_t* shapes; /* per input: the number of dimensions (-1: not a tensor), then these; written as "2,3;;4" */
   uint32_t shape_words;  /* length of `shapes` */
   uint32_t field_count;
   const sl_field* fields;
+  const uint64_t* inputs; /* instead of `dtypes` and `shapes` */
+  uint32_t input_words;   /* length of `inputs`; 0: none */
 } sl_op;
 SL_API void sl_record_op(const sl_op* op);
 

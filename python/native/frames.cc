@@ -22,7 +22,9 @@ PyObject* FirstLocal(const _PyInterpreterFrame* frame) {
   return self;
 }
 
-size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
+}  // namespace
+
+size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, size_t max) {
   size_t count = 0;
   const _PyInterpreterFrame* frame = thread->cframe ? thread->cframe->current_frame : nullptr;
   for (; frame && count < max; frame = frame->previous) {
@@ -31,6 +33,7 @@ size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
         _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
     if (instruction < 0) continue;  // being entered
     PyObject* self = IsModuleCode(code) ? FirstLocal(frame) : nullptr;
+    places[count] = frame;
     out[count++] = {code, instruction, self ? Py_TYPE(self) : nullptr};
   }
   return count;
@@ -38,13 +41,16 @@ size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
 
 #else
 
-size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
+}  // namespace
+
+size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, size_t max) {
   size_t count = 0;
   const PyGILState_STATE state = PyGILState_Ensure();
   PyFrameObject* frame = PyThreadState_GetFrame(thread);
   while (frame && count < max) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     PyObject* self = IsModuleCode(code) ? ModuleOf(frame) : nullptr;
+    places[count] = frame;
     out[count++] = {code, PyFrame_GetLasti(frame), self ? Py_TYPE(self) : nullptr};
     Py_DECREF(code);  // the frame keeps it
     PyFrameObject* back = PyFrame_GetBack(frame);
@@ -58,8 +64,6 @@ size_t ReadFrames(PyThreadState* thread, Frame* out, size_t max) {
 
 #endif
 
-}  // namespace
-
 void SetModuleCode(PyCodeObject* code) {
   Py_XINCREF(code);
   PyCodeObject* before = module_code.exchange(code);
@@ -68,11 +72,6 @@ void SetModuleCode(PyCodeObject* code) {
 
 bool IsModuleCode(const PyCodeObject* code) {
   return code == module_code.load(std::memory_order_relaxed);
-}
-
-size_t CurrentFrames(Frame* out, size_t max) {
-  PyThreadState* thread = PyGILState_GetThisThreadState();
-  return thread ? ReadFrames(thread, out, max) : 0;
 }
 
 PyObject* ModuleOf(PyFrameObject* frame) {

@@ -85,7 +85,7 @@ uint64_t KeyOfBuiltin(PyObject* function) {
   }
   // Methods of many objects share a definition, and its first name stands for all.
   const PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-  if (named_builtins.insert(definition).second)
+  if (!IsRecent(definition) && named_builtins.insert(definition).second)
     Name(reinterpret_cast<uint64_t>(definition), BuiltinText(function));
   return reinterpret_cast<uint64_t>(definition);
 }
@@ -138,6 +138,7 @@ int Hook(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
   if (depth.epoch != epoch) EnterCapture(frame, what, &depth);
   switch (what) {
     case PyTrace_CALL: {
+      FrameEntered();
       const uint64_t key = KeyOfFrame(frame);
       ++depth.own;
       sl_record_python(sl_now(), key, kCall);
@@ -150,6 +151,7 @@ int Hook(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
       break;
     }
     case PyTrace_RETURN:
+      FrameLeft();
       Returned(&depth, kReturn);
       break;
     case PyTrace_C_RETURN:
@@ -222,7 +224,7 @@ PyObject* StacksBegin(PyObject*, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "ppO:stacks_begin", &stacks, &modules, &module_code))
     return nullptr;
   SetModuleCode(PyCode_Check(module_code) ? reinterpret_cast<PyCodeObject*>(module_code) : nullptr);
-  BeginStacks(stacks, modules);
+  BeginStacks(stacks, modules, Hook);
   return PyLong_FromUnsignedLongLong(reinterpret_cast<uint64_t>(&CurrentStack));
 }
 

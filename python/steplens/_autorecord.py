@@ -17,11 +17,10 @@ import sys
 import uuid
 from typing import Any, Callable, Optional
 
-from . import _analyse, _control, _log, _paths, _rank, _session, _steps
+from . import _analyse, _control, _launchers, _log, _paths, _rank, _session, _steps
 
 VARIABLE = "STEPLENS_RECORD"
-_LAUNCHERS = ("torchrun", "torch_npu_run", "torch-model-archiver", "accelerate", "deepspeed")
-_LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "torch_npu.distributed.run")
+_LAUNCHERS = (*_launchers.PROGRAMS, "torch-model-archiver", "accelerate", "deepspeed")
 _recorder: Optional["Recorder"] = None
 
 
@@ -30,12 +29,7 @@ _recorder: Optional["Recorder"] = None
 
 def is_launcher(arguments: list, environment: Any) -> bool:
     """A process that starts the ranks and is none."""
-    if "RANK" in environment:
-        return False
-    script = os.path.basename(arguments[1]) if len(arguments) > 1 else ""
-    if script in _LAUNCHERS:
-        return True
-    return any(first == "-m" and second in _LAUNCHER_MODULES for first, second in zip(arguments, arguments[1:]))
+    return _launchers.is_launcher(arguments, environment, _LAUNCHERS, at_most=2)
 
 
 def is_spawned(arguments: list) -> bool:

@@ -55,6 +55,7 @@ class Control:
         self._last_state: Any = None
         self._told = False
         self._step_began = (1, time.monotonic())  # the first step runs
+        self._step_seconds = 0.0  # not known yet
         try:
             os.makedirs(directory, mode=0o750, exist_ok=True)
         except OSError as problem:
@@ -106,11 +107,13 @@ class Control:
             self._tell(problem)
 
     def _step_time(self, step: int, now: float) -> float:
-        """Seconds a step took since the last report: what a common future step is chosen by."""
+        """Seconds a step takes, over at least the time between two reports: a common future step is chosen by it, and the few steps
+        around the start of a capture take longer than those to come."""
         before, then = self._step_began
-        if step > before:
+        if step > before and (now - then >= _REPORT_PERIOD_S or self._step_seconds == 0):
             self._step_began = (step, now)
-        return (now - then) / (step - before) if step > before else 0.0
+            self._step_seconds = (now - then) / (step - before)
+        return self._step_seconds
 
     def _tell(self, problem: OSError) -> None:
         if not self._told:

@@ -11,7 +11,7 @@ from typing import Optional
 
 from . import _log
 from ._config import Config
-from ._torch import local_rank
+from ._rank import local_rank
 
 _LIBRARY = "libsteplens_collect.so"
 _PROFILING, _MSPTI = 1, 32

@@ -55,3 +55,9 @@ def mindspore_rank() -> str:
 
 def host_name() -> str:
     return socket.gethostname() or "localhost"
+
+
+def local_rank() -> int:
+    """The rank on this host as launchers tell it; 0 where they do not."""
+    text = os.environ.get("LOCAL_RANK", "0")
+    return int(text) if text.isascii() and text.isdigit() else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 from typing import Any
 
 
@@ -35,3 +36,17 @@ def action_of(cycle: Any, step: int) -> Action:
     if position < cycle.wait + cycle.warmup:
         return Action.WARMUP
     return Action.RECORD if position < length - 1 else Action.RECORD_AND_SAVE
+
+
+def idle_until(cycle: Any, step: int) -> int:
+    """The step until which nothing happens: all from `step` on and before it have the action NONE. `step` itself where that has
+    another one."""
+    if action_of(cycle, step) is not Action.NONE:
+        return step
+    if step < cycle.skip_first:
+        return cycle.skip_first
+    length = cycle.wait + cycle.warmup + cycle.active
+    position = step - cycle.skip_first + (cycle.wait if cycle.skip_first_wait != 0 else 0)
+    if cycle.repeat > 0 and position >= cycle.repeat * length:
+        return sys.maxsize
+    return step + cycle.wait - position % length

@@ -11,6 +11,8 @@ import sys
 import weakref
 from typing import Any, Callable, Optional
 
+from . import _optimizers
+
 _listener: Optional[Callable[[], None]] = None
 _beginnings: list[Callable[[], None]] = []
 _constructed = 0
@@ -59,8 +61,7 @@ def _install() -> None:
     _installed = True
     import torch
 
-    optimizer = torch.optim.Optimizer
-    optimizer.__init__ = _after(optimizer.__init__, _noticed)
+    _optimizers.watch(_noticed, _stepped)
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and hasattr(distributed, "init_process_group"):
         joined = _after(distributed.init_process_group, lambda *_: _begin_training())
@@ -88,40 +89,24 @@ def _noticed(optimizer: Any) -> None:
     global _constructed
     _constructed += 1
     optimizer._steplens_order = _constructed
-    _wrap_step(type(optimizer))
     _begin_training()
 
 
-def _wrap_step(cls: type) -> None:
-    step = cls.step
-    if getattr(step, "_steplens_counted", False):
-        return
-
-    @functools.wraps(step)
-    def stepped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        outermost = not getattr(self, "_steplens_inside", False)  # a subclass may call its parent's
-        self._steplens_inside = True
-        try:
-            return step(self, *args, **kwargs)
-        finally:
-            if outermost:
-                self._steplens_inside = False
-                _stepped(self)
-
-    stepped._steplens_counted = True
-    cls.step = stepped
-
-
-def _stepped(optimizer: Any) -> None:
+def _stepped(optimizer: Any, failed: bool) -> None:
+    del failed  # it took its time all the same
     global _counted
     if _marked:
         return
     counted = _counted() if _counted is not None else None
     if counted is None:
         _counted = weakref.ref(optimizer)
-    elif optimizer._steplens_order < counted._steplens_order:
+    elif _order(optimizer) < _order(counted):
         _counted = weakref.ref(optimizer)  # made earlier, though it steps later: this step has been counted
         return
     elif optimizer is not counted:
         return
     _ended()
+
+
+def _order(optimizer: Any) -> int:
+    return getattr(optimizer, "_steplens_order", 0)  # 0: made before anybody looked

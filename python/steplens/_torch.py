@@ -12,13 +12,10 @@ import re
 import sys
 from typing import Any, Optional
 
-from . import _groups, _log
+from . import _groups, _log, _rank
 from ._config import Config
 
 _LIBRARY = "libsteplens_torch.so"
-# Set to 1: operators carry the addresses of their tensors, for the memory timeline's categories. Their texts hardly repeat, which
-# makes an operator several times as expensive.
-_TENSORS = "STEPLENS_RECORD_TENSORS"
 _library: Optional[ctypes.CDLL] = None
 _told = False
 
@@ -85,11 +82,6 @@ def adapter() -> Optional[ctypes.CDLL]:
     return _library
 
 
-def local_rank() -> int:
-    text = os.environ.get("LOCAL_RANK", "0")
-    return int(text) if text.isascii() and text.isdigit() else 0
-
-
 class Operators:
     """Operators, memory and collectives while started. `stacks` gives the address of the function that tells stacks."""
 
@@ -111,9 +103,8 @@ class Operators:
             return
         config = self._config
         shapes = self._details and config.record_shapes
-        tensors = self._wants_tensors() and os.environ.get(_TENSORS) == "1"
-        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(tensors),
-                           int(_groups.initialised()), int(config.profile_memory), int(config.mstx), local_rank(),
+        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(self._wants_tensors()),
+                           int(_groups.initialised()), int(config.profile_memory), int(config.mstx), _rank.local_rank(),
                            self._stacks.stack_function() if self._stacks is not None else None)
         _groups.tell(library)
         if library.slt_start(ctypes.byref(options)) != 0:

@@ -26,7 +26,7 @@ LEVEL1 = dict(profiler_level=ProfilerLevel.Level1, aic_metrics=AicoreMetrics.Mem
 class MindSporeTest(FrontTest):
     def setUp(self):
         super().setUp()
-        _output._last = _output.Place()
+        _output._last.set(_output.Place())
         self.analysed = []
         patch = mock.patch.object(_analyse, "analyse", side_effect=self.analyse)
         patch.start()

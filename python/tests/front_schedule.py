@@ -3,6 +3,7 @@
 import unittest
 
 from support import FrontTest, silently
+from steplens._schedule import idle_until
 from steplens.mindspore.profiler import ProfilerAction as MsAction
 from steplens.mindspore.profiler import schedule as ms_schedule
 from steplens.torch_npu.profiler import ProfilerAction, schedule
@@ -24,6 +25,14 @@ TABLE = [
 
 
 class TruthTables(FrontTest):
+    def test_nothing_happens_until_the_step_that_is_told(self):
+        for parameters, expected in TABLE:
+            plan = silently(lambda: schedule(**parameters))
+            for step, action in enumerate(expected):
+                until = idle_until(plan, step)
+                self.assertEqual(until > step, action == "-", (parameters, step))
+                self.assertEqual(set(expected[step:until]), {"-"} if until > step else set(), (parameters, step))
+
     def test_torch(self):
         for parameters, expected in TABLE:
             plan = silently(lambda: schedule(**parameters))

@@ -23,7 +23,7 @@ def ready(_profile):
 class ProfileTest(FrontTest):
     def setUp(self):
         super().setUp()
-        _output._last = _output.Place()
+        _output._last.set(_output.Place())
         patch = mock.patch.object(_analyse, "analyse", side_effect=self.analyse)
         patch.start()
         self.addCleanup(patch.stop)

@@ -2,13 +2,17 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <string>
 
 #include "collect/auto_config.h"
+#include "collect/auto_control.h"
 #include "collect/capture.h"
 #include "collect/thread_state.h"
 
@@ -18,10 +22,16 @@ namespace {
 enum class Phase {
   kOff,
   kPending,         // nothing happened yet
-  kWhole,           // recording everything
+  kRecording,       // what is wanted
   kUntilFirstStep,  // recording, in case there are no steps
-  kWaiting,         // for the first step of the range
-  kSteps,           // recording the range
+  kWatching,        // for the first wanted step, or for a command
+};
+
+// The steps first, ..., end-1, counted from 1; end -1: to the end of the program.
+struct Window {
+  int64_t first = 1;
+  int64_t end = -1;
+  bool IsOver(int64_t step) const { return end >= 0 && step >= end; }
 };
 
 // On the heap and replaced in the child of a fork, like every lock of ours.
@@ -31,7 +41,10 @@ struct Auto {
   int64_t rank = -1;
   bool rank_is_text = false;
   int64_t steps_begun = 0;
-  Auto* of_parent = nullptr;  // in the child of a fork; never touched
+  std::optional<Window> window;        // what is or will be recorded
+  std::optional<AutoControl> control;  // if this program can be told what to do
+  std::string capture;                 // folder of the present or last capture
+  Auto* of_parent = nullptr;           // in the child of a fork; never touched
 };
 
 // Read without the lock to see that there is nothing to do, which is nearly always so.
@@ -53,6 +66,14 @@ void Say(const char* what, const char* detail) {
   std::fprintf(stderr, "steplens: %s%s\n", what, detail);
 }
 
+// Nothing is recorded for now: waits for a step or a command, if one can come.
+void Watch(const Auto& state) {
+  if (!state.window && !state.control) return GiveUp();
+  phase.store(Phase::kWatching, std::memory_order_release);
+  uint32_t pending = kAutoPending;
+  current_generation.compare_exchange_strong(pending, 0);
+}
+
 void Start(Auto& state, Phase next) {
   const std::string folder = state.config.save_path + "/" + CaptureName("");
   const std::string config_json = ConfigJson(state.config);
@@ -64,15 +85,19 @@ void Start(Auto& state, Phase next) {
   options.config_json = config_json.c_str();
   options.host_sources = state.config.host_sources;
   if (StartCapture(options) == SL_OK) {
+    state.capture = folder;
     phase.store(next, std::memory_order_release);
     return;
   }
   Say("nothing is recorded: ", sl_last_error());
-  GiveUp();
+  state.window.reset();
+  Watch(state);
 }
 
-void Stop() {
-  phase.store(Phase::kOff, std::memory_order_release);
+// Ends the capture and what was wanted of it.
+void Stop(Auto& state) {
+  state.window.reset();
+  Watch(state);
   sl_statistics statistics = {};
   const int result = StopCapture(&statistics);
   if (result == SL_NOT_RUNNING) return;
@@ -83,9 +108,32 @@ void Stop() {
                static_cast<unsigned long long>(statistics.lost_on_write));
 }
 
+void Report(Auto& state) {
+  if (!state.control) return;
+  const char* name = phase.load() == Phase::kRecording ? "recording" : "idle";
+  if (phase.load() == Phase::kWatching && state.window) name = "armed";
+  state.control->Report(std::max<int64_t>(state.steps_begun, 1), name, state.capture);
+}
+
+template <typename Call>
+void Locked(Call call) {
+  try {
+    Auto& state = *AutoPointer();
+    const std::lock_guard lock(state.mutex);
+    call(state);
+  } catch (const std::bad_alloc&) {
+    GiveUp();
+  }
+}
+
 void StopAtExit() {
-  const Phase now = phase.load(std::memory_order_acquire);
-  if (now != Phase::kOff && now != Phase::kPending && now != Phase::kWaiting) Stop();
+  if (phase.load(std::memory_order_acquire) == Phase::kOff) return;
+  Locked([](Auto& state) {
+    const Phase now = phase.load();
+    if (now == Phase::kRecording || now == Phase::kUntilFirstStep) Stop(state);
+    if (state.control) state.control->Report(state.steps_begun, "ended", state.capture);
+    phase.store(Phase::kOff, std::memory_order_release);
+  });
 }
 
 // Reads the wish. False if this process is not to be recorded, or not by us.
@@ -99,50 +147,73 @@ bool ReadWish(Auto& state) {
   }
   state.config = *std::move(config);
   state.rank = RankFromEnvironment(&state.rank_is_text);
+  if (!state.config.control_dir.empty())
+    state.control.emplace(state.config.control_dir, state.rank);
   if (state.config.wait_for_start) {
-    Say("nothing is recorded: a native program cannot be told to start later", "");
-    return false;
+    if (!state.control)
+      Say("nothing is recorded: there is no control_dir to wait for a command", "");
+  } else if (IsRankWanted(state.config, state.rank)) {
+    state.window = Window{std::max<int64_t>(state.config.step_start, 1), state.config.step_end};
   }
-  return IsRankWanted(state.config, state.rank);
+  return state.window || state.control;
 }
 
-// Out of kPending: kWaiting if a step is about to begin and steps matter, else recording.
+// Out of kPending: watching if a step is about to begin and steps matter, else recording.
 void Begin(Auto& state, bool at_step) {
   if (!ReadWish(state)) return GiveUp();
   std::atexit(StopAtExit);
-  if (!state.config.has_steps) return Start(state, Phase::kWhole);
-  if (!at_step) return Start(state, Phase::kUntilFirstStep);
-  phase.store(Phase::kWaiting, std::memory_order_release);
-  uint32_t pending = kAutoPending;
-  current_generation.compare_exchange_strong(pending, 0);
+  if (!state.window || (at_step && state.config.has_steps)) {
+    Watch(state);
+  } else {
+    Start(state, state.config.has_steps ? Phase::kUntilFirstStep : Phase::kRecording);
+  }
+  if (!at_step) Report(state);
 }
 
-bool IsBehindLastStep(const Auto& state, int64_t step) {
-  return state.config.step_end >= 0 && step >= state.config.step_end;
+std::string ObeyStop(Auto& state, const AutoCommand& command, int64_t step) {
+  if (!state.window) return "nothing was recorded or to be recorded";
+  state.window->end = std::max(command.at_step.value_or(step), step);
+  return "recording ends before step " + std::to_string(state.window->end);
+}
+
+std::string ObeyStart(Auto& state, const AutoCommand& command, int64_t step) {
+  const int64_t first = command.at_step.value_or(step);
+  if (state.window) return "refused: a recording is running or armed";
+  if (first < step) return "too late: step " + std::to_string(step) + " has begun";
+  state.window = Window{first, command.steps ? first + *command.steps : -1};
+  return "records from step " + std::to_string(first) +
+         (command.steps ? " to " + std::to_string(state.window->end - 1) : " on");
+}
+
+// Looks for a command before step `step` begins.
+void Obey(Auto& state, int64_t step) {
+  const std::optional<AutoCommand> command = state.control->Poll();
+  if (!command) return;
+  if (!command->IsFor(std::max<int64_t>(state.rank, 0))) {
+    state.control->Answer(*command, "not for this rank");
+  } else {
+    state.control->Answer(*command, command->is_stop ? ObeyStop(state, *command, step)
+                                                     : ObeyStart(state, *command, step));
+  }
 }
 
 void StepBegin(Auto& state) {
   if (phase.load() == Phase::kPending) Begin(state, true);
+  if (phase.load() == Phase::kOff) return;
   const int64_t step = ++state.steps_begun;
   if (phase.load() == Phase::kUntilFirstStep) {
     DiscardCapture();
-    phase.store(Phase::kWaiting, std::memory_order_release);
+    state.capture.clear();
+    Watch(state);
   }
-  if (phase.load() == Phase::kWaiting && IsBehindLastStep(state, step)) return GiveUp();
-  if (phase.load() == Phase::kWaiting && step >= state.config.step_start) {
-    Start(state, Phase::kSteps);
+  if (state.control) Obey(state, step);
+  if (state.window && state.window->IsOver(step)) {
+    phase.load() == Phase::kRecording ? Stop(state) : (state.window.reset(), Watch(state));
   }
-}
-
-template <typename Call>
-void Locked(Call call) {
-  try {
-    Auto& state = *AutoPointer();
-    const std::lock_guard lock(state.mutex);
-    call(state);
-  } catch (const std::bad_alloc&) {
-    GiveUp();
+  if (phase.load() == Phase::kWatching && state.window && step >= state.window->first) {
+    Start(state, Phase::kRecording);
   }
+  Report(state);
 }
 
 }  // namespace
@@ -166,11 +237,15 @@ void AutoStepBegin() {
 }
 
 void AutoStepEnd() {
-  if (phase.load(std::memory_order_acquire) != Phase::kSteps) return;
+  if (phase.load(std::memory_order_acquire) != Phase::kRecording) return;
   Locked([](Auto& state) {
-    if (IsBehindLastStep(state, state.steps_begun + 1)) Stop();
+    if (!state.window || !state.window->IsOver(state.steps_begun + 1)) return;
+    Stop(state);
+    Report(state);
   });
 }
+
+bool AutoIsOn() { return phase.load(std::memory_order_relaxed) != Phase::kOff; }
 
 void AutoCancel() {
   Phase pending = Phase::kPending;

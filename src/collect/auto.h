@@ -8,7 +8,8 @@ namespace steplens::collect {
 //
 // Steps are the calls of sl_step_begin, counted from 1. What happens before the first one is
 // recorded, too, because nobody knows yet whether there will be steps; when one comes, and a range
-// of steps was asked for, that part is thrown away.
+// of steps was asked for, that part is thrown away. With a control_dir commands are looked for when
+// a step begins (auto_control.h): any number of ranges can be recorded, one after the other.
 
 // When the library is loaded: looks whether there is such a wish. Cheap.
 void AutoLoad();
@@ -17,6 +18,8 @@ void AutoBegin();
 // A step begins or has ended.
 void AutoStepBegin();
 void AutoStepEnd();
+// Whether steps matter: something is, or may still be, recorded on request.
+bool AutoIsOn();
 // The program starts a capture itself.
 void AutoCancel();
 // In the child of a fork: it is not recorded.

@@ -13,14 +13,15 @@
 #include "steplens/collect.h"
 
 namespace steplens::collect {
-namespace {
 
-std::optional<int64_t> Integer(std::string_view text) {
+std::optional<int64_t> ParseInteger(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return value;
 }
+
+namespace {
 
 // One text or a list of them.
 std::vector<std::string> Texts(std::string_view value) {
@@ -35,9 +36,9 @@ std::vector<std::string> Texts(std::string_view value) {
 // One number or a list of them.
 std::vector<int64_t> Integers(std::string_view value) {
   std::vector<int64_t> numbers;
-  if (const std::optional<int64_t> one = Integer(value)) return {*one};
+  if (const std::optional<int64_t> one = ParseInteger(value)) return {*one};
   for (const std::string& element : JsonElements(value).value_or(std::vector<std::string>())) {
-    if (const std::optional<int64_t> number = Integer(element)) numbers.push_back(*number);
+    if (const std::optional<int64_t> number = ParseInteger(element)) numbers.push_back(*number);
   }
   return numbers;
 }
@@ -61,7 +62,7 @@ uint32_t HostSources(const std::vector<std::string>& names) {
 
 void Set(std::string_view key, std::string_view value, AutoConfig* config) {
   if (key == "profile_step_start" || key == "profile_step_end") {
-    const std::optional<int64_t> step = Integer(value);
+    const std::optional<int64_t> step = ParseInteger(value);
     if (!step) return;
     config->has_steps = true;
     (key == "profile_step_start" ? config->step_start : config->step_end) = *step;
@@ -80,6 +81,8 @@ void Set(std::string_view key, std::string_view value, AutoConfig* config) {
     if (text && !text->empty()) config->save_path = *text;
   } else if (key == "wait_for_start") {
     config->wait_for_start = value == "true";
+  } else if (key == "control_dir") {
+    config->control_dir = JsonString(value).value_or("");
   }
 }
 
@@ -90,6 +93,7 @@ std::optional<AutoConfig> ParseAutoConfig(std::string_view json) {
   if (!members) return std::nullopt;
   AutoConfig config;
   for (const auto& [key, value] : *members) Set(key, value, &config);
+  config.wait_for_start = config.wait_for_start || config.step_start == -1;
   return config;
 }
 
@@ -121,7 +125,7 @@ int64_t RankFromEnvironment(bool* is_text) {
        {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     const char* text = std::getenv(name);
     if (text == nullptr) continue;
-    const std::optional<int64_t> rank = Integer(text);
+    const std::optional<int64_t> rank = ParseInteger(text);
     if (!rank || *rank < 0) continue;
     *is_text = std::string_view(name) == "RANK";
     return *rank;

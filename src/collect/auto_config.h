@@ -19,8 +19,12 @@ struct AutoConfig {
   std::vector<std::string> export_types = {"text"};
   uint32_t host_sources = 0;  // sl_host_source bits
   std::string save_path = "./profile_dir";
-  bool wait_for_start = false;
+  bool wait_for_start = false;  // nothing is recorded until a command comes; also: step_start is -1
+  std::string control_dir;      // where commands come from; empty: nowhere
 };
+
+// All of `text` as a decimal number.
+std::optional<int64_t> ParseInteger(std::string_view text);
 
 // A JSON object; keys that are not known are ignored, values of the wrong type count as not given.
 // nullopt if it is no JSON object.

@@ -8,6 +8,7 @@
 #include <new>
 #include <string_view>
 
+#include "collect/auto.h"
 #include "collect/device/device_marks.h"
 #include "collect/library.h"
 #include "collect/marks.h"
@@ -57,11 +58,34 @@ void MarkA(const char* message, aclrtStream stream) {
   MarkOnStream(message, stream);
 }
 
-uint64_t RangeStartA(const char* message, aclrtStream) {
-  return IsWanted(message) ? StartMark(Intern(message), 0) : 0;
+// The range that frameworks put around a training step: "ProfilerStep#7" or "step 7".
+bool IsStep(const char* message) {
+  if (message == nullptr) return false;
+  for (const std::string_view prefix : {"ProfilerStep#", "step "}) {
+    if (std::strncmp(message, prefix.data(), prefix.size()) != 0) continue;
+    const char* digits = message + prefix.size();
+    return *digits != '\0' && std::strspn(digits, "0123456789") == std::strlen(digits);
+  }
+  return false;
 }
 
-void RangeEnd(uint64_t id) { EndMarkInDomain(id, 0); }
+// The range of the step that runs and is recorded.
+std::atomic<uint64_t> step_range{0};
+
+uint64_t RangeStartA(const char* message, aclrtStream) {
+  const bool is_step = AutoIsOn() && IsStep(message);
+  if (is_step) AutoStepBegin();
+  const uint64_t id = IsWanted(message) ? StartMark(Intern(message), 0) : 0;
+  if (is_step) step_range.store(id, std::memory_order_relaxed);
+  return id;
+}
+
+void RangeEnd(uint64_t id) {
+  EndMarkInDomain(id, 0);
+  if (id == 0 || step_range.load(std::memory_order_relaxed) != id) return;
+  step_range.store(0, std::memory_order_relaxed);
+  AutoStepEnd();
+}
 
 void GetToolId(uint64_t* id) {
   if (id != nullptr) *id = kProfilerToolId;

@@ -18,7 +18,7 @@ namespace steplens::collect {
 namespace {
 
 constexpr uint32_t kFirstRanges = 64;
-constexpr uint32_t kMaxShapeWords = 16 * 1024;
+constexpr uint32_t kMaxInputWords = 16 * 1024;
 constexpr uint32_t kMaxFields = 64;
 
 // The thread's state while there is a capture, also a paused one: ranges must nest over a pause.
@@ -81,47 +81,46 @@ inline void EndRange() {
   EmitRecord(state, kRingRange, range.name, record);
 }
 
-// The record of an operator, written to `place`; its parts follow each other.
-void FillOp(const sl_op& op, const OpRecord& record, uint8_t* place) {
-  std::memcpy(place, &record, sizeof(record));
-  place += sizeof(record);
-  if (record.shape_words != 0) {
-    std::memcpy(place, op.shapes, record.shape_words * sizeof(int64_t));
-    place += record.shape_words * sizeof(int64_t);
-  }
-  for (uint32_t i = 0; i < record.field_count; ++i) {
-    const OpField field{op.fields[i].tag, op.fields[i].text};
-    std::memcpy(place, &field, sizeof(field));
-    place += sizeof(field);
-  }
+bool IsInBounds(const sl_op& op) {
+  const auto is_fine = [](const void* from, uint32_t count, uint32_t most) {
+    return count == 0 || (from != nullptr && count <= most);
+  };
+  return is_fine(op.shapes, op.shape_words, kMaxInputWords) &&
+         is_fine(op.inputs, op.input_words, kMaxInputWords) &&
+         is_fine(op.fields, op.field_count, kMaxFields);
 }
 
-void RecordOp(ThreadState* state, const sl_op& op) {
-  OpRecord record = {};
-  record.start = op.start;
-  record.end = op.end;
-  record.sequence = op.sequence;
-  record.start_thread = op.start_thread;
-  record.end_thread = op.end_thread;
-  record.forward_thread = op.forward_thread;
-  record.dtypes = op.dtypes;
-  record.call_stack = op.call_stack;
-  record.modules = op.modules;
-  record.shape_words = op.shapes != nullptr ? std::min(op.shape_words, kMaxShapeWords) : 0;
-  record.field_count = op.fields != nullptr ? std::min(op.field_count, kMaxFields) : 0;
-  record.scope = op.scope;
-  record.is_async = op.is_async;
-  const size_t bytes =
-      sizeof(record) + record.shape_words * sizeof(int64_t) + record.field_count * sizeof(OpField);
-  record.head = RecordHead::Of(kRingOp, bytes, op.name);
-  if (state->ring != nullptr) {
-    return Emit(state, bytes, [&](uint8_t* place) { FillOp(op, record, place); });
-  }
-  auto* copy = static_cast<uint8_t*>(std::malloc(bytes));
-  if (copy == nullptr) return CountDrop(state);
-  FillOp(op, record, copy);
-  EmitShared(state, copy, bytes);
-  std::free(copy);
+// What is asked for beyond the bounds is left out.
+sl_op Bounded(const sl_op& op) {
+  sl_op out = op;
+  out.shape_words = op.shapes != nullptr ? std::min(op.shape_words, kMaxInputWords) : 0;
+  out.input_words = op.inputs != nullptr ? std::min(op.input_words, kMaxInputWords) : 0;
+  out.field_count = op.fields != nullptr ? std::min(op.field_count, kMaxFields) : 0;
+  return out;
+}
+
+static_assert(sizeof(sl_field) == 8 && sizeof(OpRecord) % 8 == 0);
+
+// The record of an operator, written to `place`; its parts follow each other.
+void FillOp(const sl_op& op, size_t bytes, uint8_t* place) {
+  const RecordHead head = RecordHead::Of(kRingOp, bytes, op.name);
+  std::memcpy(place, &head, sizeof(head));
+  std::memcpy(place + sizeof(head), &op, sizeof(op));
+  place += sizeof(OpRecord);
+  const auto append = [&place](const void* from, size_t count) {
+    if (count == 0) return;
+    std::memcpy(place, from, count * 8);
+    place += count * 8;
+  };
+  append(op.shapes, op.shape_words);
+  append(op.inputs, op.input_words);
+  append(op.fields, op.field_count);
+}
+
+void EmitOp(ThreadState* state, const sl_op& op) {
+  const size_t words = op.shape_words + op.input_words + op.field_count;
+  const size_t bytes = sizeof(OpRecord) + words * 8;
+  Emit(state, bytes, [&op, bytes](uint8_t* place) { FillOp(op, bytes, place); });
 }
 
 sl_string Intern(std::string_view text) {
@@ -174,26 +173,22 @@ void sl_step_end(void) {
 
 void sl_record_op(const sl_op* op) {
   if (op == nullptr) return;
-  if (ThreadState* state = RecordingThread()) RecordOp(state, *op);
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  if (__builtin_expect(!IsInBounds(*op), 0)) {
+    const sl_op bounded = Bounded(*op);
+    return EmitOp(state, bounded);
+  }
+  EmitOp(state, *op);
 }
 
 void sl_record_memory(const sl_memory* event) {
   if (event == nullptr) return;
   ThreadState* state = RecordingThread();
   if (state == nullptr) return;
-  MemoryRecord record = {};
-  record.time = event->time != 0 ? event->time : Now();
-  record.address = event->address;
-  record.size = event->size;
-  record.total_allocated = event->total_allocated;
-  record.total_reserved = event->total_reserved;
-  record.total_active = event->total_active;
-  record.stream = event->stream;
-  record.device_type = event->device_type;
-  record.device_index = event->device_index;
-  record.component = event->component;
-  record.kind = event->kind;
-  record.allocator = event->allocator;
+  MemoryRecord record;
+  record.event = *event;
+  if (event->time == 0) record.event.time = Now();
   EmitRecord(state, kRingMemory, 0, record);
 }
 

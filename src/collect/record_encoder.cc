@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <iterator>
 
 #include "format/framework.h"
@@ -25,19 +24,6 @@ const Record& As(const RecordHead* head) {
 int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
 
 }  // namespace
-
-void AppendShapes(const int64_t* words, size_t count, std::string* out) {
-  char digits[24];
-  for (size_t at = 0; at < count;) {
-    if (at != 0) *out += ';';
-    const int64_t dimensions = words[at++];
-    for (int64_t i = 0; i < dimensions && at < count; ++i) {
-      if (i != 0) *out += ',';
-      const auto end = std::to_chars(digits, digits + sizeof(digits), words[at++]);
-      out->append(digits, end.ptr);
-    }
-  }
-}
 
 RecordEncoder::RecordEncoder(std::string folder, const StringTable& strings, uint64_t start)
     : strings_(strings),
@@ -72,9 +58,9 @@ void RecordEncoder::Add(const RecordHead* record, uint64_t* thread_id) {
     case kRingRange:
       return AddRange(As<RangeRecord>(record), *thread_id);
     case kRingOp:
-      return AddOp(As<OpRecord>(record), *thread_id);
+      return AddOp(As<OpRecord>(record).op, *thread_id);
     case kRingMemory:
-      return AddMemory(As<MemoryRecord>(record), *thread_id);
+      return AddMemory(As<MemoryRecord>(record).event, *thread_id);
     case kRingPython:
       return AddPython(As<PythonRecord>(record), *thread_id);
     case kRingPythonName: {
@@ -126,7 +112,7 @@ void RecordEncoder::AddRange(const RangeRecord& record, uint64_t thread_id) {
       .Field(format::kOpName, Text(record.head.text));
 }
 
-void RecordEncoder::AddOp(const OpRecord& record, uint64_t thread_id) {
+void RecordEncoder::AddOp(const sl_op& record, uint64_t thread_id) {
   if (record.end < start_) return;
   format::OpRange op;
   op.start = Signed(record.start);
@@ -139,20 +125,39 @@ void RecordEncoder::AddOp(const OpRecord& record, uint64_t thread_id) {
   op.scope = record.scope;
   op.is_async = record.is_async != 0;
   format::TlvWriter out = format::AppendRecord(Counted(kOps).buffer(), format::kOpRangeRecord, op);
-  out.Field(format::kOpName, Text(record.head.text));
-  out.FieldIfAny(format::kOpDtypes, Text(record.dtypes));
-  const auto* words = reinterpret_cast<const int64_t*>(&record + 1);
-  if (record.shape_words != 0) {
-    shapes_.clear();
-    AppendShapes(words, record.shape_words, &shapes_);
-    out.Field(format::kOpShapes, shapes_);
+  out.Field(format::kOpName, Text(record.name));
+  const auto* words = reinterpret_cast<const uint64_t*>(&record + 1);
+  if (record.input_words != 0) {
+    AddInputs({words + record.shape_words, record.input_words}, record.with_tensors != 0, &out);
+  } else {
+    AddShapes({words, record.shape_words}, record.dtypes, &out);
   }
   out.FieldIfAny(format::kOpCallStack, Text(record.call_stack));
   out.FieldIfAny(format::kOpModules, Text(record.modules));
-  const auto* fields = reinterpret_cast<const OpField*>(words + record.shape_words);
+  const auto* fields =
+      reinterpret_cast<const sl_field*>(words + record.shape_words + record.input_words);
   for (uint32_t i = 0; i < record.field_count; ++i) {
-    out.Field(static_cast<uint16_t>(fields[i].tag), Text(fields[i].text));
+    out.Field(fields[i].tag, Text(fields[i].text));
   }
+}
+
+void RecordEncoder::AddShapes(std::span<const uint64_t> words, sl_string dtypes,
+                              format::TlvWriter* out) {
+  out->FieldIfAny(format::kOpDtypes, Text(dtypes));
+  if (words.empty()) return;
+  inputs_.shapes.clear();
+  AppendShapes(words, &inputs_.shapes);
+  out->Field(format::kOpShapes, inputs_.shapes);
+}
+
+void RecordEncoder::AddInputs(std::span<const uint64_t> words, bool with_tensors,
+                              format::TlvWriter* out) {
+  DescribeInputs(words, with_tensors, strings_, &inputs_);
+  out->Field(format::kOpDtypes, inputs_.types);
+  out->Field(format::kOpShapes, inputs_.shapes);
+  out->FieldIfAny(format::kOpTensors, inputs_.tensors);
+  out->FieldIfAny(format::kOpTensorLists, inputs_.lists);
+  if (with_tensors) out->FieldIfAny(format::kOpScalars, inputs_.scalars);
 }
 
 void RecordEncoder::AddOpMark(const OpMarkRecord& record, uint64_t thread_id) {
@@ -167,7 +172,7 @@ void RecordEncoder::AddOpMark(const OpMarkRecord& record, uint64_t thread_id) {
       .Field(format::kOpMarkName, Text(record.head.text));
 }
 
-void RecordEncoder::AddMemory(const MemoryRecord& record, uint64_t thread_id) {
+void RecordEncoder::AddMemory(const sl_memory& record, uint64_t thread_id) {
   if (record.time < start_) return;
   format::MemoryUsage event;
   event.address = record.address;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "collect/append_file.h"
+#include "collect/op_inputs.h"
 #include "collect/ring_records.h"
 #include "collect/strings.h"
+#include "format/tlv.h"
 
 namespace steplens::collect {
 
@@ -72,8 +75,10 @@ class RecordEncoder {
   };
 
   void AddRange(const RangeRecord& record, uint64_t thread_id);
-  void AddOp(const OpRecord& record, uint64_t thread_id);
-  void AddMemory(const MemoryRecord& record, uint64_t thread_id);
+  void AddOp(const sl_op& record, uint64_t thread_id);  // with what follows it in the ring
+  void AddShapes(std::span<const uint64_t> words, sl_string dtypes, format::TlvWriter* out);
+  void AddInputs(std::span<const uint64_t> words, bool with_tensors, format::TlvWriter* out);
+  void AddMemory(const sl_memory& record, uint64_t thread_id);
   void AddPython(const PythonRecord& record, uint64_t thread_id);
   void AddCounter(const CounterRecord& record);
   void AddMark(const MarkRecord& record, uint64_t thread_id);
@@ -95,10 +100,7 @@ class RecordEncoder {
   uint64_t counters_lost_ = 0;           // losses of the counter file that series_ knows of
   std::unordered_map<uint64_t, std::string> threads_;  // named in the file
   uint64_t left_out_ = 0;
-  std::string shapes_;
+  InputTexts inputs_;  // of the operator at hand; kept for its memory
 };
-
-// "2,3;;4" from the numbers of sl_op.shapes. What does not fit its own counts is left out.
-void AppendShapes(const int64_t* words, size_t count, std::string* out);
 
 }  // namespace steplens::collect

@@ -15,19 +15,6 @@
 namespace steplens::collect {
 namespace {
 
-std::string Shapes(std::vector<int64_t> words) {
-  std::string out;
-  AppendShapes(words.data(), words.size(), &out);
-  return out;
-}
-
-TEST(AppendShapes, JoinsDimensionsAndInputs) {
-  EXPECT_EQ(Shapes({2, 32, 3, 1, 64, -1, 0}), "32,3;64;;");
-  EXPECT_EQ(Shapes({-1}), "");
-  EXPECT_EQ(Shapes({}), "");
-  EXPECT_EQ(Shapes({5, 1, 2}), "1,2") << "counts beyond the end are not believed";
-}
-
 class Encoder : public testing::Test {
  protected:
   Encoder()

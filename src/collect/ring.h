@@ -37,6 +37,13 @@ class Ring {
 
   // ---- The producer ----
 
+  // Room for a record of `bytes` (a multiple of 8) if that is certain without asking the consumer,
+  // else nullptr: Reserve looks closer.
+  uint8_t* TryReserve(size_t bytes) {
+    if (__builtin_expect(head_ + bytes > limit_, 0)) return nullptr;
+    return data_ + (head_ & (capacity_ - 1));
+  }
+
   // Room for a record of `bytes` (a multiple of 8), or nullptr if the ring is full or could never
   // hold it. Fill it, then Commit. `*half_full` becomes true if the consumer should hurry.
   uint8_t* Reserve(size_t bytes, bool* half_full) {
@@ -52,9 +59,11 @@ class Ring {
     if (skip != 0) {
       *reinterpret_cast<RecordHead*>(data_ + offset) = RecordHead::Of(kSkipRecord, skip, 0);
       head_ += skip;
-      return data_;
     }
-    return data_ + offset;
+    const uint64_t end_of_lap = (head_ | (capacity_ - 1)) + 1;
+    const uint64_t half = known_tail_ + capacity_ / 2;
+    limit_ = end_of_lap < half ? end_of_lap : half;
+    return data_ + (head_ & (capacity_ - 1));
   }
 
   void Commit(size_t bytes) {
@@ -100,6 +109,7 @@ class Ring {
   // The producer's cache line.
   alignas(64) uint64_t head_ = 0;
   uint64_t known_tail_ = 0;
+  uint64_t limit_ = 0;  // up to here there is room and the ring neither ends nor is half full
   std::atomic<uint64_t> published_head_{0};
   // The consumer's.
   alignas(64) std::atomic<uint64_t> tail_{0};

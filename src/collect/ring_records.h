@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "collect/ring.h"
+#include "steplens/collect.h"
 
 // The compact records that travel through the rings; private to the library. `head.text` holds what
 // the comment says.
@@ -34,45 +35,16 @@ struct RangeRecord {
   uint64_t end;
 };
 
-// Followed by shape_words x int64_t and field_count x OpField.
+// As it was given, but its pointers say nothing: op.shape_words and op.input_words x uint64_t and
+// op.field_count x sl_field follow.
 struct OpRecord {
   RecordHead head;  // name
-  uint64_t start;
-  uint64_t end;
-  int64_t sequence;
-  uint64_t start_thread;  // 0: the ring's
-  uint64_t end_thread;    // 0: the ring's
-  uint64_t forward_thread;
-  uint32_t dtypes;
-  uint32_t call_stack;
-  uint32_t modules;
-  uint32_t shape_words;
-  uint32_t field_count;
-  uint8_t scope;
-  uint8_t is_async;
-  uint16_t reserved;
-};
-
-struct OpField {
-  uint32_t tag;
-  uint32_t text;
+  sl_op op;
 };
 
 struct MemoryRecord {
   RecordHead head;
-  uint64_t time;
-  int64_t address;
-  int64_t size;
-  int64_t total_allocated;
-  int64_t total_reserved;
-  int64_t total_active;
-  int64_t stream;
-  int8_t device_type;
-  int8_t device_index;
-  uint8_t component;
-  uint8_t kind;
-  uint8_t allocator;
-  uint8_t reserved[3];
+  sl_memory event;
 };
 
 struct PythonRecord {

@@ -18,7 +18,7 @@
 namespace steplens::collect {
 
 std::atomic<uint32_t> current_generation{0};
-thread_local ThreadState* this_thread = nullptr;
+constinit thread_local ThreadState* this_thread = nullptr;
 
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #include "collect/ring_pool.h"
@@ -40,7 +41,7 @@ inline constexpr uint32_t kAutoPending = 0xFFFF'FFFF;
 
 // One pointer in the thread's static block: reading it costs one instruction, also when the library
 // came by dlopen.
-extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
 
 // The calling thread's state, made if need be; nullptr if there is no memory.
 ThreadState* StateOfThisThread();
@@ -83,15 +84,19 @@ void CountDrop(ThreadState* state);
 // Writes through the ring that threads share; `bytes` at `record`.
 void EmitShared(ThreadState* state, const void* record, size_t bytes);
 
-// Puts a record of `bytes` (a multiple of 8) into the thread's ring: fill(place) writes all of it,
-// head included. Drops it, counted, if there is no room or this is a signal handler that
-// interrupted another record.
+// The rest of Emit: the ring is at its end, half full or full, or the thread has none.
 template <typename Fill>
-inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
-  if (__builtin_expect(state->busy != 0, 0)) return CountDrop(state);
+__attribute__((noinline)) void EmitSlowly(ThreadState* state, size_t bytes, Fill fill) {
+  ThreadRing* ring = state->ring;
+  if (ring == nullptr) {
+    auto* copy = static_cast<uint8_t*>(std::malloc(bytes));
+    if (copy == nullptr) return CountDrop(state);
+    fill(copy);
+    EmitShared(state, copy, bytes);
+    return std::free(copy);
+  }
   state->busy = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  ThreadRing* ring = state->ring;
   bool half_full = false;
   uint8_t* place = ring->ring.Reserve(bytes, &half_full);
   if (__builtin_expect(place != nullptr, 1)) {
@@ -105,15 +110,33 @@ inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
   state->busy = 0;
 }
 
+// Puts a record of `bytes` (a multiple of 8) into the thread's ring: fill(place) writes all of it,
+// head included. Drops it, counted, if there is no room or this is a signal handler that
+// interrupted another record. `fill` is copied.
+template <typename Fill>
+inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
+  if (__builtin_expect(state->busy != 0, 0)) return CountDrop(state);
+  ThreadRing* ring = state->ring;
+  if (__builtin_expect(ring == nullptr, 0)) return EmitSlowly(state, bytes, fill);
+  state->busy = 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  uint8_t* place = ring->ring.TryReserve(bytes);
+  if (__builtin_expect(place != nullptr, 1)) {
+    fill(place);
+    ring->ring.Commit(bytes);
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  state->busy = 0;
+  if (__builtin_expect(place == nullptr, 0)) EmitSlowly(state, bytes, fill);
+}
+
 // A record of fixed size.
 template <typename Record>
 inline void EmitRecord(ThreadState* state, uint8_t type, uint32_t text, Record record) {
   static_assert(sizeof(Record) % 8 == 0 && std::is_trivially_copyable_v<Record>);
   record.head = RecordHead::Of(type, sizeof(Record), text);
-  if (__builtin_expect(state->ring == nullptr, 0)) {
-    return EmitShared(state, &record, sizeof(Record));
-  }
-  Emit(state, sizeof(Record), [&](uint8_t* place) { *reinterpret_cast<Record*>(place) = record; });
+  Emit(state, sizeof(Record),
+       [record](uint8_t* place) { *reinterpret_cast<Record*>(place) = record; });
 }
 
 }  // namespace steplens::collect

@@ -2,157 +2,147 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "torch_adapter/text_cache.h"
 
 namespace steplens::torch_adapter {
 namespace {
 
-// How an input is called in the list of types: a scalar type's own number, or one of these.
-enum Kind : unsigned char { kNone = 200, kTensorList = 201, kScalar = 202, kScalarList = 203 };
+constexpr size_t kTypes = static_cast<size_t>(c10::ScalarType::NumOptions);
+constexpr uint32_t kMaxDimensions = 0xFFF;   // what SL_INPUT has room for
+constexpr uint32_t kMaxWords = 1024 * 1024;  // far more than a record may have
 
-bool HasPlainShape(const at::Tensor& tensor) {
-  return tensor.defined() && !tensor.is_nested() &&
-         !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+// The first words of inputs, all but what differs from tensor to tensor. Set by PrepareInputs.
+struct Heads {
+  std::array<uint64_t, kTypes> tensors;                // of a scalar type
+  uint64_t none, closed_list, open_list, scalar_list;  // an open list is followed by its tensors
+  std::array<uint64_t, SL_INPUT_COMPLEX + 1> scalars;  // of a kind
+};
+Heads heads;
+
+uint64_t HeadOf(std::string_view type, uint64_t kind, uint64_t element_size = 0) {
+  return SL_INPUT(InternText(type), 0, kind, element_size, 0, 0);
 }
 
-// The usual kinds first: each question about the elements of a list costs more than the last.
-unsigned char KindOf(const c10::IValue& value) {
-  if (value.isTensor()) {
-    if (!HasPlainShape(value.toTensor())) return kNone;
-    return static_cast<unsigned char>(value.toTensor().scalar_type());
+bool HasPlainShape(const c10::TensorImpl* tensor) {
+  return tensor != c10::UndefinedTensorImpl::singleton() && !tensor->is_nested() &&
+         !tensor->has_symbolic_sizes_strides();
+}
+
+void CopyWords(c10::IntArrayRef from, uint32_t count, uint64_t* to) {
+  const int64_t* numbers = from.data();
+  for (uint32_t i = 0; i < count; ++i) to[i] = static_cast<uint64_t>(numbers[i]);
+}
+
+void AddTensor(const c10::TensorImpl* tensor, bool with_addresses, Words* out) {
+  const c10::IntArrayRef sizes = tensor->sizes();
+  const auto dimensions = static_cast<uint32_t>(std::min<size_t>(sizes.size(), kMaxDimensions));
+  uint64_t head = heads.tensors[static_cast<size_t>(c10::typeMetaToScalarType(tensor->dtype()))] |
+                  uint64_t{dimensions} << 24;
+  if (!with_addresses) {
+    uint64_t* place = out->Add(1 + dimensions);
+    if (!place) return;
+    *place = head;
+    return CopyWords(sizes, dimensions, place + 1);
   }
-  if (value.isNone()) return kNone;
-  if (value.isInt() || value.isBool() || value.isDouble() || value.isComplexDouble())
-    return kScalar;
-  if (!value.isList()) return kNone;
-  if (value.isIntList()) return kScalarList;
-  if (value.isTensorList() || value.isOptionalTensorList()) return kTensorList;
-  return value.isDoubleList() || value.isBoolList() || value.isComplexDoubleList() ? kScalarList
-                                                                                   : kNone;
+  const bool has_storage = tensor->has_storage();
+  const bool is_strided = tensor->layout() == c10::kStrided;
+  const c10::Device device = tensor->device();
+  head |=
+      SL_INPUT(0, 0, (has_storage ? SL_INPUT_HAS_STORAGE : 0), 0, device.type(), device.index());
+  head |= SL_INPUT(0, 0, (is_strided ? SL_INPUT_STRIDED : 0), 0, 0, 0);
+  uint64_t* place = out->Add(2 + (has_storage ? 1 : 0) + dimensions * (is_strided ? 2 : 1));
+  if (!place) return;
+  *place++ = head;
+  *place++ = reinterpret_cast<uint64_t>(tensor);
+  if (has_storage) *place++ = reinterpret_cast<uint64_t>(tensor->unsafe_storage().data());
+  CopyWords(sizes, dimensions, place);
+  if (is_strided) CopyWords(tensor->strides(), dimensions, place + dimensions);
 }
 
-std::string_view NameOf(unsigned char kind) {
-  switch (kind) {
-    case kNone:
-      return "None";
-    case kTensorList:
-      return "TensorList";
-    case kScalar:
-      return "Scalar";
-    case kScalarList:
-      return "ScalarList";
-    default: {
-      const auto name = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(kind)).name();
-      return {name.data(), name.size()};
-    }
-  }
+void AddWord(uint64_t word, Words* out) {
+  if (uint64_t* place = out->Add(1)) *place = word;
 }
 
-sl_string InternKinds(std::string_view kinds) {
-  std::string text;
-  for (const char kind : kinds) {
-    if (!text.empty()) text += ';';
-    text += NameOf(static_cast<unsigned char>(kind));
-  }
-  return InternText(text);
+const c10::TensorImpl* PlainTensor(const c10::IValue& value) {
+  if (!value.isTensor()) return nullptr;
+  const c10::TensorImpl* tensor = value.unsafeToTensorImpl();
+  return HasPlainShape(tensor) ? tensor : nullptr;
 }
 
-void AppendAddress(std::string* out, const void* address) {
-  char buffer[32];
-  const int length = std::snprintf(buffer, sizeof(buffer), "0x%llx",
-                                   reinterpret_cast<unsigned long long>(address));
-  out->append(buffer, static_cast<size_t>(length));
-}
-
-void AppendList(std::string* out, c10::IntArrayRef values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) *out += ',';
-    *out += std::to_string(values[i]);
-  }
-}
-
-// impl address; storage address; dtype; element size; sizes; strides; device type; device index
-void AppendTensor(std::string* out, const at::Tensor& tensor) {
-  AppendAddress(out, tensor.unsafeGetTensorImpl());
-  *out += ';';
-  if (tensor.has_storage()) AppendAddress(out, tensor.storage().data());
-  *out += ';';
-  *out += NameOf(static_cast<unsigned char>(tensor.scalar_type()));
-  *out += ';';
-  *out += std::to_string(tensor.element_size());
-  *out += ';';
-  AppendList(out, tensor.sizes());
-  *out += ';';
-  if (tensor.layout() == c10::kStrided) AppendList(out, tensor.strides());
-  *out += ';';
-  *out += std::to_string(static_cast<int>(tensor.device().type()));
-  *out += ';';
-  *out += std::to_string(static_cast<int>(tensor.device().index()));
-}
-
-void AppendTensorList(std::string* out, const c10::IValue& value) {
-  for (const c10::IValue& item : value.toListRef()) {
-    if (!item.isTensor() || !HasPlainShape(item.toTensor())) continue;
-    AppendTensor(out, item.toTensor());
-    *out += ')';
+void AddTensorList(const c10::IValue& value, Words* out) {
+  AddWord(heads.open_list, out);
+  const auto items = value.toListRef();
+  const auto is_plain = [](const c10::IValue& item) { return PlainTensor(item) != nullptr; };
+  AddWord(static_cast<uint64_t>(std::count_if(items.begin(), items.end(), is_plain)), out);
+  for (const c10::IValue& item : items) {
+    if (const c10::TensorImpl* tensor = PlainTensor(item)) AddTensor(tensor, true, out);
   }
 }
 
-const char* ScalarKind(const c10::IValue& value) {
-  if (value.isBool()) return "Bool";
-  if (value.isInt()) return "Int";
-  if (value.isDouble()) return "Double";
-  if (value.isComplexDouble()) return "Complex";
-  return "Others";
+// Each question about the elements of a list costs more than the last.
+void AddList(const c10::IValue& value, bool with_tensors, Words* out) {
+  if (value.isIntList()) return AddWord(heads.scalar_list, out);
+  if (value.isTensorList() || value.isOptionalTensorList()) {
+    return with_tensors ? AddTensorList(value, out) : AddWord(heads.closed_list, out);
+  }
+  const bool is_scalars = value.isDoubleList() || value.isBoolList() || value.isComplexDoubleList();
+  AddWord(is_scalars ? heads.scalar_list : heads.none, out);
+}
+
+uint64_t HeadOfOther(const c10::IValue& value) {
+  if (value.isInt()) return heads.scalars[SL_INPUT_INT];
+  if (value.isBool()) return heads.scalars[SL_INPUT_BOOL];
+  if (value.isDouble()) return heads.scalars[SL_INPUT_DOUBLE];
+  if (value.isComplexDouble()) return heads.scalars[SL_INPUT_COMPLEX];
+  return heads.none;
 }
 
 }  // namespace
 
-void Shapes::Spill(int64_t word) {
-  if (more_.empty()) more_.assign(words_, words_ + size_);
-  more_.push_back(word);
+bool Words::Grow(uint32_t count) {
+  if (count > kMaxWords || size_ > kMaxWords) return false;
+  const uint32_t wanted = std::max(capacity_ * 2, size_ + count);
+  auto* memory = static_cast<uint64_t*>(
+      std::realloc(data_ == inline_ ? nullptr : data_, wanted * sizeof(uint64_t)));
+  if (!memory) return false;
+  if (data_ == inline_) std::memcpy(memory, inline_, size_ * sizeof(uint64_t));
+  data_ = memory;
+  capacity_ = wanted;
+  return true;
 }
 
-sl_string DescribeInputs(c10::ArrayRef<const c10::IValue> inputs, TextCache<256>* cache,
-                         Shapes* shapes) {
-  char kinds[64];
-  std::string many;
-  const bool fits = inputs.size() <= sizeof(kinds);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const unsigned char kind = KindOf(inputs[i]);
-    if (fits) {
-      kinds[i] = static_cast<char>(kind);
-    } else {
-      many += static_cast<char>(kind);
-    }
-    if (kind >= kNone) {
-      shapes->Add(-1);
-      continue;
-    }
-    const auto sizes = inputs[i].toTensor().sizes();
-    shapes->Add(static_cast<int64_t>(sizes.size()));
-    for (const int64_t size : sizes) shapes->Add(size);
+void PrepareInputs() {
+  for (size_t i = 0; i < kTypes; ++i) {
+    const auto type = static_cast<c10::ScalarType>(i);
+    const auto meta =
+        type == c10::ScalarType::Undefined ? caffe2::TypeMeta() : c10::scalarTypeToTypeMeta(type);
+    const auto name = meta.name();
+    heads.tensors[i] = HeadOf({name.data(), name.size()}, SL_INPUT_TENSOR, meta.itemsize());
   }
-  if (inputs.empty()) return 0;
-  return cache->Get(fits ? std::string_view(kinds, inputs.size()) : many, InternKinds);
+  heads.none = HeadOf("None", SL_INPUT_OTHER);
+  heads.closed_list = HeadOf("TensorList", SL_INPUT_OTHER);
+  heads.open_list = HeadOf("TensorList", SL_INPUT_LIST);
+  heads.scalar_list = HeadOf("ScalarList", SL_INPUT_OTHER);
+  for (size_t kind = 0; kind < heads.scalars.size(); ++kind) {
+    heads.scalars[kind] = HeadOf("Scalar", kind);
+  }
 }
 
-TensorTexts DescribeTensors(c10::ArrayRef<const c10::IValue> inputs) {
-  TensorTexts out;
+void AddInputs(c10::ArrayRef<const c10::IValue> inputs, bool with_tensors, Words* out) {
   for (const c10::IValue& value : inputs) {
-    const unsigned char kind = KindOf(value);
-    if (kind < kNone) {
-      if (!out.tensors.empty()) out.tensors += ')';
-      AppendTensor(&out.tensors, value.toTensor());
-    } else if (kind == kTensorList) {
-      if (!out.lists.empty()) out.lists += '}';
-      AppendTensorList(&out.lists, value);
-    } else if (kind == kScalar) {
-      if (!out.scalars.empty()) out.scalars += ';';
-      out.scalars += ScalarKind(value);
+    if (const c10::TensorImpl* tensor = PlainTensor(value)) {
+      AddTensor(tensor, with_tensors, out);
+    } else if (value.isList()) {
+      AddList(value, with_tensors, out);
+    } else {
+      AddWord(HeadOfOther(value), out);
     }
   }
-  return out;
 }
 
 }  // namespace steplens::torch_adapter

@@ -1,52 +1,50 @@
-// What is kept of an operator's inputs: shapes, types and, for the memory timeline, the tensors
-// themselves.
+// What is kept of an operator's inputs: types and shapes and, for the memory timeline, the tensors
+// themselves, as the words of sl_op.inputs.
 #ifndef STEPLENS_TORCH_ADAPTER_INPUTS_H_
 #define STEPLENS_TORCH_ADAPTER_INPUTS_H_
 
 #include <ATen/core/ivalue.h>
 #include <steplens/collect.h>
 
-#include <string>
-#include <vector>
-
-#include "torch_adapter/text_cache.h"
+#include <cstdlib>
 
 namespace steplens::torch_adapter {
 
-// Shapes in the form of sl_op::shapes. Small ones need no allocation.
-class Shapes {
+// Words that grow; few of them need no allocation. Without memory they stop growing.
+class Words {
  public:
-  void Add(int64_t word) {
-    if (size_ < kInline) {
-      words_[size_++] = word;
-    } else {
-      Spill(word);
-    }
+  Words() {}
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  ~Words() {
+    if (data_ != inline_) std::free(data_);
   }
-  const int64_t* data() const { return more_.empty() ? words_ : more_.data(); }
-  uint32_t size() const { return more_.empty() ? size_ : static_cast<uint32_t>(more_.size()); }
+
+  // The place of the next `count` words, which are the caller's to fill; nullptr: no memory.
+  uint64_t* Add(uint32_t count) {
+    if (__builtin_expect(count > capacity_ - size_, 0) && !Grow(count)) return nullptr;
+    uint64_t* place = data_ + size_;
+    size_ += count;
+    return place;
+  }
+  const uint64_t* data() const { return data_; }
+  uint32_t size() const { return size_; }
 
  private:
-  void Spill(int64_t word);
+  bool Grow(uint32_t count);
 
-  static constexpr uint32_t kInline = 40;
-  int64_t words_[kInline];
+  static constexpr uint32_t kInline = 64;
+  uint64_t inline_[kInline];
+  uint64_t* data_ = inline_;
   uint32_t size_ = 0;
-  std::vector<int64_t> more_;  // everything, once kInline is not enough
+  uint32_t capacity_ = kInline;
 };
 
-// Fills `shapes` and returns the text of the types: "float;Scalar;None". `cache` belongs to the
-// calling thread.
-sl_string DescribeInputs(c10::ArrayRef<const c10::IValue> inputs, TextCache<256>* cache,
-                         Shapes* shapes);
+// Before the first AddInputs: the texts of types get their ids.
+void PrepareInputs();
 
-// The texts of tags 5 (tensors), 6 (tensor lists) and 7 (scalars); empty where there is none.
-struct TensorTexts {
-  std::string tensors;
-  std::string lists;
-  std::string scalars;
-};
-TensorTexts DescribeTensors(c10::ArrayRef<const c10::IValue> inputs);
+// Appends the words of all inputs; with_tensors as in sl_op.
+void AddInputs(c10::ArrayRef<const c10::IValue> inputs, bool with_tensors, Words* out);
 
 }  // namespace steplens::torch_adapter
 

@@ -16,14 +16,8 @@ namespace {
 
 // Set before the callbacks are added and read by them only.
 slt_options settings{};
-at::CallbackHandle function_callback = at::INVALID_CALLBACK_HANDLE;
-bool function_callback_has_inputs = false;
-at::CallbackHandle range_callback = at::INVALID_CALLBACK_HANDLE;
-
-// Memory for the texts of tags 5 to 7, which hold addresses and so hardly repeat: beyond this much
-// they are left out.
-constexpr int64_t kMaxTensorTextBytes = int64_t{256} << 20;
-std::atomic<int64_t> tensor_text_bytes{0};
+at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
+bool callback_has_inputs = false;
 
 struct FreeBlock {
   FreeBlock* next;
@@ -34,7 +28,6 @@ struct Operator;
 // What a thread keeps between operators: texts it met and blocks for contexts.
 struct ThreadState {
   NameCache<1024> names;
-  TextCache<256> types;
   FreeBlock* blocks = nullptr;
   unsigned block_count = 0;
   const uint64_t thread = sl_thread();
@@ -75,7 +68,7 @@ ThreadState* State() { return thread_state ? thread_state : MakeThreadState(); }
 // An operator that runs. Made at its start and recorded at its end, which may be on another thread.
 struct Operator final : at::ObserverContext {
   sl_op record{};
-  Shapes shapes;
+  Words inputs;
   CollectiveFields collective;
   Operator* outer_node = nullptr;  // what ThreadState::node was before this one
   bool is_node = false;
@@ -99,19 +92,6 @@ struct Operator final : at::ObserverContext {
     ++state->block_count;
   }
 };
-
-void AddTensorTexts(c10::ArrayRef<const c10::IValue> inputs, CollectiveFields* fields) {
-  if (tensor_text_bytes.load(std::memory_order_relaxed) > kMaxTensorTextBytes) return;
-  const TensorTexts texts = DescribeTensors(inputs);
-  const auto add = [&](uint16_t tag, const std::string& text) {
-    if (text.empty()) return;
-    fields->Add(tag, InternText(text));
-    tensor_text_bytes.fetch_add(static_cast<int64_t>(text.size()), std::memory_order_relaxed);
-  };
-  add(5, texts.tensors);
-  add(6, texts.lists);
-  add(7, texts.scalars);
-}
 
 // Collectives are told apart by their names, which no other operator shares the first letters with.
 void AddCollective(std::string_view name, const at::RecordFunction& function, Operator* out) {
@@ -148,18 +128,13 @@ std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
   record.forward_thread = function.forwardThreadId();
   record.scope = static_cast<uint8_t>(function.scope());
   record.start_thread = state->thread;
-  if (settings.shapes) {
-    record.dtypes = DescribeInputs(function.inputs(), &state->types, &out->shapes);
-  }
+  if (settings.shapes) AddInputs(function.inputs(), settings.tensors != 0, &out->inputs);
   if (settings.stack && function.scope() != at::RecordScope::BACKWARD_FUNCTION) {
     settings.stack(&record.call_stack, &record.modules);
   }
   // Most operators are aten::*; what is special has another begin.
   if (name[0] == 'c' || name[0] == 'g') AddCollective(name, function, out.get());
   if (record.scope != 0 || (name[0] == 'a' && name[1] == 'u')) LinkNode(name, state, out.get());
-  if (settings.tensors && out->collective.count == 0) {
-    AddTensorTexts(function.inputs(), &out->collective);
-  }
   record.start = sl_now();  // last: what is done here is not the operator's time
   return out;
 }
@@ -174,23 +149,25 @@ void End(const at::RecordFunction& function, at::ObserverContext* context) {
   record.end = now;
   record.end_thread = state ? state->thread : sl_thread();
   record.is_async = function.isAsync();
-  record.shapes = out->shapes.data();
-  record.shape_words = out->shapes.size();
+  record.inputs = out->inputs.data();
+  record.input_words = out->inputs.size();
+  record.with_tensors = settings.tensors != 0;
   record.fields = out->collective.fields;
   record.field_count = out->collective.count;
   sl_record_op(&record);
   if (out->collective.mark != 0) sl_mark_end(out->collective.mark);
 }
 
-at::CallbackHandle AddFunctionCallback(bool with_inputs) {
+// One callback for everything: the framework goes through all of them again for each node of a
+// backward pass.
+at::CallbackHandle AddCallback(bool with_inputs) {
   using Scope = at::RecordScope;
   std::unordered_set<Scope> scopes;
   for (size_t i = 0; i < static_cast<size_t>(Scope::NUM_SCOPES); ++i) {
     // Counts of kernels' data types and of build features come with every operator and say nothing
     // about time.
     const auto scope = static_cast<Scope>(i);
-    if (scope != Scope::USER_SCOPE && scope != Scope::KERNEL_FUNCTION_DTYPE &&
-        scope != Scope::BUILD_FEATURE) {
+    if (scope != Scope::KERNEL_FUNCTION_DTYPE && scope != Scope::BUILD_FEATURE) {
       scopes.insert(scope);
     }
   }
@@ -198,36 +175,27 @@ at::CallbackHandle AddFunctionCallback(bool with_inputs) {
       at::RecordFunctionCallback(&Start, &End).needsInputs(with_inputs).scopes(scopes));
 }
 
-// Ranges (user scope) are few and always come with their inputs: the work of a collective is one of
-// them.
-at::CallbackHandle AddRangeCallback() {
-  return at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End)
-                                   .needsInputs(true)
-                                   .scopes({at::RecordScope::USER_SCOPE}));
-}
-
 }  // namespace
 
 void InstallOperators(const slt_options& options) {
   settings = options;
-  tensor_text_bytes = 0;
+  settings.tensors = options.shapes && options.tensors;
+  PrepareInputs();
   ForgetCalls();
-  function_callback_has_inputs = options.shapes != 0 || options.tensors != 0 || options.inputs != 0;
-  function_callback = AddFunctionCallback(function_callback_has_inputs);
-  range_callback = AddRangeCallback();
+  callback_has_inputs = options.shapes != 0 || options.inputs != 0;
+  callback = AddCallback(callback_has_inputs);
 }
 
 void RemoveOperators() {
-  if (function_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(function_callback);
-  if (range_callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_callback);
-  function_callback = range_callback = at::INVALID_CALLBACK_HANDLE;
+  if (callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(callback);
+  callback = at::INVALID_CALLBACK_HANDLE;
 }
 
 void AlsoTakeInputs() {
-  if (function_callback == at::INVALID_CALLBACK_HANDLE || function_callback_has_inputs) return;
-  function_callback_has_inputs = true;
-  at::removeCallback(function_callback);
-  function_callback = AddFunctionCallback(true);
+  if (callback == at::INVALID_CALLBACK_HANDLE || callback_has_inputs) return;
+  callback_has_inputs = true;
+  at::removeCallback(callback);
+  callback = AddCallback(true);
 }
 
 }  // namespace steplens::torch_adapter

@@ -21,7 +21,7 @@ typedef struct slt_options {
   size_t struct_size;       /* sizeof(slt_options) */
   int operators;            /* record operators and ranges */
   int shapes;               /* with the shapes and types of their inputs */
-  int tensors;              /* with the tensors themselves: addresses, strides, devices */
+  int tensors;              /* and the tensors themselves: addresses, strides, devices */
   int inputs;               /* look at inputs even without shapes, for the groups of collectives */
   int memory;               /* record allocations and frees of CPU memory */
   int marks;                /* a mark in the domain "communication" around each collective */

@@ -22,6 +22,38 @@ def has_torch():
 needs_torch = unittest.skipUnless(has_torch() and PACKAGE.is_dir(), "PyTorch or the recording package is not on this machine")
 
 
+NATIVE_STEPS = r"""
+#include <steplens/collect.h>
+#include <unistd.h>
+int main(void) {
+  for (int step = 1; step < 100000; ++step) {
+    sl_step_begin(step);
+    sl_range_begin(sl_intern("work", 4));
+    usleep(5000);
+    sl_range_end();
+    sl_step_end();
+  }
+  return 0;
+}
+"""
+
+MSTX_STEPS = r"""
+#include <stdio.h>
+#include <steplens/mstx.h>
+#include <unistd.h>
+int main(void) {
+  for (int step = 1; step < 100000; ++step) {
+    char name[32];
+    snprintf(name, sizeof(name), "step %d", step);
+    uint64_t range = mstxRangeStartA(name, 0);
+    usleep(5000);
+    mstxRangeEnd(range);
+  }
+  return 0;
+}
+"""
+
+
 class Record(Case):
     def setUp(self):
         super().setUp()
@@ -121,23 +153,72 @@ class Record(Case):
             time.sleep(0.2)
         self.fail(f"the job never got there: {self.status()}")
 
-    @needs_torch
-    def test_a_running_job_is_steered(self):
+    def launch(self, *program):
+        """A job that waits for a command."""
         job = subprocess.Popen([PROGRAM, "record", "--wait-for-start", "--job", "steered", "--profile-save-path", self.saved, "--",
-                                sys.executable, TRAIN, "--steps", "100000", "--width", "32", "--length", "16"],
-                               env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                *map(str, program)], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(job.wait)
         self.addCleanup(job.terminate)
         self.wait_for(lambda rows: rows[0]["Step"] > 0 and rows[0]["Step Time(s)"])
-        done = self.run_program("record", "start", "--job", "steered", "--steps", "2", expect=0)
-        first = int(re.search(r"at step (\d+)", done.out).group(1))
+        return job
+
+    def start(self, *options):
+        """The step at which the job will start."""
+        done = self.run_program("record", "start", "--job", "steered", *options, expect=0)
+        return int(re.search(r"at step (\d+)", done.out).group(1))
+
+    def refused(self):
         self.assertIn("rank 7", self.run_program("record", "start", "--job", "steered", "--profile-ranks", "7", expect=3).err)
         self.assertIn("too near", self.run_program("record", "start", "--job", "steered", "--at-step", "1", expect=2).err)
+
+    @needs_torch
+    def test_a_running_job_is_steered(self):
+        job = self.launch(sys.executable, TRAIN, "--steps", "100000", "--width", "32", "--length", "16")
+        first = self.start("--steps", "2")
+        self.refused()
         self.wait_for(lambda rows: rows[0]["Capture"] and rows[0]["State"] == "idle")
         job.terminate()
         job.wait(timeout=60)
         (capture,) = sorted(self.saved.rglob("*_ascend_pt"))
         self.assertEqual(self.steps_of(capture), [first, first + 1])
+
+    def compile(self, source, *options):
+        (self.scratch / "program.c").write_text(source)
+        program = self.scratch / "program"
+        build = pathlib.Path(PROGRAM).parent
+        subprocess.run(["cc", "-Wall", "-Werror", f"-I{ROOT / 'include'}", self.scratch / "program.c", "-o", program,
+                        *options, f"-L{build}", f"-Wl,-rpath,{build}", "-ldl", "-pthread"], check=True)
+        return program
+
+    def test_a_native_program_is_steered_as_often_as_one_likes(self):
+        job = self.launch(self.compile(NATIVE_STEPS, "-lsteplens_collect"))
+        self.refused()
+        ranges = []
+        for count in (2, 3):
+            before = self.status()[0]["Capture"]
+            first = self.start("--steps", str(count))
+            ranges.append(list(range(first, first + count)))
+            self.wait_for(lambda rows: rows[0]["Capture"] not in ("", before) and rows[0]["State"] == "idle")
+        self.start("--steps", "1000000")
+        self.wait_for(lambda rows: rows[0]["State"] == "recording")
+        stopped = self.run_program("record", "stop", "--job", "steered", expect=0)
+        end = int(re.search(r"step (\d+)", stopped.out).group(1))
+        self.wait_for(lambda rows: rows[0]["State"] == "idle")
+        job.terminate()
+        job.wait(timeout=60)
+        *captures, last = sorted(self.saved.rglob("*_ascend_pt"))
+        self.assertEqual([self.steps_of(capture) for capture in captures], ranges)
+        self.assertEqual(self.steps_of(last)[-1], end - 1)
+
+    def test_steps_that_are_marked_with_mstx_are_steps(self):
+        job = self.launch(self.compile(MSTX_STEPS))
+        first = self.start("--steps", "2")
+        self.wait_for(lambda rows: rows[0]["Capture"] and rows[0]["State"] == "idle")
+        job.terminate()
+        job.wait(timeout=60)
+        (capture,) = sorted(self.saved.rglob("*_ascend_pt"))
+        marks = (capture / "FRAMEWORK" / "steplens.mark").read_bytes()
+        self.assertEqual(re.findall(rb"step \d+", marks), [f"step {first}".encode(), f"step {first + 1}".encode()])
 
     def test_without_a_job_it_says_so(self):
         self.assertIn("no job", self.run_program("record", "start", expect=3).err)

@@ -11,11 +11,11 @@ import argparse
 import dataclasses
 import os
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 from .. import _command, _log, _rank
-from .._config import Config
 from ..torch_npu.profiler import schedule
+from ._base import BaseStepProfiler
 
 __all__ = ["ProfileArguments", "StepProfiler", "add_profile_arguments"]
 
@@ -63,53 +63,29 @@ class ProfileArguments:
         return cls.from_mapping(vars(args))
 
 
-class StepProfiler:
+class StepProfiler(BaseStepProfiler):
     """Does nothing unless `profile` is true and this rank is selected."""
 
     def __init__(self, args: ProfileArguments):
-        self._profile: Optional[_command.CommandProfile] = None
-        if not args.profile or not _command.is_selected(args.profile_ranks, all_ranks=-1 in args.profile_ranks):
+        super().__init__()
+        everyone = -1 in args.profile_ranks
+        if not args.profile or not _command.is_selected(args.profile_ranks, all_ranks=everyone):
             return
         self._make_folder(args.profile_save_path)
         start, end = args.profile_step_start, args.profile_step_end
         active = _TO_THE_END if end == -1 else end - start
         steps = schedule(wait=0, warmup=0 if start == 0 else 1, active=active, repeat=1, skip_first=max(0, start - 1))
-        self._profile = _command.make_profile(
-            level=args.profile_level, export_type=args.profile_export_type, save_path=args.profile_save_path,
-            with_cpu=args.profile_with_cpu, data_simplification=args.profile_data_simplification, steps=steps,
-            with_stack=args.profile_with_stack, profile_memory=args.profile_with_memory,
-            record_shapes=args.profile_record_shapes)
-        self._profile._config.ranks = "all" if -1 in args.profile_ranks else list(args.profile_ranks)
-        self._profile.add_metadata_json("distributed_args", _command.distributed_args(args, ()))
-
-    @property
-    def enabled(self) -> bool:
-        return self._profile is not None
-
-    @property
-    def config(self) -> Optional[Config]:
-        return self._profile._config if self._profile is not None else None
+        self._make(args, steps, "all" if everyone else list(args.profile_ranks), ())
 
     def start(self) -> None:
-        if self._profile is not None:
+        if self.enabled:
             self._tell("Profiler starts.")
-            self._profile.start()
-
-    def step(self) -> None:
-        if self._profile is not None:
-            self._profile.step()
+        super().start()
 
     def stop(self) -> None:
-        if self._profile is not None:
-            self._profile.stop()
+        super().stop()
+        if self.enabled:
             self._tell("Profiler stopped.")
-
-    def __enter__(self) -> "StepProfiler":
-        self.start()
-        return self
-
-    def __exit__(self, exc_type, exc_value, traceback) -> None:
-        self.stop()
 
     @staticmethod
     def _tell(text: str) -> None:

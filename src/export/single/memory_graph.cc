@@ -1,6 +1,7 @@
 #include "export/single/memory_graph.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -173,7 +174,12 @@ class GraphBuilder {
         }
       }
       MemoryNode& of = graph_.nodes[node->second];
-      of.inputs.insert(of.inputs.end(), blocks.begin(), blocks.end());
+      // What the node has allocated itself is handed on among the operators inside it: no input.
+      std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(of.inputs),
+                   [&](uint32_t block) {
+                     const int64_t alloc_ns = graph_.blocks[block].alloc_ns;
+                     return alloc_ns == kNone || alloc_ns < of.begin_ns;
+                   });
       // Operators whose names end with '_' write their first input.
       if (name.ends_with('_') && !blocks.empty()) of.outputs.push_back(blocks.front());
       const bool takes_gradient = name == "aten::detach" || name == "aten::add_";

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, Optional
 
-from ... import _log, _rank
+from ... import _daemon, _log, _rank
 from ..._channel import FILE_NAME, Channel, PlainLayout, write_default
 from ..._check import is_int
 from ..._session import Source
@@ -57,6 +57,7 @@ class DynamicProfilerMonitor(_Callback):
         self._counter = 0
         self._steps_left = 0
         self._channel = None if uses_daemon else self._open_channel(os.path.abspath(cfg_path), poll_interval)
+        self._daemon = _daemon.DaemonClient(_rank.local_rank(), float(poll_interval), _log.info) if uses_daemon else None
         atexit.register(self._finish)
 
     # ---- Use by step() --------------------------------------------------------------------------------------------
@@ -157,6 +158,9 @@ class DynamicProfilerMonitor(_Callback):
         return Channel(_SHM_PREFIX, folder, PlainLayout(), float(poll_interval), lambda _text: None, marks_valid=True)
 
     def _refresh(self) -> None:
+        text = self._daemon.poll() if self._daemon is not None else None
+        if text is not None:
+            self.apply_daemon_text(text)
         changed = self._channel.poll() if self._channel is not None else None
         if changed is not None:
             self._is_valid = changed.pop("is_valid", True) is True
@@ -179,9 +183,10 @@ class DynamicProfilerMonitor(_Callback):
             _log.warning("The program ends while the dynamic profiler is recording; the capture is closed, not analysed.")
             running._handler = None
             running.stop()
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
+        for source in (self._channel, self._daemon):
+            if source is not None:
+                source.close()
+        self._channel = self._daemon = None
 
 
 def _step_number(run_context: Any) -> int:
@@ -194,12 +199,7 @@ def _tell(text: str) -> None:
 
 
 def _uses_daemon() -> bool:
-    value = os.environ.get("KINETO_USE_DAEMON", "0")
-    if not value.strip().lstrip("-").isdigit():
-        _log.error(f"KINETO_USE_DAEMON is {value!r}, which is not a number; it counts as 0.")
+    if not _daemon.is_wanted("KINETO_USE_DAEMON", _log.error):
         return False
-    if int(value) != 1:
-        return False
-    _log.warning("KINETO_USE_DAEMON is set: cfg_path is ignored. This package has no client for the host's daemon; "
-                 "pass the daemon's text to apply_daemon_text.")
+    _log.warning("KINETO_USE_DAEMON is set: cfg_path is ignored, the host's daemon is asked.")
     return True

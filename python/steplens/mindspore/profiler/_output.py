@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from ... import _log, _paths
+from ..._places import LastPlace, Place
 from ._path_rules import check_output_directory
 
 SUFFIX = "ascend_ms"
 DEFAULT = "./data"
 
 
-class Place(NamedTuple):
-    """What a handler was given; None: not given."""
-
-    directory: Optional[str] = None
-    worker: Optional[str] = None
-
-
-_last = Place()
+_last = LastPlace()
+last_place = _last.get
 
 
 def set_place(directory: Any, worker: Any) -> Place:
     """Wrong types warn and count as not given; a path that breaks the rules raises ProfilerPathError."""
-    global _last
     if worker is not None and not _paths.is_worker_name(worker):
         _log.warning(f"worker_name must be a text of less than {_paths.MAX_WORKER} characters; it is ignored.")
         worker = None
@@ -34,12 +28,7 @@ def set_place(directory: Any, worker: Any) -> Place:
     if directory is not None:
         directory = os.path.realpath(os.path.expanduser(directory))
         check_output_directory(directory)
-    _last = Place(directory, worker)
-    return _last
-
-
-def last_place() -> Place:
-    return _last
+    return _last.set(Place(directory, worker))
 
 
 def absolute(path: str) -> str:

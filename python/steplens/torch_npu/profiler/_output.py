@@ -1,39 +1,24 @@
-"""Where captures of PyTorch go. A handler sets the place when it is made: for the profiler it is given to, and for
-profilers with handlers of the user's own.
-"""
+"""Where captures of PyTorch go."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from ... import _log, _paths
+from ..._places import LastPlace, Place
 
 EXPORT_ONLY = "export_only_prof_dir"
 SUFFIX = "ascend_pt"
 
-
-
-class Place(NamedTuple):
-    """A folder for captures and the first part of their names; None: not given."""
-
-    directory: Optional[str] = None
-    worker: Optional[str] = None
-
-
-_last = Place()
+_last = LastPlace()
+last_place = _last.get
 
 
 def set_place(directory: Any, worker: Any) -> Place:
     """What a handler was given; wrong values warn and count as not given."""
-    global _last
-    _last = checked_place(directory, worker)
-    return _last
-
-
-def last_place() -> Place:
-    return _last
+    return _last.set(checked_place(directory, worker))
 
 
 def checked_place(directory: Any, worker: Any) -> Place:

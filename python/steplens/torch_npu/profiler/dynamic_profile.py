@@ -19,13 +19,13 @@ import logging.handlers
 import os
 import sys
 import time
-from typing import Optional
+from typing import Any, Optional
 
-from ... import _log, _rank
+from ... import _daemon, _launchers, _log, _optimizers, _rank
 from ..._channel import FILE_NAME, Channel, StampedLayout, read_config, write_default
 from ..._check import is_int
 from ..._session import Source
-from . import _dynamic_config, _optimizer, _output
+from . import _dynamic_config, _output
 from ._dynamic_config import DynamicConfig
 from ._handler import _TraceHandler
 from ._schedule import quiet_schedule
@@ -35,8 +35,7 @@ __all__ = ["apply_daemon_text", "init", "set_state", "start", "status", "step"]
 
 _SHM_PREFIX = "DynamicProfileNpuShm"
 _FIRST_INTERVAL_S = 2.0
-_LAUNCHERS = ("torchrun", "torch_npu_run", "vllm")
-_LAUNCH_MODULES = ("torch.distributed.run", "torch.distributed.launch", "torch_npu.distributed.run")
+_LAUNCHERS = (*_launchers.PROGRAMS, "vllm")
 _UNINITIALISED, _IDLE, _RUNNING, _READY = -1, 0, 1, 2
 
 
@@ -46,6 +45,28 @@ class _StepProfile(profile):
     _source = Source.DYNAMIC
 
 
+class _DaemonChannel:
+    """What the daemon of this host says, as a Channel hands it over."""
+
+    def __init__(self) -> None:
+        self._client = _daemon.DaemonClient(_rank.local_rank(), _FIRST_INTERVAL_S, _log.info)
+
+    def poll(self) -> Optional[dict]:
+        text = self._client.poll()
+        if text is None:
+            return None
+        config = _dynamic_config.from_daemon_text(text)
+        if config is None:
+            _log.info("The daemon asks for its own monitor; nothing is recorded for it here.")
+        return config
+
+    def set_interval(self, seconds: float) -> None:
+        pass  # the daemon's time does not depend on ours
+
+    def close(self) -> None:
+        self._client.close()
+
+
 class _DynamicProfile:
     """The state of the process. Used by the training thread."""
 
@@ -53,7 +74,7 @@ class _DynamicProfile:
         self.current_step = 0
         self._pid = os.getpid()
         self._folder: Optional[str] = None
-        self._channel: Optional[Channel] = None
+        self._channel: Any = None  # a Channel or a _DaemonChannel
         self._pending: Optional[DynamicConfig] = None
         self._profile: Optional[profile] = None
         self._steps_left = 0
@@ -82,6 +103,14 @@ class _DynamicProfile:
         self._folder = folder
         self._channel = Channel(_SHM_PREFIX, folder, StampedLayout(), _FIRST_INTERVAL_S, self._monitor_logger.info)
         self._logger.info("initialised with %s, owner of the configuration: %s", folder, self._channel.owned)
+        atexit.register(self.close)
+
+    def listen_to_daemon(self) -> None:
+        """Configurations come from the host's daemon instead of a file."""
+        if self._channel is not None:
+            return
+        self._told_missing_init = True
+        self._channel = _DaemonChannel()
         atexit.register(self.close)
 
     def step(self) -> None:
@@ -234,12 +263,7 @@ def _file_logger(path: str) -> logging.Logger:
 
 def _is_launcher() -> bool:
     """Launchers start the workers; they have no steps of their own."""
-    if "RANK" in os.environ:
-        return False
-    words = getattr(sys, "orig_argv", sys.argv)
-    names = {os.path.basename(word) for word in words[:3]}
-    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
-    return bool(names & set(_LAUNCHERS)) or module in _LAUNCH_MODULES
+    return _launchers.is_launcher(sys.orig_argv, os.environ, _LAUNCHERS, at_most=3)
 
 
 _dynamic = _DynamicProfile()
@@ -282,31 +306,27 @@ def status() -> dict:
 
 
 def _start_from_environment() -> None:
-    """PROF_CONFIG_PATH: the optimizer's steps are the steps."""
+    """PROF_CONFIG_PATH, or else the host's daemon: the optimizer's steps are the steps."""
     folder = os.environ.get("PROF_CONFIG_PATH")
-    if not folder:
-        _refuse_daemon()
+    if not folder and not _wants_daemon():
         return
     if _is_launcher() or _log.in_conflict():
         return
     try:
-        _optimizer.on_optimizer_step(step)
+        _optimizers.follow_last(step)
     except ImportError:
-        _log.error("PROF_CONFIG_PATH is set, but PyTorch cannot be imported; nothing is recorded.")
+        _log.error("Dynamic profiling is switched on, but PyTorch cannot be imported; nothing is recorded.")
         return
-    init(folder)
+    if folder:
+        init(folder)
+    else:
+        _dynamic.listen_to_daemon()
 
 
-def _refuse_daemon() -> None:
-    for name in ("MSMONITOR_USE_DAEMON", "KINETO_USE_DAEMON"):
-        value = os.environ.get(name)
-        if value is None:
-            continue
-        if name == "KINETO_USE_DAEMON":
-            _log.warning("KINETO_USE_DAEMON is deprecated, use MSMONITOR_USE_DAEMON.")
-        if not value.strip().lstrip("-").isdigit():
-            _log.error(f"{name} is {value!r}, which is not a number; it counts as 0.")
-        elif int(value) == 1:
-            _log.warning(f"{name} is set, but this package has no client for the host's daemon: "
-                         "use PROF_CONFIG_PATH, or pass the daemon's text to dynamic_profile.apply_daemon_text.")
-        return
+def _wants_daemon() -> bool:
+    if "MSMONITOR_USE_DAEMON" in os.environ:
+        return _daemon.is_wanted("MSMONITOR_USE_DAEMON", _log.error)
+    if "KINETO_USE_DAEMON" not in os.environ:
+        return False
+    _log.warning("KINETO_USE_DAEMON is deprecated, use MSMONITOR_USE_DAEMON.")
+    return _daemon.is_wanted("KINETO_USE_DAEMON", _log.error)

@@ -14,12 +14,13 @@ from ... import _analyse, _log, _rank
 from ..._check import Checker
 from ..._machine import Machine
 from ..._metadata import Metadata
-from ..._schedule import Action
+from ..._schedule import Action, idle_until
 from ..._session import Source
 from . import _flops, _output, _settings
 from ._constants import ProfilerAction
 from ._handler import tensorboard_trace_handler
 from ._offline import analyse
+from ._schedule import schedule
 
 __all__ = ["_KinetoProfile", "analyse", "profile", "tensorboard_trace_handler"]
 
@@ -231,6 +232,8 @@ class profile(_KinetoProfile):
 
     _source = Source.API
     _step_label = 0  # added to the step number in the names of step ranges
+    _step_number = 0
+    _idle_until = 0  # steps before this one change nothing
 
     @_log.guarded()
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
@@ -242,7 +245,6 @@ class profile(_KinetoProfile):
             experimental_config=experimental_config, custom_trace_id_callback=custom_trace_id_callback,
             use_cuda=use_cuda), self._source)
         self._observer = execution_trace_observer
-        self._step_number = 0
 
     @property
     def step_num(self) -> int:
@@ -255,10 +257,18 @@ class profile(_KinetoProfile):
         self._stopped = False
         self._export_only = self._on_trace_ready is None
         self._running_machine().start(self._action(), self._range_number())
+        self._look_ahead()
         self._call_observer("start")
 
-    @_log.guarded(looks_for_conflict=False)
     def step(self):
+        number = self._step_number + 1
+        if number < self._idle_until:  # as short as can be: most steps of a training are like this
+            self._step_number = number
+            return
+        self._step()
+
+    @_log.guarded(looks_for_conflict=False)
+    def _step(self):
         if self._machine is None:
             return  # the constructor has said why
         if self._stopped:
@@ -266,6 +276,7 @@ class profile(_KinetoProfile):
             return
         self._step_number += 1
         self._machine.step(self._action(), self._range_number())
+        self._look_ahead()
 
     @_log.guarded()
     def stop(self):
@@ -274,6 +285,7 @@ class profile(_KinetoProfile):
             _log.warning("Profiler is stopped already.")
             return
         self._stopped = True
+        self._idle_until = 0
         machine.stop(complains=self._schedule is not None)
         self._call_observer("stop")
 
@@ -295,6 +307,11 @@ class profile(_KinetoProfile):
             problem = _log.describe(raised)
         _log.error(f"Call schedule failed. Exception: {problem}")
         return Action.NONE
+
+    def _look_ahead(self) -> None:
+        """Schedules of the user's own may change their mind; ours tell how long nothing will happen."""
+        if type(self._schedule) is schedule:
+            self._idle_until = idle_until(self._schedule, self._step_number)
 
     def _call_observer(self, name: str) -> None:
         if self._observer is not None:

@@ -1,0 +1,107 @@
+#include "collect/auto_control.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "collect/json_text.h"
+#include "collect/test_capture.h"
+
+namespace steplens::collect {
+namespace {
+
+using testing::HasSubstr;
+
+std::string WhyNot(std::string_view json) {
+  std::string why;
+  EXPECT_FALSE(ParseAutoCommand(json, &why)) << json;
+  return why;
+}
+
+TEST(AutoCommand, IsReadWhole) {
+  std::string why;
+  const auto command = ParseAutoCommand(
+      R"({"id":3,"action":"start","ranks":[0,2],"at_step":120,"steps":5,"more":{}})", &why);
+  ASSERT_TRUE(command) << why;
+  EXPECT_EQ(command->id, 3);
+  EXPECT_FALSE(command->is_stop);
+  EXPECT_TRUE(command->IsFor(2));
+  EXPECT_FALSE(command->IsFor(1));
+  EXPECT_EQ(command->at_step, 120);
+  EXPECT_EQ(command->steps, 5);
+}
+
+TEST(AutoCommand, IsForAllAndNowIfNothingElseIsSaid) {
+  std::string why;
+  const auto command = ParseAutoCommand(R"({"id": 1, "action": "stop", "at_step": null})", &why);
+  ASSERT_TRUE(command) << why;
+  EXPECT_TRUE(command->is_stop);
+  EXPECT_TRUE(command->IsFor(77));
+  EXPECT_FALSE(command->at_step);
+}
+
+TEST(AutoCommand, SaysWhatIsWrong) {
+  EXPECT_EQ(WhyNot("["), "it is no JSON object");
+  EXPECT_EQ(WhyNot(R"({"action": "start"})"), "it has no id");
+  EXPECT_EQ(WhyNot(R"({"id": 1})"), "it has no action");
+  EXPECT_EQ(WhyNot(R"({"id": "x", "action": "start"})"), "id is not a number");
+  EXPECT_EQ(WhyNot(R"({"id": 1, "action": "go"})"), "action is neither start nor stop");
+  EXPECT_THAT(WhyNot(R"({"id": 1, "action": "start", "ranks": "some"})"), HasSubstr("ranks"));
+  EXPECT_THAT(WhyNot(R"({"id": 1, "action": "start", "at_step": 0})"), HasSubstr("at_step"));
+  EXPECT_THAT(WhyNot(R"({"id": 1, "action": "start", "steps": 1.5})"), HasSubstr("steps"));
+}
+
+class ControlTest : public testing::Test {
+ protected:
+  void Write(const std::string& text) { std::ofstream(folder_ / "command.json") << text; }
+  std::string Status() { return ReadWhole(folder_ / "rank_0.json"); }
+
+  TemporaryFolder folder_;
+  AutoControl control_{folder_.path(), -1};
+};
+
+TEST_F(ControlTest, ACommandIsTakenOnceAndAnswered) {
+  EXPECT_FALSE(control_.Poll());
+  Write(R"({"id": 1, "action": "start"})");
+  const auto command = control_.Poll();
+  ASSERT_TRUE(command);
+  EXPECT_FALSE(control_.Poll());
+  control_.Answer(*command, "records from step 3 on");
+  control_.Report(2, "armed", "");
+  EXPECT_TRUE(IsJson(Status())) << Status();
+  EXPECT_THAT(Status(), HasSubstr(R"("command": 1, "answer": "records from step 3 on")"));
+  Write(R"({"id": 1, "action": "start" })");
+  EXPECT_FALSE(control_.Poll()) << "written again, but not new";
+}
+
+TEST_F(ControlTest, ABrokenCommandIsToldAndTheNextOneCounts) {
+  Write("{");
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(control_.Poll());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("is not a command"));
+  Write(R"({"id": 2, "action": "stop"})");
+  EXPECT_TRUE(control_.Poll());
+}
+
+TEST_F(ControlTest, IsWrittenWhenTheStateChangesAndOtherwiseRarely) {
+  control_.Report(1, "idle", "");
+  control_.Report(2, "idle", "");
+  EXPECT_THAT(Status(), HasSubstr("\"step\": 1, \"state\": \"idle\""));
+  control_.Report(3, "recording", "/a \"b\"");
+  EXPECT_THAT(Status(), HasSubstr("\"step\": 3, \"state\": \"recording\""));
+  EXPECT_THAT(Status(), HasSubstr(R"("/a \"b\"")"));
+  EXPECT_TRUE(IsJson(Status())) << Status();
+}
+
+TEST(AutoControl, AFolderThatCannotBeMadeIsToldOnce) {
+  testing::internal::CaptureStderr();
+  AutoControl control("/proc/nowhere/x", 1);
+  control.Report(1, "idle", "");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("this rank cannot be controlled"));
+  EXPECT_EQ(said.find("steplens:"), said.rfind("steplens:"));
+}
+
+}  // namespace
+}  // namespace steplens::collect

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "collect/strings.h"
+
+namespace steplens::collect {
+
+// Fields 3 to 7 of an operator (docs/formats/framework.md).
+struct InputTexts {
+  std::string types;
+  std::string shapes;
+  std::string tensors;
+  std::string lists;
+  std::string scalars;
+};
+
+// The texts of the words of sl_op.inputs; `out` is overwritten. Counts beyond the end of the words
+// are not believed.
+void DescribeInputs(std::span<const uint64_t> words, bool with_tensors, const StringTable& strings,
+                    InputTexts* out);
+
+// "2,3;;4" from the numbers of sl_op.shapes. What does not fit its own counts is left out.
+void AppendShapes(std::span<const uint64_t> words, std::string* out);
+
+}  // namespace steplens::collect
