@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "export/text/file_out.h"
 #include "export/text/rendered_texts.h"
@@ -60,7 +61,7 @@ class CsvFile {
   }
   void Mb(int64_t bytes, std::string_view missing = {}) {
     Separate();
-    bytes == store::kNone ? void(out_ += missing) : out_.BinaryFraction(bytes, 20);
+    bytes == store::kNone ? void(out_ += missing) : AppendMb(bytes);
   }
   void EndRow() {
     EndLine();
@@ -70,6 +71,24 @@ class CsvFile {
   Status Commit() { return has_rows_ ? file_.Commit() : Status(); }
 
  private:
+  // Totals come back: those of a step are mostly those of the step before.
+  struct KnownMb {
+    int64_t bytes = 0;
+    char text[kMaxNumberBytes] = "0.0";
+    uint8_t size = 3;
+  };
+  static constexpr size_t kKnownMbs = 1024;
+  void AppendMb(int64_t bytes) {
+    if (known_mbs_.empty()) known_mbs_.resize(kKnownMbs);
+    const uint64_t mixed = static_cast<uint64_t>(bytes) * 0x9E3779B97F4A7C15;
+    KnownMb& known = known_mbs_[mixed >> 54];
+    if (known.bytes != bytes) {
+      known.bytes = bytes;
+      known.size = static_cast<uint8_t>(PutBinaryFraction(known.text, bytes, 20) - known.text);
+    }
+    out_ += std::string_view(known.text, known.size);
+  }
+
   void Separate() {
     if (!is_first_cell_) out_ += ',';
     is_first_cell_ = false;
@@ -81,6 +100,7 @@ class CsvFile {
 
   FileOut file_;
   TextBuffer& out_;
+  std::vector<KnownMb> known_mbs_;  // by a hash of the bytes; empty until the first
   bool is_first_cell_ = true;
   bool has_rows_ = false;
 };
