@@ -190,13 +190,6 @@ void Simplify(const std::string& capture, bool simplify) {
   for (const fs::path& path : doomed) fs::remove_all(path, error);
 }
 
-// Sheets that only analyses of raw data use are no result files.
-void DropRawSheets(store::TraceStore& store) {
-  std::erase_if(store.sheets, [](const store::DynamicTable& sheet) {
-    return sheet.name.starts_with("framework_");
-  });
-}
-
 // <capture>/logs/profiler_<time>_<pid>_analyse.log. A log that cannot be written stops nothing.
 void WriteLog(const RankSource& capture, const store::TraceStore* store,
               const std::string& message) {
@@ -247,7 +240,8 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
 
 }  // namespace
 
-Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool) {
+Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool,
+                                         void (*complete)(store::TraceStore&)) {
   if (IsBeingRecorded(capture.path)) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("{}: a recording into this folder is running; analyse it when it "
@@ -256,7 +250,7 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   }
   readers::OpenOptions options;
   options.use_cache = false;  // read once, to be written
-  options.complete_raw = analysis::CompleteRawCapture;
+  options.complete_raw = complete;
   return readers::OpenRank(capture, pool, options);
 }
 
@@ -276,8 +270,8 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
                              "--export=on' on PROF_* first",
                              capture.path)};
   }
-  SL_ASSIGN_OR_RETURN(store::TraceStore store, OpenRawCapture(capture, pool));
-  DropRawSheets(store);
+  SL_ASSIGN_OR_RETURN(store::TraceStore store,
+                      OpenRawCapture(capture, pool, analysis::CompleteForExport));
   const Configuration configuration = ReadConfiguration(store, capture);
   SL_ASSIGN_OR_RETURN(NewOutput output, NewOutput::Create(capture.path));
   const Status written = WriteResults(store, types, pool, output);

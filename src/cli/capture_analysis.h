@@ -32,7 +32,9 @@ struct AnalysisOutcome {
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);
 
-// The capture's store, complete, for a single export. Refuses one that is still being recorded.
-Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool);
+// The capture's store, completed by `complete` (analysis/cpu_device/complete.h). Refuses a capture
+// that is still being recorded.
+Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,
+                                         void (*complete)(store::TraceStore&));
 
 }  // namespace steplens::cli

@@ -46,8 +46,8 @@ class StringRange {
 
   const store::TraceStore& store_;  // outlives this
   int64_t first_id_;
-  std::vector<int64_t> ids_;       // by StringId
-  std::vector<int64_t> line_ids_;  // by StringId
+  std::vector<int64_t> ids_;         // by StringId
+  std::vector<int64_t> line_ids_;    // by StringId
   std::vector<int64_t> quoted_ids_;  // by StringId; empty until the first
   std::unordered_map<std::string_view, int64_t> made_;
   std::deque<std::string> made_texts_;  // owns the keys of made_

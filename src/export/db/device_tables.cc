@@ -351,7 +351,7 @@ class DeviceWriter {
   const TraceStore& store_;
   int64_t not_available_ = kNone;  // the id of "N/A", once it is needed
   std::vector<Task> tasks_;        // the index is globalTaskId
-  std::set<int64_t> markers_;  // connections of markers, which name their tasks
+  std::set<int64_t> markers_;      // connections of markers, which name their tasks
   std::map<std::pair<store::TrackId, int64_t>, int64_t> made_by_place_;
   std::map<StringId, StringId> group_names_;
   std::map<int64_t, size_t> ops_by_connection_;  // connection -> row of comm_ops

@@ -124,9 +124,8 @@ class PytorchApiWriter {
     api_.IntText(store_.slices.begin_ns[slice]).IntText(EndOf(store_, slice));
     api_.Int(ctx_.GlobalTid(store_.slices.track[slice])).Int(LinkOf(slice));
     api_.Int(ctx_.strings.framework(store_.slices.name[slice]));
-    const uint32_t op = type == kOpType
-                            ? analysis::FindHostOpDetail(store_, store::SliceId{slice})
-                            : kNoId;
+    const uint32_t op =
+        type == kOpType ? analysis::FindHostOpDetail(store_, store::SliceId{slice}) : kNoId;
     if (op == kNoId) {
       api_.Null().Null().Null().Null().Null();
     } else {

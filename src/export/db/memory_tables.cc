@@ -78,8 +78,7 @@ int64_t DbContext::DeviceNumber(StringId device) {
     last_device_ = device;
     const std::string_view text = store.Text(device);
     const size_t colon = text.find(':');
-    last_device_number_ =
-        colon == text.npos ? -1 : ParseInt64(text.substr(colon + 1)).value_or(-1);
+    last_device_number_ = colon == text.npos ? -1 : ParseInt64(text.substr(colon + 1)).value_or(-1);
   }
   return last_device_number_;
 }

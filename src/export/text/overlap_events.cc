@@ -1,7 +1,9 @@
 #include "export/text/overlap_events.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <string>
 
 #include "analysis/classify/device_work.h"
 #include "analysis/overlap/sweep.h"
@@ -30,8 +32,7 @@ int64_t FreePid(const TraceStore& store, const Timeline& timeline, int64_t devic
 }
 
 // `process`: "pid": 1,
-void WriteProcess(std::string_view process, int64_t pid, std::string_view label,
-                  TraceEvents& events) {
+void WriteMeta(std::string_view process, int64_t pid, std::string_view label, TraceEvents& events) {
   const auto meta = [&](std::string_view event, size_t tid, const std::string& arg) {
     events.Begin();
     TextBuffer& out = events.text();
@@ -64,34 +65,65 @@ Interval WindowOf(const analysis::DeviceWork& work) {
   return window;
 }
 
-}  // namespace
+// `places`: of the four threads: "pid": 1, "tid": 0,
+void WritePieces(const analysis::DeviceWork& work, const Interval& window,
+                 const std::array<std::string, 4>& places, TraceEvents& events) {
+  TextBuffer& out = events.text();
+  const auto write = [&](PieceKind kind, const Interval& piece) {
+    const auto thread = static_cast<size_t>(kind);
+    events.Begin();
+    out += "\"name\": \"";
+    out += kPieceNames[thread];
+    out += "\", ";
+    out += places[thread];
+    events.Ts(piece.begin_ns);
+    events.Dur(piece.end_ns - piece.begin_ns);
+    out += ", \"ph\": \"X\"}";
+  };
+  analysis::ForEachPiece(work.compute, work.communication, window, write);
+}
 
-void WriteOverlapEvents(const TraceStore& store, const Timeline& timeline, TraceEvents& events) {
+// visit(work, window, device) for each device that worked.
+template <typename Visitor>
+void ForEachDevice(const TraceStore& store, const Timeline& timeline, Visitor&& visit) {
   if (analysis::DetectPlatform(store, timeline.kinds) != analysis::Platform::kAscend) return;
   for (const analysis::DeviceWork& work : analysis::CollectDeviceWork(store)) {
-    const int64_t device = work.device == store::kNone ? timeline.device : work.device;
     const Interval window = WindowOf(work);
     if (window.begin_ns >= window.end_ns) continue;
-    const int64_t pid = FreePid(store, timeline, device);
-    const std::string process = "\"pid\": " + std::to_string(pid) + ", ";
-    WriteProcess(process, pid, timeline.is_hccl_era ? "NPU" : "NPU " + std::to_string(device),
-                 events);
-    const auto write = [&](PieceKind kind, const Interval& piece) {
-      events.Begin();
-      TextBuffer& out = events.text();
-      out += "\"name\": \"";
-      out += kPieceNames[static_cast<size_t>(kind)];
-      out += "\", ";
-      out += process;
-      out += "\"tid\": ";
-      out.Uint(static_cast<uint64_t>(kind));
-      out += ", ";
-      events.Ts(piece.begin_ns);
-      events.Dur(piece.end_ns - piece.begin_ns);
-      out += ", \"ph\": \"X\"}";
-    };
-    analysis::ForEachPiece(work.compute, work.communication, window, write);
+    visit(work, window, work.device == store::kNone ? timeline.device : work.device);
   }
+}
+
+}  // namespace
+
+void WriteOverlapProcess(const TraceStore& store, const Timeline& timeline, TraceEvents& events) {
+  ForEachDevice(store, timeline,
+                [&](const analysis::DeviceWork& work, Interval window, int64_t device) {
+                  const int64_t pid = FreePid(store, timeline, device);
+                  const std::string process = "\"pid\": " + std::to_string(pid) + ", ";
+                  WriteMeta(process, pid,
+                            timeline.is_hccl_era ? "NPU" : "NPU " + std::to_string(device), events);
+                  std::array<std::string, 4> places;
+                  for (size_t i = 0; i < places.size(); ++i)
+                    places[i] = process + "\"tid\": " + std::to_string(i) + ", ";
+                  WritePieces(work, window, places, events);
+                });
+}
+
+void WriteOverlapSlices(const TraceStore& store, const Timeline& timeline, TraceEvents& events) {
+  ForEachDevice(store, timeline,
+                [&](const analysis::DeviceWork& work, Interval window, int64_t device) {
+                  std::array<std::string, 4> places;
+                  for (uint32_t i = 0; i < timeline.tracks.size(); ++i) {
+                    const TrackFacts& track = timeline.tracks[i];
+                    const bool is_thread = track.kind == analysis::TrackKind::kOverlap &&
+                                           store.tracks.parent[i] != store::kNoTrack &&
+                                           track.device == device;
+                    if (is_thread && track.tid >= 0 && track.tid < 4)
+                      places[static_cast<size_t>(track.tid)] = events.PlaceOf(store::TrackId{i});
+                  }
+                  if (!places[0].empty()) WritePieces(work, window, places, events);
+                });
 }
 
 }  // namespace steplens::exporting

@@ -5,9 +5,14 @@
 
 namespace steplens::exporting {
 
-// The process "Overlap Analysis" of a store that has none: how the time of each device divides.
-// Threads: 0 Computing, 1 Communication, 2 Communication(Not Overlapped), 3 Free.
-void WriteOverlapEvents(const store::TraceStore& store, const Timeline& timeline,
+// How the time of each device divides, for a store that does not say it. Threads: 0 Computing,
+// 1 Communication, 2 Communication(Not Overlapped), 3 Free.
+
+// The process "Overlap Analysis" of a store that has none, and its slices.
+void WriteOverlapProcess(const store::TraceStore& store, const Timeline& timeline,
+                         TraceEvents& events);
+// The slices of one that is there, with its threads, but empty.
+void WriteOverlapSlices(const store::TraceStore& store, const Timeline& timeline,
                         TraceEvents& events);
 
 }  // namespace steplens::exporting

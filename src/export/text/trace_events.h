@@ -28,10 +28,11 @@ class TraceEvents {
     is_first_ = false;
   }
   // "pid": 1, "tid": 2,
-  void Place(store::TrackId track) {
+  std::string_view PlaceOf(store::TrackId track) const {
     const auto i = static_cast<size_t>(track);
-    out_ += i < places_.size() ? std::string_view(places_[i]) : "\"pid\": 0, \"tid\": 0, ";
+    return i < places_.size() ? std::string_view(places_[i]) : "\"pid\": 0, \"tid\": 0, ";
   }
+  void Place(store::TrackId track) { out_ += PlaceOf(track); }
   void Pid(size_t track) { out_ += pids_[track]; }
   void Ts(int64_t ns) {
     out_ += "\"ts\": \"";

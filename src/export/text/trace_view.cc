@@ -52,9 +52,11 @@ class TraceWriter {
     WriteSlices(Part::kGc);
     WriteProcesses(false);
     WriteSlices(Part::kExporter);
+    if (timeline_.has_overlap && !HasOverlapSlices())
+      WriteOverlapSlices(store_, timeline_, events_);
     WriteCounters();
     WriteInstants();
-    if (!timeline_.has_overlap) WriteOverlapEvents(store_, timeline_, events_);
+    if (!timeline_.has_overlap) WriteOverlapProcess(store_, timeline_, events_);
     flows_.WriteOthers();
     flows_.WriteFramework("async_npu");
     out_ += ']';
@@ -78,6 +80,12 @@ class TraceWriter {
     // What else has a category is of a trace of another tool, and keeps it.
     const bool is_ascend = IsExporter(track) && !analysis::IsGpuWork(kind);
     return is_ascend || category == StringId::kEmpty ? Part::kExporter : Part::kOps;
+  }
+
+  bool HasOverlapSlices() const {
+    return std::any_of(store_.slices.track.begin(), store_.slices.track.end(), [&](TrackId track) {
+      return timeline_.of(track).kind == TrackKind::kOverlap;
+    });
   }
 
   int64_t EndNs(size_t row) const {
