@@ -97,6 +97,10 @@ Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRe
     const Result<AnalysisOutcome>& outcome = *outcomes[i];
     if (outcome.ok()) {
       fmt::print("{}: {}: {}\n", RankText(captures[i]), captures[i].path, outcome->message);
+      if (!outcome->warning.empty()) {
+        fmt::print(stderr, "steplens: {}: {}: {}\n", RankText(captures[i]), captures[i].path,
+                   outcome->warning);
+      }
       continue;
     }
     fmt::print(stderr, "steplens: {}: {}\n", RankText(captures[i]), outcome.error().message);

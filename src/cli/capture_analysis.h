@@ -22,6 +22,7 @@ struct AnalysisRequest {
 struct AnalysisOutcome {
   bool is_skipped = false;
   std::string message;  // one line for the user: what was written, or why nothing was
+  std::string warning;  // one line: what of the raw data is missing in it; empty if nothing
 };
 
 // Reads the capture and writes <capture>/ASCEND_PROFILER_OUTPUT: whole, under another name first,
