@@ -2,25 +2,8 @@
 #include "export/text/csv_files.h"
 
 namespace steplens::exporting {
-namespace {
 
 using store::TraceStore;
-
-// Megabytes as the framework counts them: MindSpore takes 1000 KB for one.
-class Megabytes {
- public:
-  Megabytes(const TraceStore& store, CsvFile& csv) : is_mindspore_(IsMindSpore(store)), csv_(csv) {}
-  void operator()(int64_t bytes, std::string_view missing = {}) {
-    if (!is_mindspore_ || bytes == store::kNone) return csv_.Mb(bytes, missing);
-    csv_.Number(static_cast<double>(bytes) / (1024.0 * 1000));
-  }
-
- private:
-  bool is_mindspore_;
-  CsvFile& csv_;
-};
-
-}  // namespace
 
 Status WriteMemoryRecord(const TraceStore& store, const std::string& dir) {
   const store::MemorySampleTable& samples = store.memory_samples;
@@ -30,7 +13,11 @@ Status WriteMemoryRecord(const TraceStore& store, const std::string& dir) {
   const bool has_stream = !IsMindSpore(store);
   if (!has_stream) header.erase(header.end() - 2);
   CsvFile csv(dir + "/memory_record.csv", header);
-  Megabytes mb(store, csv);
+  // MindSpore counts 1000 KB as one MB in this file.
+  const auto mb = [&](int64_t bytes) {
+    if (has_stream || bytes == store::kNone) return csv.Mb(bytes);
+    csv.Number(static_cast<double>(bytes) / (1024.0 * 1000));
+  };
   RenderedTexts texts(store, CsvText);
   for (size_t i = 0; i < samples.size(); ++i) {
     csv.Rendered(texts[samples.component[i]]);
@@ -63,7 +50,6 @@ Status WriteOperatorMemory(const TraceStore& store, const std::string& dir) {
                                 "Stream Ptr",
                                 "Device Type"};
   CsvFile csv(dir + "/operator_memory.csv", header);
-  Megabytes mb(store, csv);
   RenderedTexts texts(store, CsvText);
   const std::string_view missing = IsMindSpore(store) ? "N/A" : "";
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -76,7 +62,7 @@ Status WriteOperatorMemory(const TraceStore& store, const std::string& dir) {
          {&blocks.alloc_total_allocated_bytes, &blocks.alloc_total_reserved_bytes,
           &blocks.alloc_total_active_bytes, &blocks.release_total_allocated_bytes,
           &blocks.release_total_reserved_bytes, &blocks.release_total_active_bytes})
-      mb((*column)[i], missing);
+      csv.Mb((*column)[i], missing);
     csv.Int(blocks.stream_ptr[i], missing);
     csv.Rendered(texts[blocks.device[i]]);
     csv.EndRow();
