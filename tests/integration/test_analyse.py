@@ -217,6 +217,16 @@ class CpuCapture(Case):
         folder = raw.training(self.scratch / "a_ascend_ms", 0)
         self.assertEqual(self.info(folder)["ranks"][0]["source"], "ascend_ms")
 
+    def test_mindspore_names_its_own_memory(self):
+        folder = raw.training(self.scratch / "a_ascend_ms", 0)
+        self.run_program("analyse", folder, expect=0)
+        samples = rows(folder, "memory_record.csv")
+        self.assertEqual([row["Component"] for row in samples[:2]], ["MindSpore", "MindSpore+GE"])
+        self.assertNotIn("Stream Ptr", samples[0])
+        # 128 bytes: 0.125 KB, and 1 MB is 1000 KB in this file alone.
+        self.assertEqual(samples[0]["Total Allocated(MB)"], "0.000125")
+        self.assertEqual(float(rows(folder, "operator_memory.csv")[0]["Allocation Total Allocated(MB)"]), 128 / 1024 ** 2)
+
     def test_single_exports(self):
         folder = raw.training(self.scratch / "a_ascend_pt", 0)
         self.run_program("analyse", folder, "--export", "chrome_trace", "--output", self.scratch / "t.json", expect=0)
