@@ -80,10 +80,12 @@ void OrderSamples(TraceStore& store) {
     const int group = GroupOf(component, framework);
     order.push_back({group, group == 1 ? store.memory_samples.ts_ns[i] : 0, component == "GE", i});
   }
-  std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+  const auto before = [](const Place& a, const Place& b) {
     return std::tie(a.group, a.ts_ns, a.is_engine, a.row) <
            std::tie(b.group, b.ts_ns, b.is_engine, b.row);
-  });
+  };
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::sort(order.begin(), order.end(), before);
   const StringId pta = store.strings.Intern("PTA");
   const StringId own_name = store.strings.Intern(framework.name);
   Sums sums(store.strings.Intern(framework.sum_name));

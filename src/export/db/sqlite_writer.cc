@@ -55,8 +55,6 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   if (sqlite3_open_v2(writer.impl_->temporary.c_str(), &writer.impl_->db, kFlags, nullptr) !=
       SQLITE_OK)
     writer.impl_->Fail("cannot open");
-  // Rows get their memory from slots of this size instead of from malloc.
-  sqlite3_db_config(writer.impl_->db, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 512, 256);
   // Nobody else sees the file before it is whole, so nothing has to be undone or waited for.
   writer.Execute("PRAGMA page_size=4096");
   writer.Execute("PRAGMA journal_mode=OFF");
