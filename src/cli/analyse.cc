@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cpu_device/complete.h"
 #include "base/cancel.h"
 #include "base/thread_pool.h"
 #include "cli/capture_analysis.h"
@@ -96,6 +97,10 @@ Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRe
     const Result<AnalysisOutcome>& outcome = *outcomes[i];
     if (outcome.ok()) {
       fmt::print("{}: {}: {}\n", RankText(captures[i]), captures[i].path, outcome->message);
+      if (!outcome->warning.empty()) {
+        fmt::print(stderr, "steplens: {}: {}: {}\n", RankText(captures[i]), captures[i].path,
+                   outcome->warning);
+      }
       continue;
     }
     fmt::print(stderr, "steplens: {}: {}\n", RankText(captures[i]), outcome.error().message);
@@ -128,7 +133,8 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
                              captures.size(), RankText(captures[0]), RankText(captures[1]))};
   }
   ThreadPool pool(jobs);
-  SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool));
+  SL_ASSIGN_OR_RETURN(const store::TraceStore store,
+                      OpenRawCapture(captures.front(), pool, analysis::CompleteRawCapture));
   SL_RETURN_IF_ERROR(WriteSingle(store, what, arguments));
   fmt::print("{}\n", arguments.Value("--output"));
   return 0;

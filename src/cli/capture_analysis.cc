@@ -1,25 +1,19 @@
 #include "cli/capture_analysis.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 
 #include "analysis/cpu_device/complete.h"
 #include "base/cancel.h"
 #include "base/file.h"
-#include "base/number.h"
 #include "cli/recording_check.h"
+#include "cli/results_folder.h"
 #include "export/export.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/open.h"
@@ -30,13 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using readers::RankSource;
 using std::chrono::steady_clock;
-
-constexpr std::string_view kOutput = "ASCEND_PROFILER_OUTPUT";
-constexpr std::string_view kDone = "analyse.done";
-
-Error SystemError(const fs::path& path, std::string_view action, const std::string& reason) {
-  return {ErrorCode::kIo, fmt::format("{}: cannot {}: {}", path.string(), action, reason)};
-}
 
 bool Asks(const std::vector<std::string>& types, std::string_view type) {
   return std::find(types.begin(), types.end(), type) != types.end();
@@ -69,8 +56,8 @@ Configuration ReadConfiguration(const store::TraceStore& store, const RankSource
 
 // Whether there are results of all types that are newer than every raw file.
 bool IsUpToDate(const RankSource& capture, const std::vector<std::string>& types) {
-  const fs::path output = fs::path(capture.path) / kOutput;
-  const Result<FileStamp> done = StatFile((output / kDone).string());
+  const fs::path output = fs::path(capture.path) / kResultsFolder;
+  const Result<FileStamp> done = StatFile((output / kDoneFile).string());
   if (!done.ok()) return false;
   for (const readers::SourceFile& file : capture.files) {
     const Result<FileStamp> raw = StatFile(file.path);
@@ -86,82 +73,6 @@ bool IsUpToDate(const RankSource& capture, const std::vector<std::string>& types
   }
   return (!Asks(types, "text") || has_text) && (!Asks(types, "db") || has_db);
 }
-
-// A folder beside the results that becomes them, or vanishes.
-class NewOutput {
- public:
-  static Result<NewOutput> Create(const std::string& capture) {
-    const fs::path folder(capture);
-    RemoveLeftOvers(folder);
-    NewOutput out(folder / fmt::format(".{}.{}", kOutput, ::getpid()), folder / kOutput);
-    if (::mkdir(out.path_.c_str(), 0750) != 0) {
-      return SystemError(out.path_, "create the folder", std::strerror(errno));
-    }
-    out.exists_ = true;
-    return out;
-  }
-  NewOutput(NewOutput&& other) noexcept
-      : path_(std::move(other.path_)),
-        final_(std::move(other.final_)),
-        exists_(std::exchange(other.exists_, false)) {}
-  NewOutput& operator=(NewOutput&&) = delete;
-  ~NewOutput() {
-    std::error_code ignored;
-    if (exists_) fs::remove_all(path_, ignored);
-  }
-
-  std::string path() const { return path_.string(); }
-
-  // Puts the folder in the place of the results. On failure the old ones are what they were.
-  Status Commit() {
-    std::FILE* done = std::fopen((path_ / kDone).c_str(), "we");
-    if (done == nullptr || std::fclose(done) != 0) {
-      return SystemError(path_ / kDone, "write", std::strerror(errno));
-    }
-    // With old results in place the two change names, so that at no moment there are none.
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0) {
-      return {};  // the destructor removes what is under our name now
-    }
-    std::error_code error;
-    const fs::path old = path_.string() + ".old";
-    if (fs::exists(final_, error)) fs::rename(final_, old, error);
-    if (!error) fs::rename(path_, final_, error);
-    if (error) {
-      const std::string reason = error.message();
-      std::error_code ignored;
-      if (fs::exists(old, ignored)) fs::rename(old, final_, ignored);
-      return SystemError(final_, "replace the results", reason);
-    }
-    exists_ = false;
-    fs::remove_all(old, error);
-    return {};
-  }
-
- private:
-  NewOutput(fs::path path, fs::path final_path)
-      : path_(std::move(path)), final_(std::move(final_path)) {}
-
-  // Of analyses that were killed.
-  static void RemoveLeftOvers(const fs::path& folder) {
-    const std::string prefix = fmt::format(".{}.", kOutput);
-    std::vector<fs::path> dead;
-    std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      const std::string name = it->path().filename().string();
-      if (!name.starts_with(prefix)) continue;
-      const std::string rest = name.substr(prefix.size());
-      const auto pid = ParseInt64(rest.substr(0, rest.find('.')));
-      const bool is_alive = pid && *pid > 0 && *pid != ::getpid() &&
-                            (::kill(static_cast<pid_t>(*pid), 0) == 0 || errno == EPERM);
-      if (!is_alive) dead.push_back(it->path());
-    }
-    for (const fs::path& path : dead) fs::remove_all(path, error);
-  }
-
-  fs::path path_;
-  fs::path final_;
-  bool exists_ = false;
-};
 
 // What the reference removes of the exporter's files once the results exist; FRAMEWORK stays.
 void Simplify(const std::string& capture, bool simplify) {
@@ -190,13 +101,6 @@ void Simplify(const std::string& capture, bool simplify) {
   for (const fs::path& path : doomed) fs::remove_all(path, error);
 }
 
-// Sheets that only analyses of raw data use are no result files.
-void DropRawSheets(store::TraceStore& store) {
-  std::erase_if(store.sheets, [](const store::DynamicTable& sheet) {
-    return sheet.name.starts_with("framework_");
-  });
-}
-
 // <capture>/logs/profiler_<time>_<pid>_analyse.log. A log that cannot be written stops nothing.
 void WriteLog(const RankSource& capture, const store::TraceStore* store,
               const std::string& message) {
@@ -223,6 +127,20 @@ void WriteLog(const RankSource& capture, const store::TraceStore* store,
   [[maybe_unused]] const Status committed = file->Commit();
 }
 
+// What was lost of the raw data: every kind of loss once, with its first case.
+std::string LossesOf(const store::TraceStore& store) {
+  std::string text;
+  for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
+    const auto kind = static_cast<store::IssueKind>(i);
+    const store::IssueLog::Entry& entry = store.issues.entry(kind);
+    const store::IssueInfo& info = store::GetIssueInfo(kind);
+    if (entry.count == 0 || info.severity != store::Severity::kDataLoss) continue;
+    text += fmt::format("{}{} x {} ({})", text.empty() ? "not all of the raw data is sound: " : " ",
+                        entry.count, info.text, entry.example);
+  }
+  return text;
+}
+
 bool HasUnexportedDevice(const RankSource& capture) {
   return std::any_of(capture.ignored.begin(), capture.ignored.end(),
                      [](const auto& file) { return file.note == readers::kDeviceDataNotExported; });
@@ -230,7 +148,7 @@ bool HasUnexportedDevice(const RankSource& capture) {
 
 // The rules for steps differ between the two forms; each is written by its own, as it will be read.
 Status WriteResults(store::TraceStore& store, const std::vector<std::string>& types,
-                    ThreadPool& pool, NewOutput& output) {
+                    ThreadPool& pool, ResultsFolder& output) {
   const exporting::ExportOptions options;
   if (Asks(types, "text")) {
     store.info.format = "text";
@@ -247,7 +165,8 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
 
 }  // namespace
 
-Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool) {
+Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool,
+                                         void (*complete)(store::TraceStore&)) {
   if (IsBeingRecorded(capture.path)) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("{}: a recording into this folder is running; analyse it when it "
@@ -256,7 +175,7 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   }
   readers::OpenOptions options;
   options.use_cache = false;  // read once, to be written
-  options.complete_raw = analysis::CompleteRawCapture;
+  options.complete_raw = complete;
   return readers::OpenRank(capture, pool, options);
 }
 
@@ -266,24 +185,26 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
   const Configuration early = ReadConfiguration({}, capture);
   const std::vector<std::string>& types = request.types.empty() ? early.types : request.types;
   if (!request.force && IsUpToDate(capture, types)) {
-    return AnalysisOutcome{true, "the results are up to date (--force analyses again)"};
+    return AnalysisOutcome{true, "the results are up to date (--force analyses again)", {}};
   }
   std::error_code error;
-  if (HasUnexportedDevice(capture) && fs::exists(fs::path(capture.path) / kOutput / kDone, error)) {
+  if (HasUnexportedDevice(capture) &&
+      fs::exists(fs::path(capture.path) / kResultsFolder / kDoneFile, error)) {
     return Error{ErrorCode::kUnsupported,
                  fmt::format("{}: the device's data is not exported (any more), so new results "
                              "would hold less than the old ones, which are kept; run 'msprof "
                              "--export=on' on PROF_* first",
                              capture.path)};
   }
-  SL_ASSIGN_OR_RETURN(store::TraceStore store, OpenRawCapture(capture, pool));
-  DropRawSheets(store);
+  SL_ASSIGN_OR_RETURN(store::TraceStore store,
+                      OpenRawCapture(capture, pool, analysis::CompleteForExport));
   const Configuration configuration = ReadConfiguration(store, capture);
-  SL_ASSIGN_OR_RETURN(NewOutput output, NewOutput::Create(capture.path));
+  SL_ASSIGN_OR_RETURN(ResultsFolder output, ResultsFolder::Create(capture.path));
   const Status written = WriteResults(store, types, pool, output);
   if (!written.ok()) {
-    WriteLog(capture, &store, "failed: " + written.error().message);
-    return written.error();
+    const Error explained = output.Explain(written.error());
+    WriteLog(capture, &store, "failed: " + explained.message);
+    return explained;
   }
   Simplify(capture.path, configuration.simplify);
   const std::chrono::duration<double> spent = steady_clock::now() - start;
@@ -294,6 +215,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
   if (HasUnexportedDevice(capture)) {
     outcome.message += "; PROF_* is not exported ('msprof --export=on'), so the device is missing";
   }
+  outcome.warning = LossesOf(store);
   WriteLog(capture, &store, outcome.message);
   return outcome;
 }

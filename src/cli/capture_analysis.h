@@ -22,6 +22,7 @@ struct AnalysisRequest {
 struct AnalysisOutcome {
   bool is_skipped = false;
   std::string message;  // one line for the user: what was written, or why nothing was
+  std::string warning;  // one line: what of the raw data is missing in it; empty if nothing
 };
 
 // Reads the capture and writes <capture>/ASCEND_PROFILER_OUTPUT: whole, under another name first,
@@ -32,7 +33,9 @@ struct AnalysisOutcome {
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);
 
-// The capture's store, complete, for a single export. Refuses one that is still being recorded.
-Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool);
+// The capture's store, completed by `complete` (analysis/cpu_device/complete.h). Refuses a capture
+// that is still being recorded.
+Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,
+                                         void (*complete)(store::TraceStore&));
 
 }  // namespace steplens::cli

@@ -98,6 +98,39 @@ Status WriteInfoFiles(const store::TraceStore& rank, const fs::path& folder) {
   return exporting::WriteProfilerMetadata(rank, (folder / "profiler_metadata.json").string());
 }
 
+// A folder for a rank's files. What it created vanishes unless it is kept, so that a disk that is
+// full leaves nothing that looks like results.
+class RankFolder {
+ public:
+  explicit RankFolder(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    for (fs::path up = path_; !up.empty() && !fs::exists(up, error); up = up.parent_path())
+      created_ = up;
+  }
+  ~RankFolder() {
+    std::error_code ignored;
+    if (!created_.empty()) fs::remove_all(created_, ignored);
+  }
+  RankFolder(const RankFolder&) = delete;
+  RankFolder& operator=(const RankFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  void Keep() { created_.clear(); }
+
+ private:
+  fs::path path_;
+  fs::path created_;  // the outermost folder that was not there; empty: none
+};
+
+Status WriteRank(const store::TraceStore& rank, bool to_text, const fs::path& folder,
+                 ThreadPool& pool) {
+  const std::string dir = (folder / "ASCEND_PROFILER_OUTPUT").string();
+  const exporting::ExportOptions options = OptionsFor(rank);
+  SL_RETURN_IF_ERROR(to_text ? exporting::WriteText(rank, options, dir, pool)
+                             : exporting::WriteDb(rank, options, dir, pool));
+  return WriteInfoFiles(rank, folder);
+}
+
 Result<int> Run(const Arguments& arguments) {
   const std::string output = arguments.Value("--output");
   SL_RETURN_IF_ERROR(CheckOutput(output, arguments.Positional("PATH")));
@@ -106,14 +139,10 @@ Result<int> Run(const Arguments& arguments) {
   ThreadPool pool(threads);
   std::set<std::string> taken;
   for (const store::TraceStore& rank : job.ranks) {
-    const fs::path folder = fs::path(output) / FolderName(rank, taken);
-    const std::string dir = (folder / "ASCEND_PROFILER_OUTPUT").string();
-    const exporting::ExportOptions options = OptionsFor(rank);
-    const bool to_text = arguments.Value("--to") == "text";
-    SL_RETURN_IF_ERROR(to_text ? exporting::WriteText(rank, options, dir, pool)
-                               : exporting::WriteDb(rank, options, dir, pool));
-    SL_RETURN_IF_ERROR(WriteInfoFiles(rank, folder));
-    fmt::print("{}\n", folder.string());
+    RankFolder folder(fs::path(output) / FolderName(rank, taken));
+    SL_RETURN_IF_ERROR(WriteRank(rank, arguments.Value("--to") == "text", folder.path(), pool));
+    folder.Keep();
+    fmt::print("{}\n", folder.path().string());
   }
   return 0;
 }

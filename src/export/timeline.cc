@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/classify/text_memo.h"
 #include "base/number.h"
 
 namespace steplens::exporting {
@@ -81,41 +82,86 @@ DeviceIndex::DeviceIndex(const TraceStore& store, const Timeline& timeline) {
   }
   kernel_of.assign(slices.size(), kNoId);
   comm_task_of.assign(slices.size(), kNoId);
+  if (!MatchKernelsInOrder(store)) MatchKernels(store);
+  if (store.comm_tasks.size() > 0) MatchCommTasks(store, timeline);
+}
 
-  // (start, name or stream, place in `slices`); a search finds the first that is still free.
-  using Key = std::tuple<int64_t, int64_t, uint32_t>;
-  std::vector<Key> by_name(slices.size());
-  std::vector<Key> by_stream(slices.size());
-  for (uint32_t place = 0; place < slices.size(); ++place) {
-    const uint32_t row = slices[place];
-    const int64_t begin_ns = store.slices.begin_ns[row];
-    by_name[place] = {begin_ns, static_cast<int64_t>(store.slices.name[row]), place};
-    by_stream[place] = {begin_ns, timeline.of(track[row]).tid, place};
+// Whether the compute kernels are the first device slices, one by one, as in captures whose device
+// is the host. Nothing has to be searched then.
+bool DeviceIndex::MatchKernelsInOrder(const TraceStore& store) {
+  analysis::TextMemo is_collective(store, analysis::IsCommunicationCore);
+  size_t place = 0;
+  for (uint32_t row = 0; row < store.kernels.size(); ++row) {
+    if (is_collective(store.kernels.core[row])) continue;
+    const bool is_it = place < slices.size() &&
+                       store.slices.begin_ns[slices[place]] == store.kernels.begin_ns[row] &&
+                       store.slices.name[slices[place]] == store.kernels.name[row];
+    if (!is_it) {
+      kernel_of.assign(slices.size(), kNoId);
+      return false;
+    }
+    kernel_of[place++] = row;
   }
-  const auto give = [](std::vector<Key>& keys, int64_t begin_ns, int64_t what, uint32_t row,
-                       std::vector<uint32_t>& owner) {
-    auto key = std::lower_bound(keys.begin(), keys.end(), Key(begin_ns, what, 0));
-    while (key != keys.end() && std::get<0>(*key) == begin_ns && std::get<1>(*key) == what) {
-      uint32_t& taken = owner[std::get<2>(*key)];
-      if (taken == kNoId) {
-        taken = row;
+  return true;
+}
+
+namespace {
+
+// Gives rows of another table to the device slices they are about, each slice once.
+class SliceClaims {
+ public:
+  // what(slice): what a row must agree in beside the start.
+  template <typename What>
+  SliceClaims(const TraceStore& store, const std::vector<uint32_t>& slices, const What& what,
+              std::vector<uint32_t>& owners)
+      : owners_(owners) {
+    keys_.reserve(slices.size());
+    for (uint32_t place = 0; place < slices.size(); ++place) {
+      const uint32_t slice = slices[place];
+      keys_.push_back({store.slices.begin_ns[slice], what(slice), place});
+    }
+    std::sort(keys_.begin(), keys_.end());
+  }
+
+  // Takes the first free slice of that start; false if there is none.
+  bool Claim(int64_t begin_ns, int64_t what, uint32_t row) {
+    auto key = std::lower_bound(keys_.begin(), keys_.end(), Key(begin_ns, what, 0));
+    while (key != keys_.end() && std::get<0>(*key) == begin_ns && std::get<1>(*key) == what) {
+      uint32_t& owner = owners_[std::get<2>(*key)];
+      if (owner == kNoId) {
+        owner = row;
         return true;
       }
       ++key;
     }
     return false;
+  }
+
+ private:
+  using Key = std::tuple<int64_t, int64_t, uint32_t>;  // start, name or stream, place
+  std::vector<Key> keys_;
+  std::vector<uint32_t>& owners_;
+};
+
+}  // namespace
+
+void DeviceIndex::MatchKernels(const TraceStore& store) {
+  const auto name_of = [&](uint32_t slice) {
+    return static_cast<int64_t>(store.slices.name[slice]);
   };
-  std::sort(by_name.begin(), by_name.end());
+  SliceClaims claims(store, slices, name_of, kernel_of);
   for (uint32_t row = 0; row < store.kernels.size(); ++row) {
     if (analysis::IsCommunicationCore(store.Text(store.kernels.core[row]))) continue;
     const auto name = static_cast<int64_t>(store.kernels.name[row]);
-    if (!give(by_name, store.kernels.begin_ns[row], name, row, kernel_of))
-      lone_kernels.push_back(row);
+    if (!claims.Claim(store.kernels.begin_ns[row], name, row)) lone_kernels.push_back(row);
   }
-  std::sort(by_stream.begin(), by_stream.end());
+}
+
+void DeviceIndex::MatchCommTasks(const TraceStore& store, const Timeline& timeline) {
+  const auto stream_of = [&](uint32_t slice) { return timeline.of(store.slices.track[slice]).tid; };
+  SliceClaims claims(store, slices, stream_of, comm_task_of);
   for (uint32_t row = 0; row < store.comm_tasks.size(); ++row) {
-    if (!give(by_stream, store.comm_tasks.begin_ns[row], store.comm_tasks.stream[row], row,
-              comm_task_of))
+    if (!claims.Claim(store.comm_tasks.begin_ns[row], store.comm_tasks.stream[row], row))
       lone_comm_tasks.push_back(row);
   }
 }

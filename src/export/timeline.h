@@ -37,7 +37,7 @@ struct Timeline {
 
 // How device slices, kernels and communication tasks belong together. A kernel is the slice of the
 // same name and start, a communication task that of the same stream and start; each is given away
-// once. O(n log n).
+// once. O(n log n), and linear where they come in the same order.
 struct DeviceIndex {
   DeviceIndex(const store::TraceStore& store, const Timeline& timeline);
 
@@ -46,6 +46,11 @@ struct DeviceIndex {
   std::vector<uint32_t> comm_task_of;     // parallel to `slices`: row of comm_tasks, or kNoId
   std::vector<uint32_t> lone_kernels;     // compute kernels without a slice
   std::vector<uint32_t> lone_comm_tasks;  // communication tasks without a slice
+
+ private:
+  bool MatchKernelsInOrder(const store::TraceStore& store);
+  void MatchKernels(const store::TraceStore& store);
+  void MatchCommTasks(const store::TraceStore& store, const Timeline& timeline);
 };
 
 }  // namespace steplens::exporting

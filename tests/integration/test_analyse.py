@@ -217,6 +217,16 @@ class CpuCapture(Case):
         folder = raw.training(self.scratch / "a_ascend_ms", 0)
         self.assertEqual(self.info(folder)["ranks"][0]["source"], "ascend_ms")
 
+    def test_mindspore_names_its_own_memory(self):
+        folder = raw.training(self.scratch / "a_ascend_ms", 0)
+        self.run_program("analyse", folder, expect=0)
+        samples = rows(folder, "memory_record.csv")
+        self.assertEqual([row["Component"] for row in samples[:2]], ["MindSpore", "MindSpore+GE"])
+        self.assertNotIn("Stream Ptr", samples[0])
+        # 128 bytes: 0.125 KB, and 1 MB is 1000 KB in this file alone.
+        self.assertEqual(samples[0]["Total Allocated(MB)"], "0.000125")
+        self.assertEqual(float(rows(folder, "operator_memory.csv")[0]["Allocation Total Allocated(MB)"]), 128 / 1024 ** 2)
+
     def test_single_exports(self):
         folder = raw.training(self.scratch / "a_ascend_pt", 0)
         self.run_program("analyse", folder, "--export", "chrome_trace", "--output", self.scratch / "t.json", expect=0)
@@ -271,7 +281,7 @@ class Running(Case):
         self.folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
         self.addCleanup(self.folder.chmod, 0o750)
         done = self.run_program("analyse", self.folder, expect=6)
-        self.assertIn("cannot create the folder", done.err)
+        self.assertIn("make the folder writable, or analyse a copy", done.err)
 
     def test_ranks_are_chosen(self):
         raw.training(self.scratch / "job" / "deeper" / "b_ascend_pt", 1)
@@ -356,6 +366,77 @@ class Running(Case):
         (log,) = (self.folder / "logs").glob("profiler_*_analyse.log")
         self.assertIn("RecordsTruncated", log.read_text())
         self.assertEqual(len(rows(self.folder, "operator_details.csv")), 18)
+
+    def one_sentence(self, done, *parts):
+        self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
+        for part in parts:
+            self.assertIn(part, done.err)
+
+    def leftovers(self):
+        return [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+
+    def test_operators_cut_at_every_byte_give_results_and_a_warning(self):
+        file = self.folder / "FRAMEWORK" / "torch.op_range"
+        records = [raw.op_range("aten::mm", 1_000, 5_000), raw.op_range("aten::add", 6_000, 9_000, shapes="2,3;3")]
+        whole = b"".join(records)
+        borders = {0, len(records[0]), len(whole)}
+        for size in range(len(whole) + 1):
+            file.write_bytes(whole[:size])
+            done = self.run_program("analyse", self.folder, "--force", "--jobs", "1", expect=0)
+            count = sum(border <= size for border in borders) - 1
+            self.assertIn(f": {count} operators", done.out)
+            if size in borders:
+                self.assertEqual(done.err, "")
+            else:
+                offset = max(border for border in borders if border < size)
+                self.one_sentence(done, "not all of the raw data is sound", f"torch.op_range: byte {offset}:")
+            self.assertEqual(self.leftovers(), [])
+
+    def test_a_profiler_info_that_is_broken_or_missing_is_said(self):
+        info = self.folder / "profiler_info_0.json"
+        info.write_text('{"rank_id": 0, "con')
+        self.one_sentence(self.run_program("analyse", self.folder, expect=0), "profiler_info_0.json: not valid JSON", "times begin at 0")
+        info.unlink()
+        self.one_sentence(self.run_program("analyse", self.folder, "--force", expect=0), "times begin at 0")
+
+    def test_a_capture_without_framework_is_no_capture(self):
+        for path in (self.folder / "FRAMEWORK").iterdir():
+            path.unlink()
+        self.one_sentence(self.run_program("analyse", self.folder, expect=3), "FRAMEWORK is empty", "expected a folder with FRAMEWORK/")
+        (self.folder / "FRAMEWORK").rmdir()
+        self.one_sentence(self.run_program("analyse", self.folder, expect=3), "no raw capture found", "expected a folder with FRAMEWORK/")
+
+    def test_a_full_disk_leaves_the_old_results(self):
+        # A limit on the size of files stands for the disk: the system refuses to write in the same way.
+        big = self.scratch / "big_ascend_pt"
+        raw.synthetic(3_000, big)
+        limited = ["bash", "-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "-", PROGRAM, "analyse", str(big), "--force"]
+        for form in ("text", "db"):
+            done = subprocess.run([*limited, "--export-type", form], env=self.environment, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertIn(f"{OUTPUT}/", done.stderr)
+            self.assertNotIn(f".{OUTPUT}", done.stderr)
+            self.assertIn("no results were left", done.stderr)
+            self.assertEqual(sorted(path.name for path in big.iterdir() if "PROFILER_OUTPUT" in path.name), [])
+        self.run_program("analyse", big, expect=0)
+        before = snapshot(big / OUTPUT)
+        done = subprocess.run(limited, env=self.environment, capture_output=True, text=True, check=False)
+        self.assertIn("the results from before are kept", done.stderr)
+        self.assertEqual(snapshot(big / OUTPUT), before)
+
+    def test_two_analyses_of_one_capture_at_once(self):
+        big = self.scratch / "big_ascend_pt"
+        raw.synthetic(20_000, big)
+        self.run_program("analyse", big, expect=0)
+        before = snapshot(big / OUTPUT)
+        command = [PROGRAM, "analyse", str(big), "--force"]
+        both = [subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        for process in both:
+            _, err = process.communicate()
+            self.assertEqual((process.returncode, err), (0, ""))
+        self.assertEqual(snapshot(big / OUTPUT), before)
+        self.assertEqual([path.name for path in big.iterdir() if path.name.startswith(".")], [])
 
 
 if __name__ == "__main__":

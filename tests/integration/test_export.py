@@ -11,9 +11,10 @@ import json
 import pathlib
 import shutil
 import sqlite3
+import subprocess
 import unittest
 
-from support import DATA, SAMPLE, Case, needs_shared, snapshot
+from support import DATA, PROGRAM, SAMPLE, Case, needs_shared, snapshot
 
 CAPTURES = DATA / "ascend_pt"
 LEVELS = ("level0", "level1")
@@ -424,6 +425,16 @@ class Sample(Export):
             done = self.run_program("convert", SAMPLE, "--to", form, "--output", file, expect=6)
             self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
         self.assertEqual(pathlib.Path(file).read_text(), "x")
+
+    def test_a_full_disk_leaves_nothing_that_looks_like_results(self):
+        # A limit on the size of files stands for the disk: the system refuses to write in the same way.
+        out = self.scratch / "new" / "out"
+        for form in ("text", "db"):
+            command = ["bash", "-c", "trap '' XFSZ; ulimit -f 16; exec \"$@\"", "-", PROGRAM, "convert", str(SAMPLE), "--to", form, "--output", str(out)]
+            done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertFalse(out.parent.exists())
 
 
 if __name__ == "__main__":

@@ -47,14 +47,30 @@ bool IsHostTheDevice(const TraceStore& store) {
   return HasPrefix(store, "steplens_") || !HasPrefix(store, "cann_version");
 }
 
-void CompleteRawCapture(TraceStore& store) {
+namespace {
+
+void Complete(TraceStore& store, OverlapSlices slices) {
   if (IsHostTheDevice(store)) {
-    AppendCpuDevice(store);
+    AppendCpuDevice(store, slices);
   } else {
     AppendOperatorLinks(store);
   }
   FillKernelSteps(store);
   OrderMemoryRows(store);
+}
+
+}  // namespace
+
+void CompleteRawCapture(TraceStore& store) { Complete(store, OverlapSlices::kAdded); }
+
+void CompleteForExport(TraceStore& store) {
+  Complete(store, OverlapSlices::kLeftOut);
+  std::erase_if(store.sheets, [](const store::DynamicTable& sheet) {
+    return sheet.name.starts_with("framework_");
+  });
+  store.slices.args_offset = {};  // there is no trace text yet
+  store.slices.args_size = {};
+  store.host_ops.module_hierarchy = {};
 }
 
 }  // namespace steplens::analysis

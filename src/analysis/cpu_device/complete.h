@@ -9,6 +9,10 @@ namespace steplens::analysis {
 // files. To be called once, before the store is shared or cached.
 void CompleteRawCapture(store::TraceStore& store);
 
+// The same for a store that is only written to result files: without what their writers compute
+// themselves (the slices of Overlap Analysis) and what no file has, to save memory.
+void CompleteForExport(store::TraceStore& store);
+
 // Whether the host is the device of this capture: nothing of an accelerator was recorded beside it.
 bool IsHostTheDevice(const store::TraceStore& store);
 

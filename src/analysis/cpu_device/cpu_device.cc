@@ -115,8 +115,8 @@ class DeviceBuilder {
         tracks_(store, DeviceOf(store)),
         types_(store) {}
 
-  void Add(const std::vector<Work>& works) {
-    Reserve(works.size());
+  void Add(const std::vector<Work>& works, OverlapSlices slices) {
+    Reserve(works.size(), slices);
     for (const Work& work : works) {
       ++connection_;
       if (work.collective == kNoId) {
@@ -128,7 +128,7 @@ class DeviceBuilder {
   }
 
   // The four threads of Overlap Analysis, from the first start to the last end of all work.
-  void AddOverlapAnalysis() {
+  void AddOverlapAnalysis(OverlapSlices slices) {
     constexpr std::array<std::string_view, 4> kNames{"Computing", "Communication",
                                                      "Communication(Not Overlapped)", "Free"};
     for (const DeviceWork& work : CollectDeviceWork(store_)) {
@@ -144,6 +144,7 @@ class DeviceBuilder {
         tracks[i] = tracks_.Overlap(static_cast<int64_t>(i), kNames[i]);
         names[i] = store_.strings.Intern(kNames[i]);
       }
+      if (slices == OverlapSlices::kLeftOut) continue;
       ForEachPiece(work.compute, work.communication, window, [&](PieceKind kind, Interval piece) {
         const auto i = static_cast<size_t>(kind);
         store_.slices.Append({tracks[i], piece.begin_ns, piece.end_ns - piece.begin_ns, names[i],
@@ -158,9 +159,10 @@ class DeviceBuilder {
     return store.info.device;
   }
 
-  void Reserve(size_t works) {
-    // And the pieces of Overlap Analysis, which are about two a kernel.
-    store_.slices.Reserve(store_.slices.size() + 3 * works);
+  void Reserve(size_t works, OverlapSlices slices) {
+    // The pieces of Overlap Analysis are about two a kernel.
+    const size_t per_work = slices == OverlapSlices::kLeftOut ? 1 : 3;
+    store_.slices.Reserve(store_.slices.size() + per_work * works);
     store_.flows.Reserve(store_.flows.size() + works);
     store_.kernels.Reserve(store_.kernels.size() + works);
   }
@@ -248,7 +250,7 @@ class DeviceBuilder {
 
 }  // namespace
 
-void AppendCpuDevice(TraceStore& store) {
+void AppendCpuDevice(TraceStore& store, OverlapSlices slices) {
   std::vector<HostCollective> collectives = TakeHostCollectives(store);
   std::vector<Work> works = WorkingOperators(store);
   for (uint32_t i = 0; i < collectives.size(); ++i) {
@@ -262,8 +264,9 @@ void AppendCpuDevice(TraceStore& store) {
     return std::tuple(a.begin_ns, a.host_slice) < std::tuple(b.begin_ns, b.host_slice);
   });
   DeviceBuilder builder(store, std::move(collectives));
-  builder.Add(works);
-  builder.AddOverlapAnalysis();
+  builder.Add(works, slices);
+  works = {};
+  builder.AddOverlapAnalysis(slices);
 }
 
 }  // namespace steplens::analysis

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
@@ -17,6 +19,10 @@ namespace steplens::analysis {
 //              CPU the call is the execution, so there are no CANN calls and no HostToDevice flows
 //
 // Nothing is measured twice: a kernel has the times of its operator. O(n log n).
-void AppendCpuDevice(store::TraceStore& store);
+//
+// kLeftOut: the tracks of Overlap Analysis only. Its slices are two in three of all that is
+// derived; who reads the store once, to write it, can compute them on the way.
+enum class OverlapSlices : uint8_t { kAdded, kLeftOut };
+void AppendCpuDevice(store::TraceStore& store, OverlapSlices slices = OverlapSlices::kAdded);
 
 }  // namespace steplens::analysis

@@ -44,15 +44,26 @@ class Sums {
   std::map<StringId, Sides> latest_;  // by device
 };
 
-// Place among the rows: APP, then framework and engine by time (the framework first), then others.
-int GroupOf(std::string_view component) {
-  if (component == "APP") return 0;
+// What a framework calls its own allocator, and where it puts the rows of the whole process.
+struct Framework {
+  std::string_view name;
+  std::string_view sum_name;
+  int app_group;
+};
+constexpr Framework kTorch{"PTA", "PTA+GE", 0};
+constexpr Framework kMindSpore{"MindSpore", "MindSpore+GE", 3};
+
+// Place among the rows: framework and engine by time (the framework first), then others; APP before
+// or after them.
+int GroupOf(std::string_view component, const Framework& framework) {
+  if (component == "APP") return framework.app_group;
   const bool is_timed = component == "PTA" || component == "GE" || component == "WORKSPACE";
   return is_timed ? 1 : 2;
 }
 
 void OrderSamples(TraceStore& store) {
-  const auto sum_name = store.strings.Find("PTA+GE");
+  const Framework& framework = store.info.source == "ascend_ms" ? kMindSpore : kTorch;
+  const auto sum_name = store.strings.Find(framework.sum_name);
   const auto known = store.memory_samples.component.span();
   if (known.empty()) return;
   if (sum_name && std::find(known.begin(), known.end(), *sum_name) != known.end()) return;
@@ -66,21 +77,26 @@ void OrderSamples(TraceStore& store) {
   order.reserve(known.size());
   for (uint32_t i = 0; i < known.size(); ++i) {
     const std::string_view component = store.Text(known[i]);
-    const int group = GroupOf(component);
+    const int group = GroupOf(component, framework);
     order.push_back({group, group == 1 ? store.memory_samples.ts_ns[i] : 0, component == "GE", i});
   }
-  std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+  const auto before = [](const Place& a, const Place& b) {
     return std::tie(a.group, a.ts_ns, a.is_engine, a.row) <
            std::tie(b.group, b.ts_ns, b.is_engine, b.row);
-  });
+  };
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::sort(order.begin(), order.end(), before);
   const StringId pta = store.strings.Intern("PTA");
-  Sums sums(store.strings.Intern("PTA+GE"));
+  const StringId own_name = store.strings.Intern(framework.name);
+  Sums sums(store.strings.Intern(framework.sum_name));
   store::MemorySampleTable ordered;
   ordered.Reserve(2 * order.size());
   for (const Place& place : order) {
-    const Sample sample = store.memory_samples.Get(place.row);
+    Sample sample = store.memory_samples.Get(place.row);
+    const bool is_framework = sample.component == pta;
+    if (is_framework) sample.component = own_name;
     ordered.Append(sample);
-    if (place.is_engine || sample.component == pta) {
+    if (place.is_engine || is_framework) {
       ordered.Append(sums.Add(sample, !place.is_engine));
     }
   }

@@ -156,7 +156,7 @@ void WriteAppMemory(DbContext& ctx) {
     if (store.Text(store.memory_samples.component[i]) != "APP") continue;
     rows.Int(ctx.strings.exporter(std::string_view("app"))).Int(0);
     rows.Int(store.memory_samples.reserved_bytes[i]).Int(store.memory_samples.ts_ns[i]);
-    rows.Int(DbContext::DeviceNumber(store.Text(store.memory_samples.device[i]))).EndRow();
+    rows.Int(ctx.DeviceNumber(store.memory_samples.device[i])).EndRow();
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "export/db/db_strings.h"
 #include "export/db/sqlite_writer.h"
@@ -29,13 +30,15 @@ struct DbContext {
         timeline(of_timeline),
         db(into),
         strings(of_store),
-        enums(of_timeline.is_hccl_era) {}
+        enums(of_timeline.is_hccl_era),
+        global_tids(GlobalTids(of_store, of_timeline)) {}
 
   const store::TraceStore& store;
   const Timeline& timeline;
   SqliteWriter& db;
   DbStrings strings;
   DbEnums enums;
+  std::vector<int64_t> global_tids;  // of each track
   // Connections of slices the store has none for, though an arrow leads to them: slice -> id.
   std::unordered_map<uint32_t, int64_t> made_connections;
 
@@ -46,8 +49,13 @@ struct DbContext {
   }
   // pid << 32 | tid of a thread.
   int64_t GlobalTid(store::TrackId track) const;
-  // 0 of "NPU:0"; -1 for the host and what is not known.
-  static int64_t DeviceNumber(std::string_view device);
+  static std::vector<int64_t> GlobalTids(const store::TraceStore& store, const Timeline& timeline);
+  // 0 of "NPU:0"; -1 for the host and what is not known. Neighbouring rows mostly share it.
+  int64_t DeviceNumber(StringId device);
+
+ private:
+  StringId last_device_ = StringId::kEmpty;
+  int64_t last_device_number_ = -1;
 };
 
 // The parts of the profiler database, in the order they must be written.

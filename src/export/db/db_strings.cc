@@ -25,6 +25,13 @@ int64_t StringRange::Lines(StringId text) {
   return id;
 }
 
+int64_t StringRange::Quoted(StringId text) {
+  if (quoted_ids_.empty()) quoted_ids_.assign(store_.strings.size(), kUnset);
+  int64_t& id = quoted_ids_[static_cast<size_t>(text)];
+  if (id == kUnset) id = (*this)('"' + std::string(store_.Text(text)) + '"');
+  return id;
+}
+
 int64_t StringRange::operator()(std::string_view text) {
   if (const auto known = store_.strings.Find(text)) return (*this)(*known);
   if (const auto made = made_.find(text); made != made_.end()) return made->second;
@@ -34,7 +41,7 @@ int64_t StringRange::operator()(std::string_view text) {
 
 void StringRange::Write(TableWriter& table) const {
   for (size_t i = 0; i < values_.size(); ++i)
-    table.Int(first_id_ + static_cast<int64_t>(i)).Text(values_[i]).EndRow();
+    table.Int(first_id_ + static_cast<int64_t>(i)).KeptText(values_[i]).EndRow();
 }
 
 int64_t DbEnum::operator()(std::string_view name, int64_t missing) {

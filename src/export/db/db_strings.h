@@ -29,8 +29,11 @@ class StringRange {
   int64_t operator()(StringId text);
   // The same with a line break behind each ';': shapes, types and stacks.
   int64_t Lines(StringId text);
+  // The same in quotes: shapes of kernels.
+  int64_t Quoted(StringId text);
   // Of a text that is made here.
   int64_t operator()(std::string_view text);
+  int64_t operator()(const std::string& text) { return (*this)(std::string_view(text)); }
 
   void Write(TableWriter& table) const;
 
@@ -43,8 +46,9 @@ class StringRange {
 
   const store::TraceStore& store_;  // outlives this
   int64_t first_id_;
-  std::vector<int64_t> ids_;       // by StringId
-  std::vector<int64_t> line_ids_;  // by StringId
+  std::vector<int64_t> ids_;         // by StringId
+  std::vector<int64_t> line_ids_;    // by StringId
+  std::vector<int64_t> quoted_ids_;  // by StringId; empty until the first
   std::unordered_map<std::string_view, int64_t> made_;
   std::deque<std::string> made_texts_;  // owns the keys of made_
   std::vector<std::string_view> values_;

@@ -92,8 +92,9 @@ class DeviceWriter {
                         ctx_.timeline.of(comm.track[row]).device, kNoId32, comm.stream[row], kNoId,
                         kNoId, row});
     }
-    std::stable_sort(tasks_.begin(), tasks_.end(),
-                     [](const Task& a, const Task& b) { return a.begin_ns < b.begin_ns; });
+    const auto earlier = [](const Task& a, const Task& b) { return a.begin_ns < b.begin_ns; };
+    if (!std::is_sorted(tasks_.begin(), tasks_.end(), earlier))
+      std::stable_sort(tasks_.begin(), tasks_.end(), earlier);
   }
 
   // What a task is called where nothing else names it: the kind the stream shows.
@@ -115,6 +116,8 @@ class DeviceWriter {
         "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, "
         "globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER, "
         "streamId INTEGER, taskId INTEGER, modelId INTEGER");
+    std::string_view last_type;  // most tasks are of the type of the one before
+    int64_t last_type_id = ctx_.strings.exporter(last_type);
     for (size_t id = 0; id < tasks_.size(); ++id) {
       const Task& task = tasks_[id];
       int64_t context_id = kNoId32;
@@ -128,19 +131,26 @@ class DeviceWriter {
       }
       rows.Int(task.begin_ns).Int(analysis::EndNs(task.begin_ns, task.dur_ns)).Int(task.device);
       rows.Int(task.connection).Int(static_cast<int64_t>(id)).Int(ctx_.timeline.os_pid);
-      rows.Int(ctx_.strings.exporter(TypeOf(task))).Int(context_id);
+      const std::string_view type = TypeOf(task);
+      if (type != last_type) {
+        last_type = type;
+        last_type_id = ctx_.strings.exporter(type);
+      }
+      rows.Int(last_type_id).Int(context_id);
       rows.Int(task.stream).Int(task_id).Int(model_id).EndRow();
     }
     if (!tasks_.empty()) ctx_.db.Execute("CREATE INDEX TaskIndex ON TASK (startNs, globalTaskId)");
   }
 
   int64_t Known(StringId text) {
-    return text == StringId::kEmpty ? ctx_.strings.exporter("N/A") : ctx_.strings.exporter(text);
+    if (text != StringId::kEmpty) return ctx_.strings.exporter(text);
+    if (not_available_ == kNone) not_available_ = ctx_.strings.exporter(std::string_view("N/A"));
+    return not_available_;
   }
   // What has a type and no shape is a scalar.
   int64_t Shapes(StringId text, StringId types) {
     if (text == StringId::kEmpty && types == StringId::kEmpty) return Known(text);
-    return ctx_.strings.exporter("\"" + std::string(store_.Text(text)) + "\"");
+    return ctx_.strings.exporter.Quoted(text);
   }
 
   void WriteKernels() {
@@ -339,8 +349,9 @@ class DeviceWriter {
 
   DbContext& ctx_;
   const TraceStore& store_;
-  std::vector<Task> tasks_;    // the index is globalTaskId
-  std::set<int64_t> markers_;  // connections of markers, which name their tasks
+  int64_t not_available_ = kNone;  // the id of "N/A", once it is needed
+  std::vector<Task> tasks_;        // the index is globalTaskId
+  std::set<int64_t> markers_;      // connections of markers, which name their tasks
   std::map<std::pair<store::TrackId, int64_t>, int64_t> made_by_place_;
   std::map<StringId, StringId> group_names_;
   std::map<int64_t, size_t> ops_by_connection_;  // connection -> row of comm_ops

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "analysis/classify/classify.h"
+#include "analysis/operators/host_ops.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
 #include "export/db/db_context.h"
@@ -70,11 +71,8 @@ class PytorchApiWriter {
             "inputShapes INTEGER, callchainId INTEGER, type INTEGER")),
         connections_(ctx.db.Table("CONNECTION_IDS", "id INTEGER, connectionId INTEGER")),
         chains_(ctx),
-        host_op_of_(ctx.store.slices.size(), kNoId) {
-    for (uint32_t row = 0; row < store_.host_ops.size(); ++row) {
-      const auto slice = static_cast<size_t>(store_.host_ops.slice[row]);
-      if (slice < host_op_of_.size()) host_op_of_[slice] = row;
-    }
+        has_link_(ctx.store.slices.size(), false) {
+    for (const HostLink& link : links_) has_link_[link.slice] = true;
   }
 
   void Write() {
@@ -120,21 +118,15 @@ class PytorchApiWriter {
     return store_.Text(store_.slices.name[slice]).starts_with("mstx_");
   }
 
-  // The times are texts in this table.
-  void Time(int64_t ns) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), ns).ptr;
-    api_.Text({digits, static_cast<size_t>(end - digits)});
-  }
   static int64_t OrNull(int64_t string_id) { return string_id == kNoId32 ? kNone : string_id; }
 
   void WriteRow(uint32_t slice, int64_t type) {
-    Time(store_.slices.begin_ns[slice]);
-    Time(EndOf(store_, slice));
+    api_.IntText(store_.slices.begin_ns[slice]).IntText(EndOf(store_, slice));
     api_.Int(ctx_.GlobalTid(store_.slices.track[slice])).Int(LinkOf(slice));
     api_.Int(ctx_.strings.framework(store_.slices.name[slice]));
-    const uint32_t op = host_op_of_[slice];
-    if (type != kOpType || op == kNoId) {
+    const uint32_t op =
+        type == kOpType ? analysis::FindHostOpDetail(store_, store::SliceId{slice}) : kNoId;
+    if (op == kNoId) {
       api_.Null().Null().Null().Null().Null();
     } else {
       const store::HostOpTable& ops = store_.host_ops;
@@ -148,6 +140,7 @@ class PytorchApiWriter {
 
   // The id under which CONNECTION_IDS lists what the slice is connected with; kNone if nothing.
   int64_t LinkOf(uint32_t slice) {
+    if (!has_link_[slice]) return kNone;
     const auto first = std::lower_bound(links_.begin(), links_.end(), HostLink{slice, kNone});
     if (first == links_.end() || first->slice != slice) return kNone;
     for (auto link = first; link != links_.end() && link->slice == slice; ++link)
@@ -161,7 +154,7 @@ class PytorchApiWriter {
   TableWriter api_;
   TableWriter connections_;
   CallChains chains_;
-  std::vector<uint32_t> host_op_of_;  // slice -> row of host_ops, or kNoId
+  std::vector<bool> has_link_;  // by slice
   std::array<std::vector<uint32_t>, kParts> parts_;
   int64_t next_link_ = 0;
 };
@@ -240,15 +233,25 @@ void WriteOtherHostSlices(DbContext& ctx) {
 
 }  // namespace
 
-int64_t DbContext::GlobalTid(store::TrackId track) const {
-  const TrackFacts& facts = timeline.of(track);
-  int64_t pid = timeline.os_pid;
-  if (facts.kind == TrackKind::kHost) {
-    const auto written = ParseInt64(store.Text(store.tracks.pid[static_cast<size_t>(track)]));
-    if (written && *written >= 0) pid = *written;
+std::vector<int64_t> DbContext::GlobalTids(const TraceStore& store, const Timeline& timeline) {
+  std::vector<int64_t> out(store.tracks.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const TrackFacts& facts = timeline.tracks[i];
+    int64_t pid = timeline.os_pid;
+    if (facts.kind == TrackKind::kHost) {
+      const auto written = ParseInt64(store.Text(store.tracks.pid[i]));
+      if (written && *written >= 0) pid = *written;
+    }
+    out[i] = static_cast<int64_t>((static_cast<uint64_t>(pid) & 0x7FFFFFFF) << 32 |
+                                  (static_cast<uint64_t>(facts.tid) & 0xFFFFFFFF));
   }
-  return static_cast<int64_t>((static_cast<uint64_t>(pid) & 0x7FFFFFFF) << 32 |
-                              (static_cast<uint64_t>(facts.tid) & 0xFFFFFFFF));
+  return out;
+}
+
+int64_t DbContext::GlobalTid(store::TrackId track) const {
+  const auto i = static_cast<size_t>(track);
+  if (i < global_tids.size()) return global_tids[i];
+  return static_cast<int64_t>((static_cast<uint64_t>(timeline.os_pid) & 0x7FFFFFFF) << 32);
 }
 
 void WriteHostTables(DbContext& ctx) {

@@ -24,7 +24,7 @@ void WriteMemoryRecords(DbContext& ctx) {
     rows.Int(ctx.strings.memory(samples.component[i])).Int(samples.ts_ns[i]);
     rows.Int(samples.allocated_bytes[i]).Int(samples.reserved_bytes[i]);
     rows.Int(is_ge ? 0 : samples.active_bytes[i]).Int(samples.stream_ptr[i]);
-    rows.Int(DbContext::DeviceNumber(store.Text(samples.device[i]))).EndRow();
+    rows.Int(ctx.DeviceNumber(samples.device[i])).EndRow();
   }
 }
 
@@ -55,7 +55,7 @@ void WriteAllocations(DbContext& ctx) {
           &blocks.release_total_allocated_bytes, &blocks.release_total_reserved_bytes,
           &blocks.release_total_active_bytes, &blocks.stream_ptr})
       rows.Int((*column)[i]);
-    rows.Int(DbContext::DeviceNumber(ctx.store.Text(blocks.device[i]))).EndRow();
+    rows.Int(ctx.DeviceNumber(blocks.device[i])).EndRow();
   }
 }
 
@@ -67,16 +67,20 @@ void WriteModuleMemory(DbContext& ctx) {
   for (size_t i = 0; i < modules.size(); ++i) {
     rows.Int(ctx.enums.module(ctx.store.Text(modules.component[i]), kNone)).Int(modules.ts_ns[i]);
     rows.Int(modules.reserved_bytes[i]);
-    rows.Int(DbContext::DeviceNumber(ctx.store.Text(modules.device[i]))).EndRow();
+    rows.Int(ctx.DeviceNumber(modules.device[i])).EndRow();
   }
 }
 
 }  // namespace
 
-int64_t DbContext::DeviceNumber(std::string_view device) {
-  const size_t colon = device.find(':');
-  if (colon == device.npos) return -1;
-  return ParseInt64(device.substr(colon + 1)).value_or(-1);
+int64_t DbContext::DeviceNumber(StringId device) {
+  if (device != last_device_) {
+    last_device_ = device;
+    const std::string_view text = store.Text(device);
+    const size_t colon = text.find(':');
+    last_device_number_ = colon == text.npos ? -1 : ParseInt64(text.substr(colon + 1)).value_or(-1);
+  }
+  return last_device_number_;
 }
 
 void WriteMemoryTables(DbContext& ctx) {

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "export/text/digits.h"
 #include "store/tables.h"
 
 namespace steplens::exporting {
@@ -49,14 +50,18 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   }
   ::close(fd);
   SqliteWriter writer(std::move(impl));
-  if (sqlite3_open(writer.impl_->temporary.c_str(), &writer.impl_->db) != SQLITE_OK)
+  // One thread writes, so SQLite need not lock at every value.
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+  if (sqlite3_open_v2(writer.impl_->temporary.c_str(), &writer.impl_->db, kFlags, nullptr) !=
+      SQLITE_OK)
     writer.impl_->Fail("cannot open");
   // Nobody else sees the file before it is whole, so nothing has to be undone or waited for.
   writer.Execute("PRAGMA page_size=4096");
   writer.Execute("PRAGMA journal_mode=OFF");
   writer.Execute("PRAGMA synchronous=OFF");
   writer.Execute("PRAGMA locking_mode=EXCLUSIVE");
-  writer.Execute("PRAGMA cache_size=-65536");
+  // Rows are appended, so few pages are looked at again; it is also what an index is sorted in.
+  writer.Execute("PRAGMA cache_size=-8192");
   writer.Execute("BEGIN");
   if (!writer.impl_->status.ok()) return std::move(writer.impl_->status).error();
   return writer;
@@ -106,12 +111,17 @@ struct TableWriter::Impl {
     return statement != nullptr;
   }
   int Next() { return ++column; }
+  void BindText(std::string_view value, void (*life)(void*)) {
+    sqlite3_bind_text64(statement, Next(), value.data(), value.size(), life, SQLITE_UTF8);
+  }
 
   SqliteWriter::Impl* writer = nullptr;
   std::string name;
   std::string columns;
   sqlite3_stmt* statement = nullptr;
   int column = 0;
+  static constexpr size_t kNumberTexts = 4;
+  char number_texts[kNumberTexts][kMaxNumberBytes];  // of IntText, until the row ends
 };
 
 TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -139,10 +149,20 @@ TableWriter& TableWriter::Real(double value) {
 }
 
 TableWriter& TableWriter::Text(std::string_view value) {
-  if (impl_->Prepare())
-    sqlite3_bind_text64(impl_->statement, impl_->Next(), value.data(), value.size(),
-                        SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (impl_->Prepare()) impl_->BindText(value, SQLITE_TRANSIENT);
   return *this;
+}
+
+TableWriter& TableWriter::KeptText(std::string_view value) {
+  if (impl_->Prepare()) impl_->BindText(value, SQLITE_STATIC);
+  return *this;
+}
+
+TableWriter& TableWriter::IntText(int64_t value) {
+  if (!impl_->Prepare()) return *this;
+  const auto place = static_cast<size_t>(impl_->column) % Impl::kNumberTexts;
+  char* const text = impl_->number_texts[place];
+  return KeptText({text, static_cast<size_t>(PutInt(text, value) - text)});
 }
 
 TableWriter& TableWriter::Null() {

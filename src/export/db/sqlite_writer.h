@@ -44,6 +44,8 @@ class TableWriter {
   TableWriter& Int(int64_t value);  // store::kNone is NULL
   TableWriter& Real(double value);  // NaN is NULL
   TableWriter& Text(std::string_view value);
+  TableWriter& KeptText(std::string_view value);  // not copied: must live until EndRow
+  TableWriter& IntText(int64_t value);            // digits as a text; in the first four columns
   TableWriter& Null();
   void EndRow();
 

@@ -4,14 +4,13 @@
 
 #include "analysis/operators/host_ops.h"
 #include "export/export.h"
-#include "export/text/append.h"
 #include "export/text/file_out.h"
 
 namespace steplens::exporting {
 namespace {
 
 // Frames are stored innermost first.
-void AppendOutermostFirst(std::string& out, std::string_view stack) {
+void AppendOutermostFirst(TextBuffer& out, std::string_view stack) {
   bool is_first = true;
   while (!stack.empty()) {
     const size_t cut = stack.rfind(';');
@@ -36,7 +35,7 @@ Result<StackMetric> ParseStackMetric(std::string_view name) {
 }
 
 Status WriteStacks(const store::TraceStore& store, StackMetric metric, const std::string& path) {
-  SL_ASSIGN_OR_RETURN(FileOut file, FileOut::Create(path));
+  FileOut file(path);
   const analysis::HostOps computed = analysis::ComputeHostOps(store);
   for (const analysis::HostOp& op : computed.ops) {
     if (op.detail == store::kNoId) continue;
@@ -45,7 +44,7 @@ Status WriteStacks(const store::TraceStore& store, StackMetric metric, const std
     if (stack.empty() || ns <= 0) continue;
     AppendOutermostFirst(file.text(), stack);
     file.text() += ' ';
-    AppendInt(file.text(), ns / 1000);
+    file.text().Int(ns / 1000);
     file.text() += '\n';
     file.Tick();
   }

@@ -46,51 +46,47 @@ class Packer {
 }  // namespace
 
 struct FileOut::Impl {
-  explicit Impl(AtomicFile opened) : file(std::move(opened)) {}
-
   // Pieces of any size: zlib counts in 32 bits.
   Status Write(std::string_view text, bool is_last) {
-    if (!packer) return file.Write(text.data(), text.size());
+    if (!file) {
+      SL_ASSIGN_OR_RETURN(AtomicFile created, AtomicFile::Create(path));
+      file.emplace(std::move(created));
+      if (path.ends_with(".gz")) packer.emplace();
+    }
+    if (!packer) return file->Write(text.data(), text.size());
     constexpr size_t kMaxPiece = size_t{1} << 30;
     while (text.size() > kMaxPiece) {
-      SL_RETURN_IF_ERROR(packer->Pack(text.substr(0, kMaxPiece), false, file));
+      SL_RETURN_IF_ERROR(packer->Pack(text.substr(0, kMaxPiece), false, *file));
       text.remove_prefix(kMaxPiece);
     }
-    return packer->Pack(text, is_last, file);
+    return packer->Pack(text, is_last, *file);
   }
 
-  AtomicFile file;
-  std::unique_ptr<Packer> packer;
+  std::string path;
+  std::optional<AtomicFile> file;
+  std::optional<Packer> packer;
   Status status;
 };
 
-FileOut::FileOut(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-FileOut::~FileOut() = default;
-FileOut::FileOut(FileOut&&) noexcept = default;
-
-Result<FileOut> FileOut::Create(const std::string& path) {
-  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-  auto impl = std::make_unique<Impl>(std::move(file));
-  if (path.ends_with(".gz")) impl->packer = std::make_unique<Packer>();
-  FileOut out(std::move(impl));
-  out.text_.reserve(kPieceBytes + (size_t{1} << 16));
-  return out;
+FileOut::FileOut(std::string path) : impl_(std::make_unique<Impl>()) {
+  impl_->path = std::move(path);
 }
+FileOut::~FileOut() = default;
 
 void FileOut::Flush() {
-  if (impl_->status.ok()) impl_->status = impl_->Write(text_, false);
-  text_.clear();
+  if (impl_->status.ok()) impl_->status = impl_->Write(text_.view(), false);
+  text_.Clear();
 }
 
 Status FileOut::Commit() {
   SL_RETURN_IF_ERROR(std::move(impl_->status));
-  SL_RETURN_IF_ERROR(impl_->Write(text_, true));
-  return impl_->file.Commit();
+  SL_RETURN_IF_ERROR(impl_->Write(text_.view(), true));
+  return impl_->file->Commit();
 }
 
 Status WriteWholeFile(const std::string& path, std::string_view text) {
-  SL_ASSIGN_OR_RETURN(FileOut file, FileOut::Create(path));
-  file.text() = text;
+  FileOut file(path);
+  file.text() += text;
   return file.Commit();
 }
 

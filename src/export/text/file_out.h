@@ -5,33 +5,35 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "export/text/text_buffer.h"
 
 namespace steplens::exporting {
 
-// A text file written front to back in large pieces; packed with gzip if its name ends in ".gz".
-// It appears under its name when Commit succeeds, and not at all otherwise. Not thread safe.
+// A text file written front to back in pieces; packed with gzip if its name ends in ".gz". Nothing
+// exists before the first piece is written; the file appears under its name when Commit succeeds,
+// and not at all otherwise. Not thread safe.
 class FileOut {
  public:
-  static Result<FileOut> Create(const std::string& path);
+  explicit FileOut(std::string path);
   ~FileOut();
-  FileOut(FileOut&&) noexcept;
-  FileOut& operator=(FileOut&&) = delete;
+  FileOut(const FileOut&) = delete;
+  FileOut& operator=(const FileOut&) = delete;
 
   // Append here, then call Tick from time to time: it writes what has gathered once that is much.
   // An error is kept for Commit.
-  std::string& text() { return text_; }
+  TextBuffer& text() { return text_; }
   void Tick() {
     if (text_.size() >= kPieceBytes) Flush();
   }
   Status Commit();
 
  private:
-  static constexpr size_t kPieceBytes = size_t{1} << 20;
+  // Fits into the cache of a core.
+  static constexpr size_t kPieceBytes = size_t{1} << 18;
   struct Impl;
-  explicit FileOut(std::unique_ptr<Impl> impl);
   void Flush();
 
-  std::string text_;
+  TextBuffer text_;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,8 +1,10 @@
 #include "export/text/flow_ids.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace steplens::exporting {
 namespace {
@@ -60,22 +62,51 @@ StartIndex IndexSequences(const TraceStore& store) {
 // Hands out ids of one kind, each once.
 class UniqueIds {
  public:
-  // `wanted`, or the next free one. Ids that many flows want cost no more than others.
+  // `wanted`, or the next free one. Ids that many flows want cost no more than others, and those
+  // that ascend, as most do, cost nothing.
   uint64_t Take(uint64_t wanted) {
-    const auto [first, is_free] = next_.try_emplace(wanted, wanted + 1);
-    if (is_free) return wanted;
-    uint64_t candidate = first->second;
-    while (!next_.try_emplace(candidate, candidate + 1).second) ++candidate;
-    next_[wanted] = candidate + 1;
-    return candidate;
+    if (ascending_.empty() || wanted > largest_) {
+      ascending_.push_back(wanted);
+      largest_ = wanted;
+      return wanted;
+    }
+    uint64_t& next = next_.try_emplace(wanted, wanted).first->second;
+    while (IsTaken(next)) ++next;
+    const uint64_t id = next++;
+    others_.insert(id);
+    largest_ = std::max(largest_, id);
+    return id;
   }
   uint64_t TakeAny() { return Take(kUnknown); }
 
  private:
   // Above all numbers the recorder gives.
   static constexpr uint64_t kUnknown = uint64_t{1} << 62;
-  std::unordered_map<uint64_t, uint64_t>
-      next_;  // id taken -> where to look when it is wanted again
+
+  bool IsTaken(uint64_t id) const {
+    return others_.contains(id) || std::binary_search(ascending_.begin(), ascending_.end(), id);
+  }
+
+  std::vector<uint64_t> ascending_;  // ids that were larger than all before them
+  uint64_t largest_ = 0;             // of all ids taken
+  std::unordered_set<uint64_t> others_;
+  std::unordered_map<uint64_t, uint64_t> next_;  // where to look for an id wanted before
+};
+
+// Built when it is first asked.
+class LazyIndex {
+ public:
+  LazyIndex(const TraceStore& store, StartIndex (*make)(const TraceStore&))
+      : store_(store), make_(make) {}
+  int64_t Find(store::TrackId track, int64_t ns) {
+    if (!index_) index_ = make_(store_);
+    return index_->Find(track, ns);
+  }
+
+ private:
+  const TraceStore& store_;  // outlives this, which lives for one call
+  StartIndex (*make_)(const TraceStore&);
+  std::optional<StartIndex> index_;
 };
 
 }  // namespace
@@ -83,8 +114,8 @@ class UniqueIds {
 std::vector<uint64_t> MakeFlowIds(const TraceStore& store) {
   std::vector<uint64_t> ids(store.flows.size());
   if (ids.empty()) return ids;
-  const StartIndex connections = IndexConnections(store);
-  const StartIndex sequences = IndexSequences(store);
+  LazyIndex connections(store, IndexConnections);
+  LazyIndex sequences(store, IndexSequences);
   std::unordered_map<StringId, UniqueIds> taken;  // by kind
   for (size_t i = 0; i < ids.size(); ++i) {
     const StringId kind_id = store.flows.kind[i];

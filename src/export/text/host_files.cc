@@ -51,8 +51,8 @@ class OperatorFile {
  private:
   bool is_mindspore_;
   CsvFile csv_;
-  RenderedTexts<std::string (*)(std::string_view)> names_;
-  RenderedTexts<std::string (*)(std::string_view)> lines_;
+  RenderedTexts<RenderText> names_;
+  RenderedTexts<RenderText> lines_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "analysis/api/api_statistics.h"
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/classify/classify.h"
+#include "analysis/classify/text_memo.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/steps/steps.h"
 #include "export/text/csv_file.h"
@@ -61,6 +62,10 @@ class KernelColumns {
       : store_(store),
         kernels_(store.kernels),
         steps_(store),
+        texts_(store,
+               [](std::string_view text) { return CsvText(text.empty() ? kMissing : text); }),
+        shapes_(store, [](std::string_view text) { return CsvText(Quoted(text)); }),
+        is_collective_(store, analysis::IsCommunicationCore),
         is_mindspore_(IsMindSpore(store)),
         is_reduced_(store.info.level == "Level0") {}
 
@@ -101,16 +106,14 @@ class KernelColumns {
            int64_t of_collective = kNone) {
     Add(std::move(header), [this, &values, of_collective](CsvFile& csv, size_t row) {
       int64_t value = values[row];
-      if (value == kNone && of_collective != kNone &&
-          analysis::IsCommunicationCore(store_.Text(kernels_.core[row])))
+      if (value == kNone && of_collective != kNone && is_collective_(kernels_.core[row]))
         value = of_collective;
       csv.Int(value, kMissing);
     });
   }
   void Text(std::string header, const store::Column<StringId>& values) {
-    Add(std::move(header), [this, &values](CsvFile& csv, size_t row) {
-      csv.Text(values[row] == StringId::kEmpty ? kMissing : store_.Text(values[row]));
-    });
+    Add(std::move(header),
+        [this, &values](CsvFile& csv, size_t row) { csv.Rendered(texts_[values[row]]); });
   }
   // Shapes stand in quotes of their own, so that spreadsheets do not take "32,3" for a number. What
   // has a type and no shape is a scalar.
@@ -118,8 +121,7 @@ class KernelColumns {
               const store::Column<StringId>& types) {
     Add(std::move(header), [this, &values, &types](CsvFile& csv, size_t row) {
       const bool is_missing = values[row] == StringId::kEmpty && types[row] == StringId::kEmpty;
-      if (is_missing) return csv.Text(kMissing);
-      csv.Text("\"" + std::string(store_.Text(values[row])) + "\"");
+      csv.Rendered(is_missing ? kMissing : shapes_[values[row]]);
     });
   }
   void AddTimes() {
@@ -152,9 +154,14 @@ class KernelColumns {
     });
   }
 
+  static std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
   const TraceStore& store_;
   const store::KernelTable& kernels_;
   KernelSteps steps_;
+  RenderedTexts<RenderText> texts_;
+  RenderedTexts<RenderText> shapes_;
+  analysis::TextMemo<bool (*)(std::string_view)> is_collective_;
   bool is_mindspore_;
   bool is_reduced_;
   std::vector<KernelColumn> columns_;
@@ -275,11 +282,13 @@ Status WriteStepTraceTime(const TraceStore& store, const std::string& dir) {
   for (size_t row = 0; row < steps.size(); ++row) {
     if (has_device) csv.Int(steps.device[row]);
     csv.Int(steps.step[row]);
+    // A sum of nothing is a whole 0 in the reference's file.
+    const auto sum = [&](double us) { us == 0 ? csv.Int(0) : csv.Number(us); };
     for (const auto* column : {&steps.computing_us, &steps.comm_not_overlapped_us,
                                &steps.overlapped_us, &steps.communication_us, &steps.free_us,
                                &steps.stage_us, &steps.bubble_us, &steps.comm_exclude_receive_us})
-      csv.Number((*column)[row]);
-    if (has_preparing) csv.Number(steps.preparing_us[row]);
+      sum((*column)[row]);
+    if (has_preparing) sum(steps.preparing_us[row]);
     csv.EndRow();
   }
   return csv.Commit();

@@ -2,16 +2,8 @@
 #include "export/text/csv_files.h"
 
 namespace steplens::exporting {
-namespace {
 
 using store::TraceStore;
-
-constexpr double kKb = 1024;
-
-// MindSpore counts 1000 KB as one MB.
-double MbOf(const TraceStore& store) { return IsMindSpore(store) ? kKb * 1000 : kKb * 1024; }
-
-}  // namespace
 
 Status WriteMemoryRecord(const TraceStore& store, const std::string& dir) {
   const store::MemorySampleTable& samples = store.memory_samples;
@@ -21,15 +13,20 @@ Status WriteMemoryRecord(const TraceStore& store, const std::string& dir) {
   const bool has_stream = !IsMindSpore(store);
   if (!has_stream) header.erase(header.end() - 2);
   CsvFile csv(dir + "/memory_record.csv", header);
-  const double mb = MbOf(store);
+  // MindSpore counts 1000 KB as one MB in this file.
+  const auto mb = [&](int64_t bytes) {
+    if (has_stream || bytes == store::kNone) return csv.Mb(bytes);
+    csv.Number(static_cast<double>(bytes) / (1024.0 * 1000));
+  };
+  RenderedTexts texts(store, CsvText);
   for (size_t i = 0; i < samples.size(); ++i) {
-    csv.Text(store.Text(samples.component[i]));
+    csv.Rendered(texts[samples.component[i]]);
     csv.Us(samples.ts_ns[i]);
-    csv.Bytes(samples.allocated_bytes[i], mb);
-    csv.Bytes(samples.reserved_bytes[i], mb);
-    csv.Bytes(samples.active_bytes[i], mb);
+    mb(samples.allocated_bytes[i]);
+    mb(samples.reserved_bytes[i]);
+    mb(samples.active_bytes[i]);
     if (has_stream) csv.Int(samples.stream_ptr[i]);
-    csv.Text(store.Text(samples.device[i]));
+    csv.Rendered(texts[samples.device[i]]);
     csv.EndRow();
   }
   return csv.Commit();
@@ -53,11 +50,11 @@ Status WriteOperatorMemory(const TraceStore& store, const std::string& dir) {
                                 "Stream Ptr",
                                 "Device Type"};
   CsvFile csv(dir + "/operator_memory.csv", header);
-  const double mb = MbOf(store);
+  RenderedTexts texts(store, CsvText);
   const std::string_view missing = IsMindSpore(store) ? "N/A" : "";
   for (size_t i = 0; i < blocks.size(); ++i) {
-    csv.Text(store.Text(blocks.name[i]));
-    csv.Bytes(blocks.size_bytes[i], kKb);
+    csv.Rendered(texts[blocks.name[i]]);
+    csv.Kb(blocks.size_bytes[i]);
     for (const auto* column : {&blocks.alloc_ns, &blocks.release_ns, &blocks.active_release_ns,
                                &blocks.dur_ns, &blocks.active_dur_ns})
       csv.Us((*column)[i], missing);
@@ -65,9 +62,9 @@ Status WriteOperatorMemory(const TraceStore& store, const std::string& dir) {
          {&blocks.alloc_total_allocated_bytes, &blocks.alloc_total_reserved_bytes,
           &blocks.alloc_total_active_bytes, &blocks.release_total_allocated_bytes,
           &blocks.release_total_reserved_bytes, &blocks.release_total_active_bytes})
-      csv.Bytes((*column)[i], mb, missing);
+      csv.Mb((*column)[i], missing);
     csv.Int(blocks.stream_ptr[i], missing);
-    csv.Text(store.Text(blocks.device[i]));
+    csv.Rendered(texts[blocks.device[i]]);
     csv.EndRow();
   }
   return csv.Commit();
@@ -75,15 +72,14 @@ Status WriteOperatorMemory(const TraceStore& store, const std::string& dir) {
 
 Status WriteNpuModuleMem(const TraceStore& store, const std::string& dir) {
   const store::ModuleMemoryTable& modules = store.module_memory;
-  // As the device exporter has it, which knows nothing of MindSpore's megabytes.
-  constexpr double kMb = kKb * 1024;
   const std::string header[] = {"Component", "Timestamp(us)", "Total Reserved(MB)", "Device"};
   CsvFile csv(dir + "/npu_module_mem.csv", header);
+  RenderedTexts texts(store, CsvText);
   for (size_t i = 0; i < modules.size(); ++i) {
-    csv.Text(store.Text(modules.component[i]));
+    csv.Rendered(texts[modules.component[i]]);
     csv.Us(modules.ts_ns[i]);
-    csv.Bytes(modules.reserved_bytes[i], kMb);
-    csv.Text(store.Text(modules.device[i]));
+    csv.Mb(modules.reserved_bytes[i]);  // of the device exporter, which knows no other megabytes
+    csv.Rendered(texts[modules.device[i]]);
     csv.EndRow();
   }
   return csv.Commit();
@@ -94,10 +90,11 @@ Status WriteSheet(const store::DynamicTable& sheet, const TraceStore& store,
   std::vector<std::string> header;
   for (const store::DynamicColumn& column : sheet.columns) header.push_back(column.name);
   CsvFile csv(dir + "/" + sheet.name + ".csv", header);
+  RenderedTexts texts(store, CsvText);
   for (size_t row = 0; row < sheet.size(); ++row) {
     for (const store::DynamicColumn& column : sheet.columns) {
       if (column.is_text()) {
-        csv.Text(store.Text(column.texts[row]));
+        csv.Rendered(texts[column.texts[row]]);
       } else {
         csv.ShortNumber(
             row < column.numbers.size() ? column.numbers[row] : store::NotKnown<double>(), "N/A");

@@ -16,46 +16,51 @@ using store::kNone;
 
 constexpr int64_t kNoModel = 4294967295;
 
-// Appends the members of one JSON object.
+// Appends the members of one JSON object. Keys are literals.
 class ArgsObject {
  public:
-  explicit ArgsObject(std::string& out) : out_(out) { out_ += '{'; }
+  explicit ArgsObject(TextBuffer& out) : out_(out) { out_ += '{'; }
   ~ArgsObject() { out_ += '}'; }
   ArgsObject(const ArgsObject&) = delete;
   ArgsObject& operator=(const ArgsObject&) = delete;
 
-  void Int(std::string_view key, int64_t value) {
+  template <size_t kSize>
+  void Int(const char (&key)[kSize], int64_t value) {
     Key(key);
-    AppendInt(out_, value);
+    out_.Int(value);
   }
-  void KnownInt(std::string_view key, int64_t value) {
+  template <size_t kSize>
+  void KnownInt(const char (&key)[kSize], int64_t value) {
     if (value != kNone) Int(key, value);
   }
-  void Raw(std::string_view key, std::string_view json) {
+  template <size_t kSize>
+  void Raw(const char (&key)[kSize], std::string_view json) {
     Key(key);
     out_ += json;
   }
-  void Text(std::string_view key, std::string_view text) {
-    Key(key);
-    AppendJsonString(out_, text);
+  template <size_t kSize>
+  void Text(const char (&key)[kSize], std::string_view text) {
+    Raw(key, JsonText(text));
   }
-  void KnownText(std::string_view key, std::string_view text) {
+  template <size_t kSize>
+  void KnownText(const char (&key)[kSize], std::string_view text) {
     if (!text.empty()) Text(key, text);
   }
-  void Number(std::string_view key, double value) {
+  template <size_t kSize>
+  void Number(const char (&key)[kSize], double value) {
     Key(key);
-    AppendJsonNumber(out_, value);
+    out_.JsonNumber(value);
   }
 
  private:
-  void Key(std::string_view key) {
-    if (!is_first_) out_ += ", ";
+  template <size_t kSize>
+  void Key(const char (&key)[kSize]) {
+    out_ += is_first_ ? std::string_view("\"") : std::string_view(", \"");
     is_first_ = false;
-    out_ += '"';
     out_ += key;
     out_ += "\": ";
   }
-  std::string& out_;
+  TextBuffer& out_;
   bool is_first_ = true;
 };
 
@@ -98,11 +103,6 @@ SliceArgs::SliceArgs(const store::TraceStore& store, const Timeline& timeline,
       options_(options),
       kinds_(store),
       lines_(store, JsonLines) {
-  host_op_of_.assign(store.slices.size(), kNoId);
-  for (uint32_t row = 0; row < store.host_ops.size(); ++row) {
-    const auto slice = static_cast<size_t>(store.host_ops.slice[row]);
-    if (slice < host_op_of_.size()) host_op_of_[slice] = row;
-  }
   if (options.args_of) return;
   IndexDetails();
   NumberPythonCalls();
@@ -119,11 +119,7 @@ void SliceArgs::IndexDetails() {
   }
   std::sort(comm_ops_.begin(), comm_ops_.end());
   std::sort(comm_tasks_.begin(), comm_tasks_.end());
-  const DeviceIndex index(store_, timeline_);
-  for (size_t i = 0; i < index.slices.size(); ++i) {
-    if (index.kernel_of[i] != kNoId) kernel_of_[index.slices[i]] = index.kernel_of[i];
-    if (index.comm_task_of[i] != kNoId) comm_task_of_[index.slices[i]] = index.comm_task_of[i];
-  }
+  device_.emplace(store_, timeline_);
   for (uint32_t row = 0; row < store_.markers.size(); ++row) {
     marker_of_[static_cast<uint32_t>(store_.markers.slice[row])] = row;
   }
@@ -132,6 +128,11 @@ void SliceArgs::IndexDetails() {
 // "Python id" is the index of the call among the calls and returns of its thread, by time.
 void SliceArgs::NumberPythonCalls() {
   const auto category = store_.slices.category.span();
+  for (uint32_t i = 0; i < category.size(); ++i) {
+    if (kinds_[category[i]] == SliceKind::kPython) python_slices_.push_back(i);
+  }
+  if (python_slices_.empty()) return;
+  python_ids_.resize(python_slices_.size());
   const analysis::TrackIndex index = analysis::BuildTrackIndex(
       store_, [&](size_t i) { return kinds_[category[i]] == SliceKind::kPython; });
   struct Open {
@@ -151,7 +152,9 @@ void SliceArgs::NumberPythonCalls() {
       // Where the recorder's own records are known, so is the id.
       const int64_t id = ValueOr(store_.slices.correlation[row], next_id);
       ++next_id;
-      python_ids_[row] = {id, open.empty() ? 0 : open.back().id};
+      const auto place = std::lower_bound(python_slices_.begin(), python_slices_.end(), row) -
+                         python_slices_.begin();
+      python_ids_[static_cast<size_t>(place)] = {id, open.empty() ? 0 : open.back().id};
       open.push_back({analysis::EndNs(begin_ns, store_.slices.dur_ns[row]), id});
     }
   }
@@ -167,15 +170,16 @@ uint32_t SliceArgs::Find(const std::vector<Place>& places, uint32_t slice) const
   return is_it ? found->row : kNoId;
 }
 
-void SliceArgs::Append(std::string& out, uint32_t slice) {
+void SliceArgs::Append(TextBuffer& out, uint32_t slice) {
   if (options_.args_of) {
     const std::string args = store_.slices.args_offset[slice] == kNone
                                  ? std::string()
                                  : options_.args_of(store::SliceId{slice});
-    out += args.empty() ? "{}" : args;
+    out += args.empty() ? std::string_view("{}") : std::string_view(args);
     return;
   }
-  if (host_op_of_[slice] != kNoId) return AppendHostOp(out, slice);
+  const size_t host_op = host_ops_.Find(store_.host_ops.slice.span(), store::SliceId{slice});
+  if (host_op != host_ops_.kNotFound) return AppendHostOp(out, host_op);
   const SliceKind kind = kinds_[store_.slices.category[slice]];
   if (kind == SliceKind::kPython) return AppendPython(out, slice);
   if (kind == SliceKind::kEnqueue || kind == SliceKind::kDequeue)
@@ -198,13 +202,12 @@ void SliceArgs::Append(std::string& out, uint32_t slice) {
   }
 }
 
-void SliceArgs::AppendHostOp(std::string& out, uint32_t slice) {
-  const uint32_t row = host_op_of_[slice];
+void SliceArgs::AppendHostOp(TextBuffer& out, size_t row) {
   const store::HostOpTable& ops = store_.host_ops;
   ArgsObject args(out);
   args.Int("Sequence number", ValueOr(ops.sequence_number[row], -1));
   args.Int("Fwd thread id", ValueOr(ops.fwd_thread[row], 0));
-  const auto lines = [&](std::string_view key, StringId text) {
+  const auto lines = [&](const auto& key, StringId text) {
     if (text != StringId::kEmpty) args.Raw(key, lines_[text]);
   };
   lines("Input Dims", ops.input_shapes[row]);
@@ -212,14 +215,15 @@ void SliceArgs::AppendHostOp(std::string& out, uint32_t slice) {
   lines("Call stack", ops.call_stack[row]);
 }
 
-void SliceArgs::AppendPython(std::string& out, uint32_t slice) {
-  const auto [id, parent] = python_ids_[slice];
+void SliceArgs::AppendPython(TextBuffer& out, uint32_t slice) {
+  const size_t place = python_calls_.Find(python_slices_, slice);
+  const PythonId call = place == python_calls_.kNotFound ? PythonId{} : python_ids_[place];
   ArgsObject args(out);
-  args.Int("Python id", id);
-  args.Int("Python parent id", parent);
+  args.Int("Python id", call.id);
+  args.Int("Python parent id", call.parent);
 }
 
-void SliceArgs::AppendCann(std::string& out, uint32_t slice) {
+void SliceArgs::AppendCann(TextBuffer& out, uint32_t slice) {
   ArgsObject args(out);
   args.Int("Thread Id", timeline_.of(store_.slices.track[slice]).tid);
   if (const auto api = analysis::ParseCannApi(store_.Text(store_.slices.name[slice]))) {
@@ -231,26 +235,39 @@ void SliceArgs::AppendCann(std::string& out, uint32_t slice) {
   args.KnownInt("connection_id", store_.slices.correlation[slice]);
 }
 
-void SliceArgs::AppendDeviceTask(std::string& out, uint32_t slice) {
-  const auto kernel = kernel_of_.find(slice);
-  const auto comm_task = comm_task_of_.find(slice);
+// As JSON; empty if it is not known. `kernel`: its row, or kNoId.
+std::string_view SliceArgs::TaskType(uint32_t slice, uint32_t kernel, bool is_sub_task) {
+  const StringId category = store_.slices.category[slice];
+  const StringId core = kernel == kNoId ? StringId::kEmpty : store_.kernels.core[kernel];
+  const bool is_same = category == task_type_.category && core == task_type_.core &&
+                       is_sub_task == task_type_.is_sub_task;
+  if (!is_same) {
+    const std::string_view type =
+        TraceTaskType(store_.Text(category), store_.Text(core), is_sub_task);
+    task_type_ = {category, core, is_sub_task, type.empty() ? std::string() : JsonText(type)};
+  }
+  return task_type_.json;
+}
+
+void SliceArgs::AppendDeviceTask(TextBuffer& out, uint32_t slice) {
+  const size_t place = device_slices_.Find(device_->slices, slice);
+  const bool is_known = place != device_slices_.kNotFound;
+  const uint32_t kernel = is_known ? device_->kernel_of[place] : kNoId;
+  const uint32_t comm_task = is_known ? device_->comm_task_of[place] : kNoId;
   int64_t task_id = kNone;
   int64_t context_id = kNone;
   int64_t model_id = kNone;
-  if (kernel != kernel_of_.end()) {
-    task_id = store_.kernels.task_id[kernel->second];
-    context_id = store_.kernels.context_id[kernel->second];
-    model_id = store_.kernels.model_id[kernel->second];
-  } else if (comm_task != comm_task_of_.end()) {
-    task_id = store_.comm_tasks.task_id[comm_task->second];
+  if (kernel != kNoId) {
+    task_id = store_.kernels.task_id[kernel];
+    context_id = store_.kernels.context_id[kernel];
+    model_id = store_.kernels.model_id[kernel];
+  } else if (comm_task != kNoId) {
+    task_id = store_.comm_tasks.task_id[comm_task];
   }
   ArgsObject args(out);
   args.Int("Model Id", ValueOr(model_id, kNoModel));
-  const bool is_kernel = kernel != kernel_of_.end();
-  args.KnownText("Task Type",
-                 TraceTaskType(store_.Text(store_.slices.category[slice]),
-                               is_kernel ? store_.Text(store_.kernels.core[kernel->second]) : "",
-                               context_id != kNone));
+  const std::string_view type = TaskType(slice, kernel, context_id != kNone);
+  if (!type.empty()) args.Raw("Task Type", type);
   args.Int("Physic Stream Id", timeline_.of(store_.slices.track[slice]).tid);
   args.KnownInt("Task Id", task_id);
   args.Int("Batch Id", 0);
@@ -258,7 +275,7 @@ void SliceArgs::AppendDeviceTask(std::string& out, uint32_t slice) {
   args.KnownInt("connection_id", store_.slices.correlation[slice]);
 }
 
-void SliceArgs::AppendCommOp(std::string& out, uint32_t slice) {
+void SliceArgs::AppendCommOp(TextBuffer& out, uint32_t slice) {
   const uint32_t row = Find(comm_ops_, slice);
   ArgsObject args(out);
   args.KnownInt("connection_id", store_.slices.correlation[slice]);
@@ -269,7 +286,7 @@ void SliceArgs::AppendCommOp(std::string& out, uint32_t slice) {
   args.KnownInt("count", store_.comm_ops.count[row]);
 }
 
-void SliceArgs::AppendCommTask(std::string& out, uint32_t slice) {
+void SliceArgs::AppendCommTask(TextBuffer& out, uint32_t slice) {
   const uint32_t row = Find(comm_tasks_, slice);
   ArgsObject args(out);
   if (row == kNoId) return;
@@ -291,14 +308,14 @@ void SliceArgs::AppendCommTask(std::string& out, uint32_t slice) {
   args.Int("model id", kNoModel);
 }
 
-void SliceArgs::AppendMarker(std::string& out, uint32_t marker) {
+void SliceArgs::AppendMarker(TextBuffer& out, uint32_t marker) {
   ArgsObject args(out);
   args.KnownText("event_type", MarkerType(store_.markers.event_type[marker]));
   args.KnownText("domain", store_.Text(store_.markers.domain[marker]));
   args.KnownInt("connection_id", store_.markers.correlation[marker]);
 }
 
-void SliceArgs::AppendGpuWork(std::string& out, uint32_t slice) {
+void SliceArgs::AppendGpuWork(TextBuffer& out, uint32_t slice) {
   ArgsObject args(out);
   const TrackFacts& track = timeline_.of(store_.slices.track[slice]);
   args.Int("device", track.device);
@@ -306,9 +323,15 @@ void SliceArgs::AppendGpuWork(std::string& out, uint32_t slice) {
   args.KnownInt("correlation", store_.slices.correlation[slice]);
 }
 
-void SliceArgs::AppendCorrelation(std::string& out, uint32_t slice, std::string_view key) {
-  ArgsObject args(out);
-  args.KnownInt(key, store_.slices.correlation[slice]);
+void SliceArgs::AppendCorrelation(TextBuffer& out, uint32_t slice, std::string_view key) {
+  out += '{';
+  if (const int64_t correlation = store_.slices.correlation[slice]; correlation != kNone) {
+    out += '"';
+    out += key;
+    out += "\": ";
+    out.Int(correlation);
+  }
+  out += '}';
 }
 
 }  // namespace steplens::exporting

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "analysis/classify/classify.h"
 #include "export/export.h"
 #include "export/text/rendered_texts.h"
+#include "export/text/row_finder.h"
+#include "export/text/text_buffer.h"
 #include "export/timeline.h"
 
 namespace steplens::exporting {
@@ -20,19 +23,20 @@ class SliceArgs {
   // All three must outlive this.
   SliceArgs(const store::TraceStore& store, const Timeline& timeline, const ExportOptions& options);
 
-  // Appends the JSON object; "{}" if there is nothing to say.
-  void Append(std::string& out, uint32_t slice);
+  // Appends the JSON object; "{}" if there is nothing to say. Fastest in order of the slices.
+  void Append(TextBuffer& out, uint32_t slice);
 
  private:
-  void AppendHostOp(std::string& out, uint32_t slice);
-  void AppendPython(std::string& out, uint32_t slice);
-  void AppendCann(std::string& out, uint32_t slice);
-  void AppendDeviceTask(std::string& out, uint32_t slice);
-  void AppendCommOp(std::string& out, uint32_t slice);
-  void AppendCommTask(std::string& out, uint32_t slice);
-  void AppendMarker(std::string& out, uint32_t marker);
-  void AppendGpuWork(std::string& out, uint32_t slice);
-  void AppendCorrelation(std::string& out, uint32_t slice, std::string_view key);
+  void AppendHostOp(TextBuffer& out, size_t row);
+  void AppendPython(TextBuffer& out, uint32_t slice);
+  std::string_view TaskType(uint32_t slice, uint32_t kernel, bool is_sub_task);
+  void AppendCann(TextBuffer& out, uint32_t slice);
+  void AppendDeviceTask(TextBuffer& out, uint32_t slice);
+  void AppendCommOp(TextBuffer& out, uint32_t slice);
+  void AppendCommTask(TextBuffer& out, uint32_t slice);
+  void AppendMarker(TextBuffer& out, uint32_t marker);
+  void AppendGpuWork(TextBuffer& out, uint32_t slice);
+  void AppendCorrelation(TextBuffer& out, uint32_t slice, std::string_view key);
   void IndexDetails();
   void NumberPythonCalls();
 
@@ -50,15 +54,31 @@ class SliceArgs {
   const Timeline& timeline_;
   const ExportOptions& options_;
   analysis::SliceKinds kinds_;
-  RenderedTexts<std::string (*)(std::string_view)> lines_;
+  RenderedTexts<RenderText> lines_;
 
-  std::vector<uint32_t> host_op_of_;  // slice -> row of host_ops, or kNoId
+  RowFinder<store::SliceId> host_ops_;  // in store.host_ops.slice
   std::vector<Place> comm_ops_;
   std::vector<Place> comm_tasks_;
-  std::unordered_map<uint32_t, uint32_t> kernel_of_;     // device slice -> row of kernels
-  std::unordered_map<uint32_t, uint32_t> comm_task_of_;  // device slice -> row of comm_tasks
-  std::unordered_map<uint32_t, uint32_t> marker_of_;     // slice -> row of markers
-  std::unordered_map<uint32_t, std::pair<int64_t, int64_t>> python_ids_;  // slice -> id, parent
+  std::optional<DeviceIndex> device_;
+  RowFinder<uint32_t> device_slices_;                 // in device_->slices
+  std::unordered_map<uint32_t, uint32_t> marker_of_;  // slice -> row of markers
+
+  // The Python functions in order of their slices.
+  struct PythonId {
+    int64_t id = 0;
+    int64_t parent = 0;
+  };
+  std::vector<uint32_t> python_slices_;
+  std::vector<PythonId> python_ids_;
+  RowFinder<uint32_t> python_calls_;
+
+  // The task type of the kernel before, which most share.
+  struct {
+    StringId category = StringId::kEmpty;
+    StringId core = StringId::kEmpty;
+    bool is_sub_task = false;
+    std::string json;
+  } task_type_;
 };
 
 }  // namespace steplens::exporting

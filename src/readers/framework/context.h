@@ -31,6 +31,7 @@ class FrameworkContext {
 
   // A text as it is, or "N/A", counted, if it is not UTF-8. Known texts are not checked again.
   StringId Text(std::string_view text) {
+    if (text.empty()) return StringId::kEmpty;
     if (const auto known = out.strings.Find(text)) return *known;
     if (IsUtf8(text)) return out.strings.Intern(text);
     out.issues.Add(store::IssueKind::kInvalidUtf8, "a name in FRAMEWORK is shown as 'N/A'");

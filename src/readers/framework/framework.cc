@@ -1,8 +1,12 @@
 #include "readers/framework/framework.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -23,20 +27,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raw files are plain bytes, whatever the first two of them are: nothing is unpacked.
-class RangeSource : public ByteSource {
+// Raw files are plain bytes, whatever the first two of them are: nothing is unpacked. Opened at the
+// first read, so that a capture of many files holds few of them open.
+class PlainSource : public ByteSource {
  public:
-  explicit RangeSource(std::string path) : path_(std::move(path)) {}
+  explicit PlainSource(std::string path) : path_(std::move(path)) {}
+  ~PlainSource() override {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  PlainSource(const PlainSource&) = delete;
+  PlainSource& operator=(const PlainSource&) = delete;
+
   Result<size_t> Read(char* buffer, size_t size) override {
-    SL_ASSIGN_OR_RETURN(const std::string piece, ReadFileRange(path_, position_, size));
-    std::copy(piece.begin(), piece.end(), buffer);
-    position_ += piece.size();
-    return piece.size();
+    if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) return Failure("open");
+    while (true) {
+      const ssize_t got = ::read(fd_, buffer, size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Failure("read");
+      position_ += static_cast<uint64_t>(got);
+      return static_cast<size_t>(got);
+    }
   }
   uint64_t file_position() const override { return position_; }
 
  private:
+  Error Failure(std::string_view action) const {
+    return {ErrorCode::kIo, fmt::format("{}: cannot {}: {}", path_, action, std::strerror(errno))};
+  }
+
   std::string path_;
+  int fd_ = -1;
   uint64_t position_ = 0;
 };
 
@@ -199,7 +220,7 @@ Status ReadFramework(const std::string& folder, const ReadOptions& options,
     const std::string path = (framework / name).string();
     const Result<FileStamp> stamp = StatFile(path);
     inputs.push_back(
-        {kind, name, std::make_unique<RangeSource>(path), stamp.ok() ? stamp->size_bytes : 0});
+        {kind, name, std::make_unique<PlainSource>(path), stamp.ok() ? stamp->size_bytes : 0});
   }
   const RawClock clock(ReadClockFacts(folder, out.issues));
   return ReadInputs(std::move(inputs), clock, OnlyDevice(folder), options, out);
