@@ -24,7 +24,7 @@ class LocalTeam : public Team {
           return true;
         },
         [&](Item& item) { item.bytes = map(item.index); },
-        [&](Item& item) { take(item.index, std::move(item.bytes)); });
+        [&](Item& item) { take(item.index, item.bytes); });
     if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
     return {};
   }

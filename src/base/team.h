@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "base/thread_pool.h"
@@ -18,8 +19,9 @@ class Team {
 
   // Turns item i into bytes; called for every i below `count` once, on any thread of any member.
   using Map = std::function<std::string(size_t)>;
-  // Takes the bytes of item i; called on the root only, for i = 0, 1, ... in order, one at a time.
-  using Take = std::function<void(size_t, std::string)>;
+  // Takes the bytes of item i, which are gone afterwards; called on the root only, for i = 0, 1,
+  // ... in order, one at a time.
+  using Take = std::function<void(size_t, std::string_view)>;
 
   // Every member calls it with the same count and an equivalent map. Only a few items per thread
   // wait for their turn on the root, so memory does not grow with `count`.

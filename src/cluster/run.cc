@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cluster/part_cache.h"
+#include "cluster/rank_message.h"
 #include "cluster/ranks.h"
 #include "readers/open.h"
 
@@ -28,7 +29,7 @@ using cluster_analysis::RecipeSpec;
 struct RankPart {
   std::string error;
   RankFacts facts;
-  std::vector<std::string> parts;
+  std::vector<std::string> parts;  // one a recipe, as the cache keeps them
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -130,7 +131,7 @@ class Run {
     }
     SL_RETURN_IF_ERROR(team_.MapInOrder(
         count, [&](size_t i) { return MapRank(i); },
-        [&](size_t i, const std::string& bytes) {
+        [&](size_t i, std::string_view bytes) {
           TakeRank(i, bytes);
           if (progress) progress->Add(SizeOf(selection_.ranks[i]));
         }));
@@ -138,10 +139,25 @@ class Run {
     return {};
   }
 
-  // One byte tells whether the part came from the cache.
   std::string MapRank(size_t i) const {
-    if (std::optional<std::string> known = cache_.Find(keys_[i])) return "c" + *known;
-    return "n" + ToBytes(ReadAndMap(selection_.ranks[i]));
+    RankMessage message;
+    if (std::optional<std::string> known = cache_.Find(keys_[i])) {
+      message.is_cached = true;
+      message.part = std::move(*known);
+      if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
+    } else {
+      const RankPart part = ReadAndMap(selection_.ranks[i]);
+      message.part = ToBytes(part);
+      Render(part, message);
+    }
+    return PackMessage(message);
+  }
+
+  // The texts of files that only text captures get.
+  void Render(const RankPart& part, RankMessage& message) const {
+    if (part.facts.format != "text" || part.parts.size() != result_.recipes.size()) return;
+    for (size_t r = 0; r < part.parts.size(); ++r)
+      message.rendered.push_back(result_.recipes[r]->Render(part.facts, part.parts[r]));
   }
 
   RankPart ReadAndMap(const readers::RankSource& source) const {
@@ -193,9 +209,10 @@ class Run {
     });
   }
 
-  void TakeRank(size_t i, const std::string& bytes) {
-    const std::string_view part_bytes = std::string_view(bytes).substr(1);
-    std::optional<RankPart> part = FromBytes<RankPart>(part_bytes);
+  void TakeRank(size_t i, std::string_view bytes) {
+    const std::optional<RankMessageView> message = UnpackMessage(bytes);
+    std::optional<RankPart> part;
+    if (message) part = FromBytes<RankPart>(message->part);
     const readers::RankSource& source = selection_.ranks[i];
     if (!part || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
       result_.failed.push_back({source.rank, source.path, "its part of the result is damaged"});
@@ -205,13 +222,16 @@ class Run {
       result_.failed.push_back({source.rank, source.path, std::move(part->error)});
       return;  // and is tried again next time
     }
-    result_.reused += bytes.front() == 'c' ? 1 : 0;
-    cache_.Append(keys_[i], part_bytes);
+    result_.reused += message->is_cached ? 1 : 0;
+    cache_.Append(keys_[i], message->part);
     part->facts.path = source.path;
     for (size_t r = 0; r < result_.recipes.size(); ++r) {
-      if (!result_.recipes[r]->Add(part->facts, part->parts[r])) {
+      Recipe& recipe = *result_.recipes[r];
+      if (!recipe.Add(part->facts, part->parts[r])) {
         result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
                                             source.rank, options_.recipes[r].name));
+      } else if (r < message->rendered.size() && !message->rendered[r].empty()) {
+        recipe.AddRendered(message->rendered[r]);
       }
     }
     result_.ranks.push_back(std::move(part->facts));

@@ -1,18 +1,32 @@
 #pragma once
 
+#include <charconv>
 #include <cmath>
 #include <string>
 
-#include "base/number.h"
-
 namespace steplens::analysis::cluster {
 
-// A number as Python's json writes a float: "2.0", "0.25", "1e-05"; NaN (not known) is 0.
+// A number as Python's json writes a float: "2.0", "0.25", "1e-05", "100000.0"; what is not finite
+// (not known) is "0".
+inline void AppendJsonFloat(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += '0';
+    return;
+  }
+  const double size = std::fabs(value);
+  const bool is_plain = value == 0 || (size >= 1e-4 && size < 1e16);
+  char buffer[40];
+  const auto result =
+      std::to_chars(buffer, buffer + sizeof buffer, value,
+                    is_plain ? std::chars_format::fixed : std::chars_format::scientific);
+  out.append(buffer, result.ptr);
+  if (is_plain && std::trunc(value) == value) out += ".0";
+}
+
 inline std::string JsonFloat(double value) {
-  if (!std::isfinite(value)) return "0";
-  std::string text = FormatDouble(value);
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
+  std::string out;
+  AppendJsonFloat(out, value);
+  return out;
 }
 
 // Half to even at the fourth decimal, as Python's round has it.
