@@ -29,6 +29,8 @@ class LocalTeam : public Team {
     return {};
   }
 
+  Status Share(std::string&) override { return {}; }
+
   bool is_root() const override { return true; }
   size_t members() const override { return 1; }
 

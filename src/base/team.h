@@ -27,6 +27,9 @@ class Team {
   // wait for their turn on the root, so memory does not grow with `count`.
   virtual Status MapInOrder(size_t count, const Map& map, const Take& take) = 0;
 
+  // Gives every member what the root has in `bytes`. All members call it.
+  virtual Status Share(std::string& bytes) = 0;
+
   virtual bool is_root() const = 0;  // the one member that has results and may write them
   virtual size_t members() const = 0;
 };

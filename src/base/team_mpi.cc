@@ -21,6 +21,7 @@ struct Mpi {
   int (*send)(const char*, uint64_t) = nullptr;
   int (*receive_size)(int, uint64_t*) = nullptr;
   int (*receive)(int, char*, uint64_t) = nullptr;
+  int (*share)(char*, uint64_t) = nullptr;
   int (*stop)(int) = nullptr;
 };
 
@@ -70,6 +71,7 @@ Result<Mpi> LoadMpi() {
       !Load(library, "steplens_mpi_send", mpi.send) ||
       !Load(library, "steplens_mpi_receive_size", mpi.receive_size) ||
       !Load(library, "steplens_mpi_receive", mpi.receive) ||
+      !Load(library, "steplens_mpi_share", mpi.share) ||
       !Load(library, "steplens_mpi_stop", mpi.stop)) {
     return Error{ErrorCode::kUnsupported, fmt::format("{} is of another version", kLibrary)};
   }
@@ -130,6 +132,13 @@ class MpiTeam : public Team {
     for (int member = 1; member < members_; ++member)
       SL_RETURN_IF_ERROR(TakeFrom(member, RunBegin(count, member), take));
     return {};
+  }
+
+  Status Share(std::string& bytes) override {
+    uint64_t size = bytes.size();
+    SL_RETURN_IF_ERROR(Check(mpi_.share(reinterpret_cast<char*>(&size), sizeof size)));
+    bytes.resize(size);
+    return Check(mpi_.share(bytes.data(), size));
   }
 
   bool is_root() const override { return member_ == 0; }

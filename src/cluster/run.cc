@@ -81,7 +81,7 @@ class Run {
       result_.recipes.push_back(std::move(made));
     }
     SL_RETURN_IF_ERROR(ReadBaselines());
-    SL_ASSIGN_OR_RETURN(selection_, SelectRanks(options_.input, options_.ranks));
+    SL_ASSIGN_OR_RETURN(selection_, SelectRanks(team_, options_.input, options_.ranks));
     result_.found = selection_.found;
     result_.notes = selection_.notes;
     SL_RETURN_IF_ERROR(MapAll());
@@ -117,7 +117,8 @@ class Run {
   Status MapAll() {
     const size_t count = selection_.ranks.size();
     keys_.resize(count);
-    pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
+    if (options_.use_cache)
+      pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
     const bool all_known = std::all_of(keys_.begin(), keys_.end(),
                                        [&](const store::CacheKey& key) { return cache_.Has(key); });
     if (team_.is_root() && !all_known) {

@@ -27,13 +27,14 @@ class Summary : public RecipeOf<SummaryPart> {
   Result<Answer> Finish(Form) override {
     ShareWaits();
     std::vector<RankLoad> loads = Loads();
-    const std::vector<Finding> findings = Find(loads);
+    const std::vector<LinkTotal> links = Links();
+    const std::vector<Finding> findings = Find(loads, links);
     Answer answer;
     answer.tables.push_back({FindingTable(findings), "cluster_findings.csv"});
     answer.tables.push_back({ScoreTable(loads), "cluster_rank_scores.csv"});
     answer.tables.push_back({WaitTable(), "cluster_wait_attribution.csv"});
     answer.tables.push_back({Overview(loads), "cluster_overview.csv"});
-    answer.tables.push_back({LinkTable(), "cluster_link_bandwidth.csv"});
+    answer.tables.push_back({LinkTable(links), "cluster_link_bandwidth.csv"});
     return answer;
   }
 
@@ -152,35 +153,38 @@ class Summary : public RecipeOf<SummaryPart> {
     return loads;
   }
 
+  // Links between ranks whose numbers are known; the texts are those of link_parts_.
   std::vector<LinkTotal> Links() const {
     std::vector<LinkTotal> out;
     for (const auto& [rank, part] : link_parts_) {
+      std::vector<const std::vector<int64_t>*> members(part.texts.size(), nullptr);  // by group
       for (const LinkRow& row : part.links) {
-        const std::string& group = part.Text(row.group);
-        const GroupFact* fact = book_.FindFact(group);
-        const std::vector<int64_t> members =
-            fact == nullptr ? std::vector<int64_t>() : MembersOf(*fact);
+        if (row.group >= members.size()) continue;
+        const std::vector<int64_t>*& of_group = members[row.group];
+        if (of_group == nullptr) of_group = &MembersOf(part.Text(row.group));
         const auto global = [&](int64_t local) {
-          return local >= 0 && local < static_cast<int64_t>(members.size())
-                     ? members[static_cast<size_t>(local)]
+          return local >= 0 && local < static_cast<int64_t>(of_group->size())
+                     ? (*of_group)[static_cast<size_t>(local)]
                      : kNone;
         };
-        LinkTotal link{global(row.src),   global(row.dst), part.Text(row.transport),
-                       part.Text(row.op), row.size_mb,     row.time_ms};
-        if (link.src != kNone && link.dst != kNone) out.push_back(std::move(link));
+        const LinkTotal link{global(row.src),   global(row.dst), part.Text(row.transport),
+                             part.Text(row.op), row.size_mb,     row.time_ms};
+        if (link.src != kNone && link.dst != kNone) out.push_back(link);
       }
     }
     return out;
   }
 
-  // Groups repeat for every row; unpacking them once each is enough.
-  const std::vector<int64_t>& MembersOf(const GroupFact& fact) const {
-    std::vector<int64_t>& members = members_[fact.id];
-    if (members.empty()) members = fact.ranks.ranks();
-    return members;
+  // Groups repeat for every rank; unpacking them once each is enough.
+  const std::vector<int64_t>& MembersOf(const std::string& group) const {
+    const auto [place, is_new] = members_.try_emplace(group);
+    const GroupFact* fact = is_new ? book_.FindFact(group) : nullptr;
+    if (fact != nullptr) place->second = fact->ranks.ranks();
+    return place->second;
   }
 
-  std::vector<Finding> Find(std::vector<RankLoad>& loads) const {
+  std::vector<Finding> Find(std::vector<RankLoad>& loads,
+                            const std::vector<LinkTotal>& links) const {
     std::vector<Finding> out;
     std::vector<double> step_times;
     for (const RankLoad& load : loads) step_times.push_back(load.step_ms);
@@ -189,7 +193,7 @@ class Summary : public RecipeOf<SummaryPart> {
                      step_times.end());
     const double step_ms = step_times.empty() ? 0 : step_times[step_times.size() / 2];
     const std::vector<SmallPackets> small = FindSmallPackets(packets_, steps_);
-    const std::vector<SlowLink> slow = FindSlowLinks(Links(), steps_);
+    const std::vector<SlowLink> slow = FindSlowLinks(links, steps_);
     for (const SmallPackets& found : small) out.push_back(WordFinding(found));
     // A rank whose packets are small has slow links because of them.
     std::set<int64_t> explained;
@@ -285,26 +289,30 @@ class Summary : public RecipeOf<SummaryPart> {
   }
 
   // Bandwidth between two ranks over all groups and steps; of large groups the slowest links only.
-  table::Table LinkTable() const {
-    std::map<std::tuple<int64_t, int64_t, std::string>, std::pair<double, double>> sums;
-    for (const LinkTotal& link : Links()) {
-      auto& [size_mb, time_ms] = sums[{link.src, link.dst, link.transport}];
-      size_mb += link.size_mb;
-      time_ms += link.time_ms;
-    }
+  static table::Table LinkTable(std::vector<LinkTotal> links) {
+    const auto key = [](const LinkTotal& link) {
+      return std::tie(link.src, link.dst, link.transport);
+    };
+    std::stable_sort(links.begin(), links.end(),
+                     [&](const LinkTotal& a, const LinkTotal& b) { return key(a) < key(b); });
     table::Table table("ClusterLinkBandwidth");
     table.AddColumn("srcRank", CellType::kInt);
     table.AddColumn("dstRank", CellType::kInt);
     table.AddColumn("transport", CellType::kText);
     for (const char* name : {"size(MB)", "time(ms)", "bandwidth(GB/s)"})
       table.AddColumn(name, CellType::kDouble);
-    for (const auto& [key, sum] : sums) {
-      table.AppendInt(0, std::get<0>(key));
-      table.AppendInt(1, std::get<1>(key));
-      table.AppendText(2, std::get<2>(key));
-      table.AppendDouble(3, sum.first);
-      table.AppendDouble(4, sum.second);
-      table.AppendDouble(5, sum.second > 0 ? sum.first / sum.second : 0);
+    for (size_t i = 0; i < links.size();) {
+      LinkTotal sum = links[i];
+      while (++i < links.size() && key(links[i]) == key(sum)) {
+        sum.size_mb += links[i].size_mb;
+        sum.time_ms += links[i].time_ms;
+      }
+      table.AppendInt(0, sum.src);
+      table.AppendInt(1, sum.dst);
+      table.AppendText(2, sum.transport);
+      table.AppendDouble(3, sum.size_mb);
+      table.AppendDouble(4, sum.time_ms);
+      table.AppendDouble(5, sum.gbps());
     }
     return table;
   }
