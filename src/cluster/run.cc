@@ -73,7 +73,8 @@ class Run {
         pool_(pool),
         options_(options),
         wanted_(WantedBy(options.recipes)),
-        cache_(options.use_cache ? store::CacheDirectory() : "", Identity(options)) {}
+        cache_(options.use_cache && options.parts.empty() ? store::CacheDirectory() : "",
+               Identity(options)) {}
 
   Result<RunResult> Do() {
     for (const RecipeSpec& recipe : options_.recipes) {
@@ -81,12 +82,26 @@ class Run {
       result_.recipes.push_back(std::move(made));
     }
     SL_RETURN_IF_ERROR(ReadBaselines());
-    SL_ASSIGN_OR_RETURN(selection_, SelectRanks(team_, options_.input, options_.ranks));
+    if (options_.parts.empty()) {
+      SL_ASSIGN_OR_RETURN(selection_, SelectRanks(team_, options_.input, options_.ranks));
+    } else {
+      SelectParts();
+    }
     result_.found = selection_.found;
     result_.notes = selection_.notes;
+    if (team_.is_root() && !options_.map_to.empty()) {
+      SL_ASSIGN_OR_RETURN(PartFileWriter writer,
+                          PartFileWriter::Create(options_.map_to, options_.question));
+      writer_.emplace(std::move(writer));
+    }
     SL_RETURN_IF_ERROR(MapAll());
     if (!team_.is_root()) return std::move(result_);
     SL_RETURN_IF_ERROR(CheckOutcome());
+    if (writer_) {
+      SL_RETURN_IF_ERROR(written_);
+      SL_RETURN_IF_ERROR(writer_->Commit());
+      return std::move(result_);
+    }
     result_.form = InputForm();
     for (const auto& recipe : result_.recipes)
       result_.answers.push_back(recipe->Finish(result_.form));
@@ -114,10 +129,19 @@ class Run {
     return {};
   }
 
+  void SelectParts() {
+    selection_.found = options_.parts.size();
+    for (const PartFile::Rank& part : options_.parts) {
+      readers::RankSource& source = selection_.ranks.emplace_back();
+      source.rank = part.rank;
+      source.path = part.folder;
+    }
+  }
+
   Status MapAll() {
     const size_t count = selection_.ranks.size();
     keys_.resize(count);
-    if (options_.use_cache)
+    if (options_.use_cache && options_.parts.empty())
       pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
     const bool all_known = std::all_of(keys_.begin(), keys_.end(),
                                        [&](const store::CacheKey& key) { return cache_.Has(key); });
@@ -142,7 +166,10 @@ class Run {
 
   std::string MapRank(size_t i) const {
     RankMessage message;
-    if (std::optional<std::string> known = cache_.Find(keys_[i])) {
+    if (!options_.parts.empty()) {
+      message.part = options_.parts[i].part;
+      if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
+    } else if (std::optional<std::string> known = cache_.Find(keys_[i])) {
       message.is_cached = true;
       message.part = std::move(*known);
       if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
@@ -156,7 +183,9 @@ class Run {
 
   // The texts of files that only text captures get.
   void Render(const RankPart& part, RankMessage& message) const {
-    if (part.facts.format != "text" || part.parts.size() != result_.recipes.size()) return;
+    if (!options_.map_to.empty() || part.facts.format != "text" ||
+        part.parts.size() != result_.recipes.size())
+      return;
     for (size_t r = 0; r < part.parts.size(); ++r)
       message.rendered.push_back(result_.recipes[r]->Render(part.facts, part.parts[r]));
   }
@@ -226,6 +255,11 @@ class Run {
     result_.reused += message->is_cached ? 1 : 0;
     cache_.Append(keys_[i], message->part);
     part->facts.path = source.path;
+    if (writer_) {
+      if (written_.ok()) written_ = writer_->Add(source.rank, source.path, message->part);
+      result_.ranks.push_back(std::move(part->facts));
+      return;
+    }
     for (size_t r = 0; r < result_.recipes.size(); ++r) {
       Recipe& recipe = *result_.recipes[r];
       if (!recipe.Add(part->facts, part->parts[r])) {
@@ -277,6 +311,8 @@ class Run {
   PartCache cache_;
   RankSelection selection_;
   std::vector<store::CacheKey> keys_;
+  std::optional<PartFileWriter> writer_;
+  Status written_;
   RunResult result_;
 };
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <string>
+
+#include "table/python_double.h"
 
 namespace steplens::analysis::cluster {
 
@@ -13,14 +14,7 @@ inline void AppendJsonFloat(std::string& out, double value) {
     out += '0';
     return;
   }
-  const double size = std::fabs(value);
-  const bool is_plain = value == 0 || (size >= 1e-4 && size < 1e16);
-  char buffer[40];
-  const auto result =
-      std::to_chars(buffer, buffer + sizeof buffer, value,
-                    is_plain ? std::chars_format::fixed : std::chars_format::scientific);
-  out.append(buffer, result.ptr);
-  if (is_plain && std::trunc(value) == value) out += ".0";
+  table::AppendPythonDouble(out, value);
 }
 
 inline std::string JsonFloat(double value) {
