@@ -73,7 +73,7 @@ class MapAndReduce(ClusterCase):
         text = self.scratch / "text.part"
         text.write_text("hello")
         for files, code, said in (((part, other), 2, "different modes"), ((cut,), 1, "damaged or cut off"), ((text,), 1, "no file of parts"),
-                                  ((self.scratch / "absent",), 1, "absent"), ((), 2, "files were expected")):
+                                  ((self.scratch / "absent",), 3, "absent"), ((), 2, "files were expected")):
             with self.subTest(said):
                 done = self.reduce(*files, expect=code)
                 self.assertIn(said, done.err)
