@@ -24,10 +24,12 @@ class LocalTeam : public Team {
           return true;
         },
         [&](Item& item) { item.bytes = map(item.index); },
-        [&](Item& item) { take(item.index, std::move(item.bytes)); });
+        [&](Item& item) { take(item.index, item.bytes); });
     if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
     return {};
   }
+
+  Status Share(std::string&) override { return {}; }
 
   bool is_root() const override { return true; }
   size_t members() const override { return 1; }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "base/thread_pool.h"
@@ -18,12 +19,16 @@ class Team {
 
   // Turns item i into bytes; called for every i below `count` once, on any thread of any member.
   using Map = std::function<std::string(size_t)>;
-  // Takes the bytes of item i; called on the root only, for i = 0, 1, ... in order, one at a time.
-  using Take = std::function<void(size_t, std::string)>;
+  // Takes the bytes of item i, which are gone afterwards; called on the root only, for i = 0, 1,
+  // ... in order, one at a time.
+  using Take = std::function<void(size_t, std::string_view)>;
 
   // Every member calls it with the same count and an equivalent map. Only a few items per thread
   // wait for their turn on the root, so memory does not grow with `count`.
   virtual Status MapInOrder(size_t count, const Map& map, const Take& take) = 0;
+
+  // Gives every member what the root has in `bytes`. All members call it.
+  virtual Status Share(std::string& bytes) = 0;
 
   virtual bool is_root() const = 0;  // the one member that has results and may write them
   virtual size_t members() const = 0;

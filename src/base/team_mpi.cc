@@ -1,10 +1,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
-#include "base/archive.h"
 #include "base/cancel.h"
 #include "base/number.h"
 #include "base/team.h"
@@ -20,6 +21,7 @@ struct Mpi {
   int (*send)(const char*, uint64_t) = nullptr;
   int (*receive_size)(int, uint64_t*) = nullptr;
   int (*receive)(int, char*, uint64_t) = nullptr;
+  int (*share)(char*, uint64_t) = nullptr;
   int (*stop)(int) = nullptr;
 };
 
@@ -69,14 +71,45 @@ Result<Mpi> LoadMpi() {
       !Load(library, "steplens_mpi_send", mpi.send) ||
       !Load(library, "steplens_mpi_receive_size", mpi.receive_size) ||
       !Load(library, "steplens_mpi_receive", mpi.receive) ||
+      !Load(library, "steplens_mpi_share", mpi.share) ||
       !Load(library, "steplens_mpi_stop", mpi.stop)) {
     return Error{ErrorCode::kUnsupported, fmt::format("{} is of another version", kLibrary)};
   }
   return mpi;
 }
 
-// Divides the items into one block a member. The root works on the first, takes its results, then
-// those of the others in order; the others send theirs when their block is done.
+// Parts on their way to the root, many in a block: "u64 size, bytes" again and again.
+class Blocks {
+ public:
+  void Append(std::string_view part) {
+    const uint64_t size = part.size();
+    if (list_.empty() || list_.back().size() + sizeof size + part.size() > kBlockBytes)
+      list_.emplace_back().reserve(std::max(kBlockBytes, sizeof size + part.size()));
+    list_.back().append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
+  }
+  const std::vector<std::string>& list() const { return list_; }
+
+  // False if the bytes are no block.
+  template <typename Use>
+  static bool ForEach(std::string_view block, const Use& use) {
+    uint64_t size = 0;
+    while (block.size() >= sizeof size) {
+      std::memcpy(&size, block.data(), sizeof size);
+      block.remove_prefix(sizeof size);
+      if (size > block.size()) return false;
+      use(block.substr(0, size));
+      block.remove_prefix(size);
+    }
+    return block.empty();
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{8} << 20;
+  std::vector<std::string> list_;
+};
+
+// Divides the items into one run a member. The root works on the first, takes its results, then
+// those of the others in order; the others send theirs when their run is done.
 class MpiTeam : public Team {
  public:
   MpiTeam(const Mpi& mpi, int member, int members, ThreadPool& pool)
@@ -84,41 +117,70 @@ class MpiTeam : public Team {
   ~MpiTeam() override { mpi_.stop(0); }
 
   Status MapInOrder(size_t count, const Map& map, const Take& take) override {
-    const size_t begin = BlockBegin(count, member_);
-    const size_t size = BlockBegin(count, member_ + 1) - begin;
+    const size_t begin = RunBegin(count, member_);
+    const size_t size = RunBegin(count, member_ + 1) - begin;
     const auto map_own = [&](size_t i) { return map(begin + i); };
     if (!is_root()) {
-      std::vector<std::string> parts(size);
+      Blocks blocks;
       const Status done = local_->MapInOrder(
-          size, map_own, [&](size_t i, std::string part) { parts[i] = std::move(part); });
+          size, map_own, [&](size_t, std::string_view part) { blocks.Append(part); });
       if (!done.ok()) mpi_.stop(1);
-      const std::string bytes = ToBytes(parts);
-      return Check(mpi_.send(bytes.data(), bytes.size()));
+      return SendAll(blocks);
     }
     const Status done = local_->MapInOrder(size, map_own, take);
     if (!done.ok()) mpi_.stop(1);
     for (int member = 1; member < members_; ++member)
-      SL_RETURN_IF_ERROR(TakeFrom(member, BlockBegin(count, member), take));
+      SL_RETURN_IF_ERROR(TakeFrom(member, RunBegin(count, member), take));
     return {};
+  }
+
+  Status Share(std::string& bytes) override {
+    uint64_t size = bytes.size();
+    SL_RETURN_IF_ERROR(Check(mpi_.share(reinterpret_cast<char*>(&size), sizeof size)));
+    bytes.resize(size);
+    return Check(mpi_.share(bytes.data(), size));
   }
 
   bool is_root() const override { return member_ == 0; }
   size_t members() const override { return static_cast<size_t>(members_); }
 
  private:
-  size_t BlockBegin(size_t count, int member) const {
+  size_t RunBegin(size_t count, int member) const {
     return count * static_cast<size_t>(member) / static_cast<size_t>(members_);
   }
 
-  Status TakeFrom(int member, size_t first, const Take& take) const {
+  Status SendAll(const Blocks& blocks) const {
+    const uint64_t count = blocks.list().size();
+    SL_RETURN_IF_ERROR(Check(mpi_.send(reinterpret_cast<const char*>(&count), sizeof count)));
+    for (const std::string& block : blocks.list())
+      SL_RETURN_IF_ERROR(Check(mpi_.send(block.data(), block.size())));
+    return {};
+  }
+
+  Status Receive(int member, std::string& bytes) const {
     uint64_t size = 0;
     SL_RETURN_IF_ERROR(Check(mpi_.receive_size(member, &size)));
-    std::string bytes(size, '\0');
-    SL_RETURN_IF_ERROR(Check(mpi_.receive(member, bytes.data(), size)));
-    std::optional<std::vector<std::string>> parts = FromBytes<std::vector<std::string>>(bytes);
-    if (!parts) return Error{ErrorCode::kInternal, "a message between MPI processes is damaged"};
-    for (size_t i = 0; i < parts->size(); ++i) take(first + i, std::move((*parts)[i]));
+    bytes.resize(size);
+    return Check(mpi_.receive(member, bytes.data(), size));
+  }
+
+  Status TakeFrom(int member, size_t first, const Take& take) const {
+    std::string bytes;
+    SL_RETURN_IF_ERROR(Receive(member, bytes));
+    uint64_t count = 0;
+    if (bytes.size() != sizeof count) return Damaged();
+    std::memcpy(&count, bytes.data(), sizeof count);
+    for (uint64_t i = 0; i < count; ++i) {
+      SL_RETURN_IF_ERROR(Receive(member, bytes));
+      const bool is_whole =
+          Blocks::ForEach(bytes, [&](std::string_view part) { take(first++, part); });
+      if (!is_whole) return Damaged();
+    }
     return {};
+  }
+
+  static Error Damaged() {
+    return {ErrorCode::kInternal, "a message between MPI processes is damaged"};
   }
 
   static Status Check(int error) {

@@ -20,7 +20,7 @@ TEST(LocalTeam, TakesEveryItemOnceInOrderForAnyNumberOfThreads) {
           ++mapped;
           return std::to_string(i) + " ";
         },
-        [&](size_t i, const std::string& bytes) {
+        [&](size_t i, std::string_view bytes) {
           EXPECT_EQ(i, expected++);
           taken += bytes;
         });
@@ -37,7 +37,7 @@ TEST(LocalTeam, NoItemsIsDone) {
   EXPECT_TRUE(team->is_root());
   EXPECT_EQ(team->members(), 1u);
   const Status status = team->MapInOrder(
-      0, [](size_t) { return std::string(); }, [](size_t, const std::string&) { FAIL(); });
+      0, [](size_t) { return std::string(); }, [](size_t, std::string_view) { FAIL(); });
   EXPECT_TRUE(status.ok());
 }
 

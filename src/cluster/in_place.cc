@@ -139,8 +139,7 @@ class Editor {
     const fs::path path = fs::path(rank.path) / "ASCEND_PROFILER_OUTPUT" / edit.file_name;
     if (fs::exists(path)) return {};
     SL_RETURN_IF_ERROR(MakeFolder(path.parent_path()));
-    const std::string text =
-        table::ToCsv(edit.table, {.whole_doubles_with_point = options_.compat});
+    const std::string text = table::ToCsv(edit.table, {.python_doubles = options_.compat});
     SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path.string()));
     SL_RETURN_IF_ERROR(file.Write(text.data(), text.size()));
     SL_RETURN_IF_ERROR(file.Commit());

@@ -27,6 +27,19 @@ constexpr std::string_view kOutputName = "cluster_analysis_output";
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
 
+// What people look rows up by. The reference's database has no index.
+const std::vector<table::SqlIndex> kIndexes = {
+    {"ClusterCommunicationTime", {"step", "rank_id"}},
+    {"ClusterCommunicationTime", {"group_name", "hccl_op_name"}},
+    {"ClusterCommunicationBandwidth", {"step", "rank_id"}},
+    {"ClusterCommunicationBandwidth", {"group_name", "hccl_op_name"}},
+    {"ClusterCommunicationMatrix", {"step", "src_rank", "dst_rank"}},
+    {"ClusterCommunicationMatrix", {"group_name", "hccl_op_name"}},
+    {"ClusterStepTraceTime", {"step", "index"}},
+    {"ClusterWaitPairs", {"waitingRank"}},
+    {"ClusterWaitPairs", {"blamedRank"}},
+    {"ClusterLinkBandwidth", {"srcRank", "dstRank"}}};
+
 Status MakeFolder(const std::string& path) {
   std::error_code error;
   const bool is_new = fs::create_directories(path, error);
@@ -142,7 +155,9 @@ class Writer {
 
   Status WriteDatabase(const std::vector<const Table*>& tables) {
     written_.database = (fs::path(written_.directory) / "cluster_analysis.db").string();
-    SL_RETURN_IF_ERROR(table::UpdateSqlite(tables, written_.database));
+    const std::span<const table::SqlIndex> indexes = kIndexes;
+    SL_RETURN_IF_ERROR(
+        table::UpdateSqlite(tables, written_.database, compat_ ? indexes.subspan(0, 0) : indexes));
     for (const Table* table : tables) written_.tables.push_back(table->name());
     return {};
   }
@@ -190,7 +205,7 @@ class Writer {
       return table::WriteXlsx(path, {&sheet, 1});
     }
     if (path.ends_with(".json")) return WriteText(path, table::ToJson(csv));
-    return WriteText(path, table::ToCsv(csv, {.whole_doubles_with_point = compat_}));
+    return WriteText(path, table::ToCsv(csv, {.python_doubles = compat_}));
   }
 
   // The first text column names the rows; the numbers are plotted.

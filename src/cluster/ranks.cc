@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "cluster/discover.h"
 
 namespace steplens::cluster {
 namespace {
@@ -154,14 +155,14 @@ Result<std::optional<std::vector<int64_t>>> ParseRankList(const std::string& tex
   return std::optional(std::vector<int64_t>(ranks.begin(), ranks.end()));
 }
 
-Result<RankSelection> SelectRanks(const std::string& path,
+Result<RankSelection> SelectRanks(Team& team, const std::string& path,
                                   const std::optional<std::vector<int64_t>>& wanted) {
-  SL_ASSIGN_OR_RETURN(readers::Detected detected, readers::DetectRanks({path}));
+  SL_ASSIGN_OR_RETURN(std::vector<RankSource> found, DiscoverRanks(team, path));
   RankSelection selection;
-  selection.found = detected.ranks.size();
-  for (RankSource& rank : detected.ranks) TakeRankFromTrace(rank);
-  NumberTheRest(detected.ranks, selection.notes);
-  selection.ranks = Newest(std::move(detected.ranks), selection.notes);
+  selection.found = found.size();
+  for (RankSource& rank : found) TakeRankFromTrace(rank);
+  NumberTheRest(found, selection.notes);
+  selection.ranks = Newest(std::move(found), selection.notes);
   if (wanted) selection.ranks = Limit(std::move(selection.ranks), *wanted, selection.notes);
   return selection;
 }

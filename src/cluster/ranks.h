@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/team.h"
 #include "readers/detect.h"
 
 namespace steplens::cluster {
@@ -23,8 +24,9 @@ struct RankSelection {
 
 // Finds the captures below `path`. Of several captures of one rank the newest is taken (by the time
 // in its name). A capture that does not say its rank gets the smallest free number. `wanted` limits
-// the selection; those of it that are not there are named in a note.
-Result<RankSelection> SelectRanks(const std::string& path,
+// the selection; those of it that are not there are named in a note. All members of the team call
+// it and get the same.
+Result<RankSelection> SelectRanks(Team& team, const std::string& path,
                                   const std::optional<std::vector<int64_t>>& wanted);
 
 }  // namespace steplens::cluster

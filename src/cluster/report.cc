@@ -98,28 +98,27 @@ html::Chart LateChart(const Table& scores, const Table& findings) {
 // Bandwidth between ranks; the slowest transport where there are several.
 html::Chart MatrixChart(const Table& links) {
   std::map<std::pair<int64_t, int64_t>, double> cells;
-  std::set<int64_t> ranks;
+  std::map<int64_t, size_t> places;
   for (size_t row = 0; row < links.rows(); ++row) {
     const int64_t src = links.Find("srcRank")->ints[row];
     const int64_t dst = links.Find("dstRank")->ints[row];
     const double gbps = links.Find("bandwidth(GB/s)")->doubles[row];
     const auto [place, is_new] = cells.try_emplace({src, dst}, gbps);
     if (!is_new) place->second = std::min(place->second, gbps);
-    ranks.insert({src, dst});
+    places.try_emplace(src);
+    places.try_emplace(dst);
   }
   html::HeatMap map;
   map.row_label = {"Sending rank", "发送卡"};
   map.column_label = {"Receiving rank", "接收卡"};
   map.value_label = {"Bandwidth (GB/s)", "带宽 (GB/s)"};
-  for (const int64_t rank : ranks) map.rows.push_back(std::to_string(rank));
-  map.columns = map.rows;
-  for (const int64_t src : ranks) {
-    for (const int64_t dst : ranks) {
-      const auto cell = cells.find({src, dst});
-      map.values.push_back(cell == cells.end() ? std::numeric_limits<double>::quiet_NaN()
-                                               : cell->second);
-    }
+  for (auto& [rank, place] : places) {
+    place = map.rows.size();
+    map.rows.push_back(std::to_string(rank));
   }
+  map.columns = map.rows;
+  for (const auto& [ends, gbps] : cells)
+    map.cells.push_back({places.at(ends.first), places.at(ends.second), gbps});
   return {{"Bandwidth between ranks", "卡间带宽"}, std::move(map)};
 }
 

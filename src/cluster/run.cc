@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cluster/part_cache.h"
+#include "cluster/rank_message.h"
 #include "cluster/ranks.h"
 #include "readers/open.h"
 
@@ -28,7 +29,7 @@ using cluster_analysis::RecipeSpec;
 struct RankPart {
   std::string error;
   RankFacts facts;
-  std::vector<std::string> parts;
+  std::vector<std::string> parts;  // one a recipe, as the cache keeps them
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -72,7 +73,8 @@ class Run {
         pool_(pool),
         options_(options),
         wanted_(WantedBy(options.recipes)),
-        cache_(options.use_cache ? store::CacheDirectory() : "", Identity(options)) {}
+        cache_(options.use_cache && options.parts.empty() ? store::CacheDirectory() : "",
+               Identity(options)) {}
 
   Result<RunResult> Do() {
     for (const RecipeSpec& recipe : options_.recipes) {
@@ -80,12 +82,26 @@ class Run {
       result_.recipes.push_back(std::move(made));
     }
     SL_RETURN_IF_ERROR(ReadBaselines());
-    SL_ASSIGN_OR_RETURN(selection_, SelectRanks(options_.input, options_.ranks));
+    if (options_.parts.empty()) {
+      SL_ASSIGN_OR_RETURN(selection_, SelectRanks(team_, options_.input, options_.ranks));
+    } else {
+      SelectParts();
+    }
     result_.found = selection_.found;
     result_.notes = selection_.notes;
+    if (team_.is_root() && !options_.map_to.empty()) {
+      SL_ASSIGN_OR_RETURN(PartFileWriter writer,
+                          PartFileWriter::Create(options_.map_to, options_.question));
+      writer_.emplace(std::move(writer));
+    }
     SL_RETURN_IF_ERROR(MapAll());
     if (!team_.is_root()) return std::move(result_);
     SL_RETURN_IF_ERROR(CheckOutcome());
+    if (writer_) {
+      SL_RETURN_IF_ERROR(written_);
+      SL_RETURN_IF_ERROR(writer_->Commit());
+      return std::move(result_);
+    }
     result_.form = InputForm();
     for (const auto& recipe : result_.recipes)
       result_.answers.push_back(recipe->Finish(result_.form));
@@ -113,10 +129,20 @@ class Run {
     return {};
   }
 
+  void SelectParts() {
+    selection_.found = options_.parts.size();
+    for (const PartFile::Rank& part : options_.parts) {
+      readers::RankSource& source = selection_.ranks.emplace_back();
+      source.rank = part.rank;
+      source.path = part.folder;
+    }
+  }
+
   Status MapAll() {
     const size_t count = selection_.ranks.size();
     keys_.resize(count);
-    pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
+    if (options_.use_cache && options_.parts.empty())
+      pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
     const bool all_known = std::all_of(keys_.begin(), keys_.end(),
                                        [&](const store::CacheKey& key) { return cache_.Has(key); });
     if (team_.is_root() && !all_known) {
@@ -130,7 +156,7 @@ class Run {
     }
     SL_RETURN_IF_ERROR(team_.MapInOrder(
         count, [&](size_t i) { return MapRank(i); },
-        [&](size_t i, const std::string& bytes) {
+        [&](size_t i, std::string_view bytes) {
           TakeRank(i, bytes);
           if (progress) progress->Add(SizeOf(selection_.ranks[i]));
         }));
@@ -138,10 +164,30 @@ class Run {
     return {};
   }
 
-  // One byte tells whether the part came from the cache.
   std::string MapRank(size_t i) const {
-    if (std::optional<std::string> known = cache_.Find(keys_[i])) return "c" + *known;
-    return "n" + ToBytes(ReadAndMap(selection_.ranks[i]));
+    RankMessage message;
+    if (!options_.parts.empty()) {
+      message.part = options_.parts[i].part;
+      if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
+    } else if (std::optional<std::string> known = cache_.Find(keys_[i])) {
+      message.is_cached = true;
+      message.part = std::move(*known);
+      if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
+    } else {
+      const RankPart part = ReadAndMap(selection_.ranks[i]);
+      message.part = ToBytes(part);
+      Render(part, message);
+    }
+    return PackMessage(message);
+  }
+
+  // The texts of files that only text captures get.
+  void Render(const RankPart& part, RankMessage& message) const {
+    if (!options_.map_to.empty() || part.facts.format != "text" ||
+        part.parts.size() != result_.recipes.size())
+      return;
+    for (size_t r = 0; r < part.parts.size(); ++r)
+      message.rendered.push_back(result_.recipes[r]->Render(part.facts, part.parts[r]));
   }
 
   RankPart ReadAndMap(const readers::RankSource& source) const {
@@ -193,9 +239,10 @@ class Run {
     });
   }
 
-  void TakeRank(size_t i, const std::string& bytes) {
-    const std::string_view part_bytes = std::string_view(bytes).substr(1);
-    std::optional<RankPart> part = FromBytes<RankPart>(part_bytes);
+  void TakeRank(size_t i, std::string_view bytes) {
+    const std::optional<RankMessageView> message = UnpackMessage(bytes);
+    std::optional<RankPart> part;
+    if (message) part = FromBytes<RankPart>(message->part);
     const readers::RankSource& source = selection_.ranks[i];
     if (!part || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
       result_.failed.push_back({source.rank, source.path, "its part of the result is damaged"});
@@ -205,13 +252,21 @@ class Run {
       result_.failed.push_back({source.rank, source.path, std::move(part->error)});
       return;  // and is tried again next time
     }
-    result_.reused += bytes.front() == 'c' ? 1 : 0;
-    cache_.Append(keys_[i], part_bytes);
+    result_.reused += message->is_cached ? 1 : 0;
+    cache_.Append(keys_[i], message->part);
     part->facts.path = source.path;
+    if (writer_) {
+      if (written_.ok()) written_ = writer_->Add(source.rank, source.path, message->part);
+      result_.ranks.push_back(std::move(part->facts));
+      return;
+    }
     for (size_t r = 0; r < result_.recipes.size(); ++r) {
-      if (!result_.recipes[r]->Add(part->facts, part->parts[r])) {
+      Recipe& recipe = *result_.recipes[r];
+      if (!recipe.Add(part->facts, part->parts[r])) {
         result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
                                             source.rank, options_.recipes[r].name));
+      } else if (r < message->rendered.size() && !message->rendered[r].empty()) {
+        recipe.AddRendered(message->rendered[r]);
       }
     }
     result_.ranks.push_back(std::move(part->facts));
@@ -256,6 +311,8 @@ class Run {
   PartCache cache_;
   RankSelection selection_;
   std::vector<store::CacheKey> keys_;
+  std::optional<PartFileWriter> writer_;
+  Status written_;
   RunResult result_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/team.h"
 #include "base/thread_pool.h"
+#include "cluster/part_file.h"
 
 namespace steplens::cluster {
 
@@ -18,6 +19,12 @@ struct RunOptions {
   std::optional<std::vector<int64_t>> ranks;  // --rank_list
   std::vector<analysis::cluster::RecipeSpec> recipes;
   analysis::cluster::Options options;
+  // Instead of answering: the parts of the ranks go into this file, for another machine to put
+  // together with others. `question` is written into it.
+  std::string map_to;
+  PartQuestion question;
+  // Instead of reading ranks: parts that were made so.
+  std::vector<PartFile::Rank> parts;
   bool tables_too = false;  // tables also where text captures have files of their own
   bool use_cache = true;
   bool show_progress = false;
@@ -44,7 +51,7 @@ struct RunResult {
 
 // Reads every selected rank once and answers all recipes. A rank that cannot be read, or a recipe
 // that fails, does not stop the others; it is an error if no rank can be used, and kNotFound if
-// there is none.
+// there is none. With `map_to` there are no answers.
 Result<RunResult> RunRecipes(Team& team, ThreadPool& pool, const RunOptions& options);
 
 }  // namespace steplens::cluster

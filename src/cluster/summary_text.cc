@@ -7,6 +7,7 @@
 namespace steplens::cluster {
 namespace {
 
+using table::Column;
 using table::Table;
 
 double Number(const Table& table, std::string_view column, size_t row) {
@@ -63,7 +64,14 @@ std::string FindingText(const Table& findings, size_t row, bool chinese) {
     line += fmt::format(" ({} {})", chinese ? "卡" : "ranks", Cell(findings, "ranks", row));
   const double ms = Number(findings, "msPerStep", row);
   const double share = Number(findings, "shareOfStep(%)", row);
-  if (is_late) {
+  const Column* hidden = findings.Find("hidden");
+  const bool is_hidden = hidden != nullptr && hidden->ints[row] != 0;
+  if (is_late && is_hidden) {
+    line += fmt::format(
+        fmt::runtime(chinese ? "：否则每步会使其他卡等待 {:.3f} ms（{:.1f}%）"
+                             : " would keep the others waiting {:.3f} ms a step ({:.1f} %)"),
+        ms, share);
+  } else if (is_late) {
     line +=
         fmt::format(fmt::runtime(chinese ? "：每步使其他卡等待 {:.3f} ms（{:.1f}%）"
                                          : " keeps the others waiting {:.3f} ms a step ({:.1f} %)"),

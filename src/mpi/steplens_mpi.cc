@@ -43,6 +43,15 @@ int steplens_mpi_receive(int member, char* data, uint64_t size) {
   return error;
 }
 
+int steplens_mpi_share(char* data, uint64_t size) {
+  int error = MPI_SUCCESS;
+  for (uint64_t sent = 0; error == MPI_SUCCESS && sent < size; sent += kMaxMessageBytes) {
+    const uint64_t piece = std::min(size - sent, kMaxMessageBytes);
+    error = MPI_Bcast(data + sent, static_cast<int>(piece), MPI_BYTE, 0, MPI_COMM_WORLD);
+  }
+  return error;
+}
+
 int steplens_mpi_stop(int failed) {
   if (failed != 0) return MPI_Abort(MPI_COMM_WORLD, failed);
   return MPI_Finalize();

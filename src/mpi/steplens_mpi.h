@@ -12,6 +12,8 @@ int steplens_mpi_send(const char* data, uint64_t size);
 // The size of the next message of a member, and then its bytes.
 int steplens_mpi_receive_size(int member, uint64_t* size);
 int steplens_mpi_receive(int member, char* data, uint64_t size);
+// The root's bytes to all members; every member knows the size.
+int steplens_mpi_share(char* data, uint64_t size);
 // Ends MPI; with `failed`, ends all members at once.
 int steplens_mpi_stop(int failed);
 

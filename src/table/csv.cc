@@ -1,13 +1,18 @@
 #include "table/csv.h"
 
+#include <cmath>
+
 #include "base/csv.h"
+#include "table/python_double.h"
 
 namespace steplens::table {
 
 namespace {
 
-bool IsWhole(std::string_view number) {
-  return !number.empty() && number.find_first_not_of("-0123456789") == std::string_view::npos;
+std::string PythonDouble(double value) {
+  std::string text;
+  if (std::isfinite(value)) AppendPythonDouble(text, value);
+  return text;
 }
 
 }  // namespace
@@ -21,16 +26,16 @@ std::string ToCsv(const Table& table, const CsvOptions& options) {
     if (i > 0) out += ',';
     AppendCsvCell(out, columns[i].name);
   }
-  out += '\n';
+  const std::string_view line_end = options.crlf ? "\r\n" : "\n";
+  out += line_end;
   for (size_t row = 0; row < table.rows(); ++row) {
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) out += ',';
-      const std::string text = CellText(columns[i], row);
-      AppendCsvCell(out, text);
-      if (options.whole_doubles_with_point && columns[i].type == CellType::kDouble && IsWhole(text))
-        out += ".0";
+      const bool is_python = options.python_doubles && columns[i].type == CellType::kDouble;
+      AppendCsvCell(out,
+                    is_python ? PythonDouble(columns[i].doubles[row]) : CellText(columns[i], row));
     }
-    out += '\n';
+    out += line_end;
   }
   return out;
 }

@@ -10,7 +10,8 @@ namespace steplens::table {
 std::string ToCsv(const Table& table);
 
 struct CsvOptions {
-  bool whole_doubles_with_point = false;  // "2.0" for a double that has no fraction, as Python does
+  bool python_doubles = false;  // "2.0", "100000.0", "1e-05", as Python writes doubles
+  bool crlf = false;            // lines end in CR LF, as Python's csv writes them
 };
 std::string ToCsv(const Table& table, const CsvOptions& options);
 

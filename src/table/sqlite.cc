@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "base/file.h"
+#include "table/temporary_file.h"
 
 namespace steplens::table {
 namespace {
@@ -65,15 +65,6 @@ bool Execute(sqlite3* db, const std::string& sql) {
   return sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
-// Removes a file that was not moved to its place.
-struct TemporaryFile {
-  std::string path;
-  ~TemporaryFile() {
-    std::error_code error;
-    fs::remove(path, error);
-  }
-};
-
 Status InsertRows(sqlite3* db, const Table& table, const std::string& quoted_name) {
   std::string parameters;
   for (size_t i = 0; i < table.columns().size(); ++i) parameters += i == 0 ? "?" : ", ?";
@@ -109,6 +100,24 @@ Status AddTable(sqlite3* db, const Table& table) {
   return InsertRows(db, table, quoted_name);
 }
 
+// Indexes of the table; an index goes with its table when that is dropped.
+bool AddIndexes(sqlite3* db, const Table& table, std::span<const SqlIndex> indexes) {
+  for (const SqlIndex& index : indexes) {
+    if (index.table != table.name()) continue;
+    std::string name = table.name();
+    std::string columns;
+    for (const std::string& column : index.columns) {
+      name += "_" + column;
+      columns += (columns.empty() ? "" : ", ") + QuoteSqlName(column);
+    }
+    if (!Execute(db, fmt::format("CREATE INDEX {} ON {} ({})", QuoteSqlName(name),
+                                 QuoteSqlName(table.name()), columns))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string QuoteSqlName(std::string_view name) {
@@ -127,17 +136,17 @@ std::string SqlColumnName(const Column& column) {
   return name + "(ns)";
 }
 
-Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  const TemporaryFile cleaner{temporary};
+Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path,
+                    std::span<const SqlIndex> indexes) {
+  SL_ASSIGN_OR_RETURN(TemporaryFile temporary, TemporaryFile::CreateBeside(path));
   std::error_code error;
   if (fs::exists(path, error)) {
-    if (!fs::copy_file(path, temporary, fs::copy_options::overwrite_existing, error)) {
+    if (!fs::copy_file(path, temporary.name(), fs::copy_options::overwrite_existing, error)) {
       return Error{ErrorCode::kIo, fmt::format("{}: cannot write: {}", path, error.message())};
     }
   }
   sqlite3* opened = nullptr;
-  const int rc = sqlite3_open(temporary.c_str(), &opened);
+  const int rc = sqlite3_open(temporary.name().c_str(), &opened);
   Connection db(opened);
   if (rc != SQLITE_OK) return WriteError(opened, path);
   // The file is thrown away if anything fails, so it needs no journal.
@@ -149,13 +158,12 @@ Status UpdateSqlite(std::span<const Table* const> tables, const std::string& pat
       return WriteError(opened, path);
     if (const Status status = AddTable(opened, *table); !status.ok())
       return WriteError(opened, path);
+    if (!AddIndexes(opened, *table, indexes)) return WriteError(opened, path);
   }
   if (!Execute(opened, "COMMIT")) return WriteError(opened, path);
   if (sqlite3_close(db.release()) != SQLITE_OK)
     return Error{ErrorCode::kIo, path + ": cannot write the database"};
-  fs::rename(temporary, path, error);
-  if (error) return Error{ErrorCode::kIo, fmt::format("{}: {}", path, error.message())};
-  return {};
+  return temporary.RenameTo(path);
 }
 
 Status WriteSqlite(std::span<const Table> tables, const std::string& path) {

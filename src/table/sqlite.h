@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "table/table.h"
@@ -16,7 +17,13 @@ Status WriteSqlite(std::span<const Table> tables, const std::string& path);
 // Puts the tables into an SQLite file, beside what else it has: tables of the same names are
 // replaced, and the file is created if there is none. The old file stays until the new one is
 // complete. Tables without columns are only removed.
-Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path);
+// Indexes of tables that are not among them are left out.
+struct SqlIndex {
+  std::string table;
+  std::vector<std::string> columns;
+};
+Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path,
+                    std::span<const SqlIndex> indexes = {});
 
 // A name as an SQL identifier: quoted, so that every header will do.
 std::string QuoteSqlName(std::string_view name);

@@ -3,20 +3,19 @@
 #ifdef STEPLENS_WITH_XLSX
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xlsxwriter.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "table/display_width.h"
+#include "table/temporary_file.h"
 #include "table/xlsx_text.h"
 #include "table/zip_check.h"
 #endif
@@ -42,37 +41,25 @@ struct WorkbookFree {
 };
 using Workbook = std::unique_ptr<lxw_workbook, WorkbookFree>;
 
-Error SystemError(std::string_view path, std::string_view action, int error) {
-  return {ErrorCode::kIo, fmt::format("{}: cannot {}: {}", path, action, std::strerror(error))};
-}
-
-// A new empty file beside `path`, removed unless it takes its place.
-class TemporaryFile {
+// While it lives, what is written to stderr is gone: the library has lines of its own for a full
+// disk, and its caller says one. Other threads of the process are silent for that time, too.
+class QuietStderr {
  public:
-  static Result<TemporaryFile> CreateBeside(const std::string& path) {
-    std::string name = path + ".XXXXXX";
-    const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-    if (fd < 0) return SystemError(path, "create", errno);
-    ::fchmod(fd, 0644);
-    ::close(fd);
-    return TemporaryFile(std::move(name));
+  QuietStderr() : kept_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (kept_ >= 0 && nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+    if (nowhere >= 0) ::close(nowhere);
   }
-  ~TemporaryFile() {
-    if (!name_.empty()) ::unlink(name_.c_str());
+  ~QuietStderr() {
+    if (kept_ < 0) return;
+    ::dup2(kept_, STDERR_FILENO);
+    ::close(kept_);
   }
-  TemporaryFile(TemporaryFile&& other) noexcept : name_(std::exchange(other.name_, {})) {}
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
-
-  const std::string& name() const { return name_; }
-  Status RenameTo(const std::string& path) {
-    if (::rename(name_.c_str(), path.c_str()) != 0) return SystemError(path, "write", errno);
-    name_.clear();
-    return {};
-  }
+  QuietStderr(const QuietStderr&) = delete;
+  QuietStderr& operator=(const QuietStderr&) = delete;
 
  private:
-  explicit TemporaryFile(std::string name) : name_(std::move(name)) {}
-  std::string name_;
+  int kept_;
 };
 
 struct Formats {
@@ -262,10 +249,15 @@ Status FillAndClose(const std::string& path, std::span<const Sheet> sheets) {
   for (const Sheet& sheet : sheets) {
     SL_RETURN_IF_ERROR(AddSheet(workbook.get(), formats, names, sheet));
   }
-  errno = 0;
-  const lxw_error error = workbook_close(workbook.release());
+  const auto close_quietly = [&] {
+    const QuietStderr quiet;
+    errno = 0;
+    const lxw_error closed = workbook_close(workbook.release());
+    return std::pair(closed, errno);
+  };
+  const auto [error, system_error] = close_quietly();
   if (error != LXW_NO_ERROR) {
-    const char* reason = errno != 0 ? std::strerror(errno) : lxw_strerror(error);
+    const char* reason = system_error != 0 ? std::strerror(system_error) : lxw_strerror(error);
     return Error{ErrorCode::kIo, fmt::format("cannot write: {}", reason)};
   }
   SL_ASSIGN_OR_RETURN(const bool is_whole, HoldsWholeXmlMembers(path));

@@ -76,5 +76,40 @@ class PlantedFaults(ClusterCase):
                 self.assertEqual(self.findings(generate(self.scratch / f"seed{seed}", *words)), [])
 
 
+class PairsOfFaults(ClusterCase):
+    """Two faults at once: both are named, whichever is larger, and nothing else is."""
+
+    def check(self, options, *expected):
+        """`options` and subjects are filled with two different ranks (or indexes) a seed."""
+        for seed in range(1, 7):
+            first, second = 5 * seed % 16, (5 * seed + 7) % 16
+            places = {"a": first, "b": second, "a_peer": first ^ 1, "b_peer": second ^ 1, "index": seed % 4}
+            words = ["--ranks", "16", "--format", ("text", "db", "mixed")[seed % 3], "--seed", str(seed), *options.format(**places).split()]
+            with self.subTest(" ".join(words)):
+                found = self.findings(generate(self.scratch / f"seed{seed}", *words))
+                self.assertEqual(sorted(finding[1] for finding in found), sorted(subject.format(**places) for subject in expected))
+
+    def test_slow_rank_behind_a_slow_link(self):
+        self.check("--slow-rank {a}:1.3 --slow-link {b}-{b_peer}:4", "rank {a}", "link {b}-{b_peer}")
+
+    def test_slow_link_behind_a_slow_rank(self):
+        self.check("--slow-rank {a}:2 --slow-link {b}-{b_peer}:2", "rank {a}", "link {b}-{b_peer}")
+
+    def test_slow_link_at_the_slow_rank(self):
+        self.check("--slow-rank {a}:1.3 --slow-link {a}-{a_peer}:4", "rank {a}", "link {a}-{a_peer}")
+
+    def test_two_slow_ranks(self):
+        self.check("--slow-rank {a}:1.6 --slow-rank {b}:1.2", "rank {a}", "rank {b}")
+
+    def test_two_ranks_that_are_slow_alike(self):
+        self.check("--slow-rank {a}:1.3 --slow-rank {b}:1.3", "rank {a}", "rank {b}")
+
+    def test_late_group_and_small_packets(self):
+        self.check("--late-group dp={index} --small-packets RDMA", "DP index {index}", "sending by RDMA in small packets")
+
+    def test_late_launches_behind_a_slow_rank(self):
+        self.check("--slow-rank {a}:1.6 --host-bound {b}", "rank {a}", "rank {b}")
+
+
 if __name__ == "__main__":
     unittest.main()

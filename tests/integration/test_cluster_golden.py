@@ -261,5 +261,53 @@ if GOLDEN.is_dir():
 else:
     Golden = unittest.skip(f"the shared data is not on this machine ({SHARED})")(Golden)
 
+class Bytes(Case):
+    """Where the reference's order does not hang on the file system, its text files are met byte for byte."""
+
+    def check(self, name, mode, *files):
+        case = GOLDEN / name / mode
+        self.run_program("cluster", "-m", mode, "--compat", "-d", INPUTS[name], "-o", self.scratch / mode, "--no-cache")
+        for file in files:
+            with self.subTest(f"{name} {mode} {file}"):
+                expected = (case / "cluster_analysis_output" / file).read_bytes()
+                self.assertEqual((self.scratch / mode / "cluster_analysis_output" / file).read_bytes(), expected)
+
+    def test_captures_with_communication(self):
+        self.check("text_level1", "all", "communication_group.json", "cluster_communication.json", "cluster_communication_matrix.json",
+                   "cluster_step_trace_time.csv")
+        self.check("text_level1", "communication_time", "communication_group.json", "cluster_communication.json", "cluster_step_trace_time.csv")
+        self.check("text_level1", "communication_matrix", "communication_group.json", "cluster_communication_matrix.json",
+                   "cluster_step_trace_time.csv")
+
+    def test_captures_without_communication(self):
+        for mode in ("all", "communication_time", "communication_matrix"):
+            self.check("text_level0", mode, "communication_group.json", "cluster_step_trace_time.csv")
+
+    def test_lines_of_ranks_in_another_order(self):
+        """The reference's eight ranks come as its file system lists them: lines are equal, and so is what stands inside a group."""
+        self.check_lines("cluster_step_trace_time.csv")
+        self.check_objects("cluster_communication.json")
+
+    def output(self, file):
+        out = self.scratch / "lines"
+        if not out.is_dir():
+            self.run_program("cluster", "-m", "all", "--compat", "-d", INPUTS["synthtext_level1"], "-o", out, "--no-cache")
+        return (out / "cluster_analysis_output" / file).read_bytes()
+
+    def check_lines(self, file):
+        expected = (GOLDEN / "synthtext_level1" / "all" / "cluster_analysis_output" / file).read_bytes()
+        self.assertEqual(sorted(self.output(file).splitlines(True)), sorted(expected.splitlines(True)))
+
+    def check_objects(self, file):
+        expected = json.loads((GOLDEN / "synthtext_level1" / "all" / "cluster_analysis_output" / file).read_text())
+        found = json.loads(self.output(file))
+        self.assertEqual(found.keys(), expected.keys())
+        for members, steps in expected.items():
+            self.assertEqual(list(found[members]), list(steps), members)
+            for step, operations in steps.items():
+                if len(operations) > 3:  # a send and its receive stand in the order of their ranks
+                    self.assertEqual(list(found[members][step]), list(operations), (members, step))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/json.h"
 #include "base/number.h"
@@ -103,6 +104,27 @@ std::optional<int64_t> SizeOf(JsonValue args, std::string_view key, std::string&
   return *size == 0 ? 1 : *size;
 }
 
+// "tp-cp-dp-pp" -> its words.
+std::vector<std::string_view> SplitOrder(std::string_view order) {
+  std::vector<std::string_view> words;
+  for (size_t begin = 0; begin <= order.size();) {
+    const size_t end = std::min(order.find('-', begin), order.size());
+    words.push_back(order.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+// Whether each dimension that divides the job is named once, and nothing unknown is.
+bool IsOrder(std::string_view order, const ParallelLayout& layout) {
+  std::map<std::string_view, int64_t> sizes = {
+      {"tp", layout.tp}, {"cp", layout.cp}, {"dp", layout.dp}, {"pp", layout.pp}, {"ep", 1}};
+  for (const std::string_view word : SplitOrder(order)) {
+    if (sizes.erase(word) == 0) return false;
+  }
+  return std::all_of(sizes.begin(), sizes.end(), [](const auto& left) { return left.second == 1; });
+}
+
 }  // namespace
 
 RankFacts DescribeRank(const TraceStore& rank) {
@@ -161,17 +183,30 @@ std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
                           layout.cp, layout.ep);
     return std::nullopt;
   }
+  if (const auto order = document->root()["order"].AsString(); order && !order->empty()) {
+    if (!IsOrder(*order, layout)) {
+      problem = fmt::format(
+          "distributed_args: order is '{}', something like tp-cp-ep-dp-pp was expected", *order);
+      return std::nullopt;
+    }
+    layout.order = *order;
+  }
   return layout;
 }
 
 Coordinates CoordinatesOf(const ParallelLayout& layout, int64_t rank) {
   Coordinates at;
-  at.tp = rank % layout.tp;
-  rank /= layout.tp;
-  at.cp = rank % layout.cp;
-  rank /= layout.cp;
-  at.dp = rank % layout.dp;
-  at.pp = rank / layout.dp;
+  const std::tuple<std::string_view, int64_t, int64_t*> dimensions[] = {{"tp", layout.tp, &at.tp},
+                                                                        {"cp", layout.cp, &at.cp},
+                                                                        {"dp", layout.dp, &at.dp},
+                                                                        {"pp", layout.pp, &at.pp}};
+  for (const std::string_view name : SplitOrder(layout.order)) {
+    for (const auto& [dimension, size, index] : dimensions) {
+      if (dimension != name) continue;
+      *index = rank % size;
+      rank /= size;
+    }
+  }
   at.ep = (at.dp * layout.cp + at.cp) % layout.ep;
   return at;
 }

@@ -59,13 +59,16 @@ struct ParallelLayout {
   int64_t dp = 1;
   int64_t pp = 1;
   int64_t ep = 1;
+  // Dimensions from the one whose index grows fastest, as the key `order` of distributed_args has
+  // them ("tp-cp-ep-dp-pp"; ep is part of dp and does not count).
+  std::string order = "tp-cp-dp-pp";
 };
 // Nothing if the text is no object, a size is no positive integer, or the sizes do not fit
 // together; `problem` then says why. Nothing, and no problem, if it has no parallel size at all.
 std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
                                           std::string& problem);
 
-// Where a rank stands in each dimension, in the order tp-cp-dp-pp.
+// Where a rank stands in each dimension.
 struct Coordinates {
   int64_t tp = 0;
   int64_t cp = 0;

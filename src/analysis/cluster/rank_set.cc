@@ -7,7 +7,7 @@
 namespace steplens::analysis::cluster {
 
 RankSet::RankSet(std::vector<int64_t> ranks) {
-  std::sort(ranks.begin(), ranks.end());
+  if (!std::is_sorted(ranks.begin(), ranks.end())) std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   for (const int64_t rank : ranks) {
     if (!runs_.empty()) {
@@ -48,6 +48,18 @@ std::string RankSet::ToText(std::string_view separator) const {
   const std::vector<int64_t> all = ranks();
   const bool is_python_single = all.size() == 1 && separator != ",";
   return fmt::format("({}{})", fmt::join(all, separator), is_python_single ? "," : "");
+}
+
+std::string RankSet::ToShortText() const {
+  std::string text;
+  for (const Run& run : runs_) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(run.first);
+    if (run.count == 1) continue;
+    text += fmt::format("-{}", run.first + run.stride * (run.count - 1));
+    if (run.stride != 1) text += fmt::format(":{}", run.stride);
+  }
+  return text;
 }
 
 }  // namespace steplens::analysis::cluster

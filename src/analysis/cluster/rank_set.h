@@ -24,6 +24,9 @@ class RankSet {
   // "(3)" with ",".
   std::string ToText(std::string_view separator) const;
 
+  // "0-3,8" or, for runs that leave out ranks, "0-12:4": every fourth from 0 to 12.
+  std::string ToShortText() const;
+
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(runs_);

@@ -28,8 +28,18 @@ class Recipe {
  public:
   virtual ~Recipe() = default;
   virtual std::string Map(const store::TraceStore& rank, const RankFacts& facts) const = 0;
+  // The text that a rank of text captures adds to the recipe's files, from its part: worked out
+  // where the rank is mapped, so that nothing but putting texts together is left for the root. Like
+  // Map in all else. Nothing by default, and without it the files are the same.
+  virtual std::string Render(const RankFacts& facts, std::string_view part) const {
+    static_cast<void>(facts);
+    static_cast<void>(part);
+    return {};
+  }
   // False if the bytes are not a part of this recipe.
   virtual bool Add(const RankFacts& facts, std::string_view part) = 0;
+  // What Render gave for the rank added last.
+  virtual void AddRendered(std::string_view text) { static_cast<void>(text); }
   virtual Result<Answer> Finish(Form form) = 0;
   // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.
   // The captures are gone afterwards.

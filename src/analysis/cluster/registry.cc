@@ -1,5 +1,6 @@
 #include "analysis/cluster/registry.h"
 
+#include "analysis/cluster/recipes/op_duration.h"
 #include "analysis/cluster/recipes/recipes.h"
 
 namespace steplens::analysis::cluster {
@@ -32,6 +33,7 @@ const std::vector<RecipeSpec>& Recipes() {
       P2PPairingRecipe(),
       PpChartRecipe(),
       Mstx2CommopRecipe(),
+      OpDurationRecipe(),
   };
   return kRecipes;
 }

@@ -67,6 +67,14 @@ struct HeatMap {
   std::vector<std::string> rows;
   std::vector<std::string> columns;
   std::vector<double> values;  // row by row, rows.size() * columns.size()
+
+  // Where most cells are empty: those that are not, by row and then column, instead of `values`.
+  struct Cell {
+    size_t row = 0;
+    size_t column = 0;
+    double value = 0;
+  };
+  std::vector<Cell> cells{};
 };
 
 struct Chart {

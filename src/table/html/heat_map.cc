@@ -58,33 +58,40 @@ struct Cells {
   double ShareOf(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
 };
 
-// The mean of a square of cells, without gaps; NaN if there are gaps only.
-double MeanOfSquare(const HeatMap& chart, size_t first_row, size_t first_column, size_t side) {
-  double mean = std::numeric_limits<double>::quiet_NaN();
-  size_t count = 0;
-  const size_t row_end = std::min(first_row + side, chart.rows.size());
-  const size_t column_end = std::min(first_column + side, chart.columns.size());
-  for (size_t row = first_row; row < row_end; ++row) {
-    for (size_t column = first_column; column < column_end; ++column) {
-      const double value = DrawableAt(chart.values, row * chart.columns.size() + column);
-      if (std::isnan(value)) continue;
-      ++count;
-      mean = count == 1 ? value : mean + (value - mean) / static_cast<double>(count);
-    }
+// The means of squares of cells, without gaps; NaN where there are gaps only.
+class SquareMeans {
+ public:
+  SquareMeans(const Cells& cells, size_t side)
+      : columns_(cells.columns.size()),
+        side_(side),
+        means_(cells.rows.size() * cells.columns.size(), std::numeric_limits<double>::quiet_NaN()),
+        counts_(means_.size()) {}
+
+  void Add(size_t row, size_t column, double value) {
+    const size_t square = row / side_ * columns_ + column / side_;
+    if (!std::isfinite(value) || square >= means_.size()) return;
+    double& mean = means_[square];
+    const size_t count = ++counts_[square];
+    mean = count == 1 ? value : mean + (value - mean) / static_cast<double>(count);
   }
-  return mean;
-}
+  std::vector<double> Take() { return std::move(means_); }
+
+ private:
+  size_t columns_;
+  size_t side_;
+  std::vector<double> means_;
+  std::vector<size_t> counts_;
+};
 
 Cells Condense(const HeatMap& chart, size_t group_size) {
   Cells cells;
   cells.rows = CondenseKeys(chart.rows, group_size);
   cells.columns = CondenseKeys(chart.columns, group_size);
-  for (size_t row = 0; row < cells.rows.size(); ++row) {
-    for (size_t column = 0; column < cells.columns.size(); ++column) {
-      cells.values.push_back(
-          MeanOfSquare(chart, row * group_size, column * group_size, group_size));
-    }
-  }
+  SquareMeans means(cells, group_size);
+  for (size_t i = 0; i < chart.values.size(); ++i)
+    means.Add(i / chart.columns.size(), i % chart.columns.size(), DrawableAt(chart.values, i));
+  for (const HeatMap::Cell& cell : chart.cells) means.Add(cell.row, cell.column, cell.value);
+  cells.values = means.Take();
   bool is_first = true;
   for (const double value : cells.values) {
     if (std::isnan(value)) continue;

@@ -217,6 +217,18 @@ TEST(DrawChart, ColoursCellsFromLowToHigh) {
   EXPECT_THAT(svg, HasSubstr(R"(color="#fde725")"));
 }
 
+TEST(DrawChart, DrawsAHeatMapOfFewCellsAsOneThatIsFull) {
+  HeatMap full;
+  full.rows = full.columns = {"0", "1", "2"};
+  full.values.assign(9, std::numeric_limits<double>::quiet_NaN());
+  full.values[1] = 5;
+  full.values[6] = 2;
+  HeatMap sparse = full;
+  sparse.values.clear();
+  sparse.cells = {{0, 1, 5}, {2, 0, 2}, {7, 7, 1}};  // what lies outside is left out
+  EXPECT_EQ(DrawChart({{}, sparse}), DrawChart({{}, full}));
+}
+
 TEST(DrawChart, MeansTheSquaresOfALargeHeatMap) {
   HeatMap chart;
   chart.rows = Keys(128);

@@ -74,38 +74,45 @@ bool IsP2pName(std::string_view op_name) {
 }
 
 std::vector<GroupUse> UsedGroups(const TraceStore& rank) {
-  std::set<std::pair<StringId, bool>> used;
+  std::set<std::pair<StringId, bool>> known;
+  std::vector<std::pair<StringId, bool>> used;
+  const auto use = [&](StringId group, bool is_p2p) {
+    if (known.emplace(group, is_p2p).second) used.emplace_back(group, is_p2p);
+  };
   const store::CommTimeTable& times = rank.comm_times;
   for (size_t i = 0; i < times.size(); ++i) {
     const std::string_view kind = rank.Text(times.kind[i]);
     const std::string_view op = rank.Text(times.op_name[i]);
     if (op.starts_with("Total")) continue;
-    used.emplace(times.group_name[i], kind.empty() ? IsP2pName(op) : kind == "p2p");
+    use(times.group_name[i], kind.empty() ? IsP2pName(op) : kind == "p2p");
   }
   if (times.size() == 0) {
     for (size_t i = 0; i < rank.comm_ops.size(); ++i) {
-      used.emplace(rank.comm_ops.group_name[i], IsP2pName(rank.Text(rank.comm_ops.name[i])));
+      use(rank.comm_ops.group_name[i], IsP2pName(rank.Text(rank.comm_ops.name[i])));
     }
   }
   std::vector<GroupUse> out;
   for (const auto& [group, is_p2p] : used) out.push_back({GroupName(rank.Text(group)), is_p2p});
-  std::sort(out.begin(), out.end());
   return out;
 }
 
 void GroupBook::Add(const RankFacts& facts, const std::vector<GroupUse>& used) {
   is_current_ = false;
   for (const GroupFact& fact : facts.groups) facts_.try_emplace(GroupName(fact.id), fact);
-  for (const GroupUse& use : used) seen_[use].push_back(facts.rank);
+  for (const GroupUse& use : used) {
+    Seen& seen = seen_.try_emplace(use, Seen{seen_.size(), {}}).first->second;
+    seen.ranks.push_back(facts.rank);
+  }
 }
 
 const std::vector<GroupBook::Group>& GroupBook::groups() const {
   if (is_current_) return groups_;
   groups_.clear();
-  for (const auto& [use, ranks] : seen_) {
+  for (const auto& [use, seen] : seen_) {
     Group group;
     group.use = use;
-    group.seen = RankSet(ranks);
+    group.sight = seen.sight;
+    group.seen = RankSet(seen.ranks);
     const GroupFact* fact = FindFact(use.name);
     if (fact != nullptr) {
       group.id = fact->id;

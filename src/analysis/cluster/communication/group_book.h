@@ -27,7 +27,8 @@ struct GroupUse {
   }
 };
 
-// The groups in a rank's communication results or, where there are none, in its timeline.
+// The groups in a rank's communication results or, where there are none, in its timeline; in the
+// order of first sight.
 std::vector<GroupUse> UsedGroups(const store::TraceStore& rank);
 
 // All communication groups of the job, collected rank by rank.
@@ -39,6 +40,7 @@ class GroupBook {
     std::string pg_name;  // empty without metadata
     RankSet seen;         // captured ranks that used it
     RankSet members;      // of the metadata, else `seen`
+    size_t sight = 0;     // its place in the order of first sight
   };
 
   void Add(const RankFacts& facts, const std::vector<GroupUse>& used);
@@ -50,8 +52,12 @@ class GroupBook {
   const GroupFact* FindFact(const std::string& group_name) const;
 
  private:
-  std::map<std::string, GroupFact> facts_;         // by group name
-  std::map<GroupUse, std::vector<int64_t>> seen_;  // ascending
+  std::map<std::string, GroupFact> facts_;  // by group name
+  struct Seen {
+    size_t sight = 0;
+    std::vector<int64_t> ranks;  // ascending
+  };
+  std::map<GroupUse, Seen> seen_;
   mutable std::vector<Group> groups_;
   mutable bool is_current_ = false;
 };

@@ -3,16 +3,24 @@
 #include <cmath>
 #include <string>
 
-#include "base/number.h"
+#include "table/python_double.h"
 
 namespace steplens::analysis::cluster {
 
-// A number as Python's json writes a float: "2.0", "0.25", "1e-05"; NaN (not known) is 0.
+// A number as Python's json writes a float: "2.0", "0.25", "1e-05", "100000.0"; what is not finite
+// (not known) is "0".
+inline void AppendJsonFloat(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += '0';
+    return;
+  }
+  table::AppendPythonDouble(out, value);
+}
+
 inline std::string JsonFloat(double value) {
-  if (!std::isfinite(value)) return "0";
-  std::string text = FormatDouble(value);
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
+  std::string out;
+  AppendJsonFloat(out, value);
+  return out;
 }
 
 // Half to even at the fourth decimal, as Python's round has it.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/group_name.h"
@@ -107,18 +108,29 @@ class CommunicationGroupMap : public RecipeOf<Part> {
     return table;
   }
 
+  // By type, then by name or, as the reference has it, by first sight.
+  std::vector<GroupBook::Group> GroupsInOrder() const {
+    std::vector<GroupBook::Group> groups = book_.groups();
+    if (!options_.compat) return groups;
+    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.use.is_p2p, a.sight) < std::tie(b.use.is_p2p, b.sight);
+    });
+    return groups;
+  }
+
   std::string ToJson() const {
+    const std::vector<GroupBook::Group> groups = GroupsInOrder();
     JsonWriter json;
     json.BeginObject();
     for (const bool is_p2p : {false, true}) {
       json.Key(is_p2p ? "p2p" : "collective").BeginArray();
-      for (const GroupBook::Group& group : book_.groups()) {
+      for (const GroupBook::Group& group : groups) {
         if (group.use.is_p2p == is_p2p) WriteRanks(json, group.seen);
       }
       json.EndArray();
     }
     json.Key("comm_group_parallel_info").BeginArray();
-    for (const GroupBook::Group& group : book_.groups()) {
+    for (const GroupBook::Group& group : groups) {
       json.BeginObject().Key("type").String(TypeName(group.use)).Key("rank_set");
       WriteRanks(json, group.members);
       json.Key("group_name").String(group.use.name).Key("group_id").String(group.id);

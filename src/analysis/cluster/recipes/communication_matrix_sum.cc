@@ -1,24 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
-#include <span>
 #include <tuple>
 
 #include "analysis/cluster/communication/communication_part.h"
 #include "analysis/cluster/communication/group_book.h"
-#include "analysis/cluster/communication/json_number.h"
 #include "analysis/cluster/communication/link_part.h"
+#include "analysis/cluster/communication/link_texts.h"
+#include "analysis/cluster/communication/operation_texts.h"
 #include "analysis/cluster/recipes/recipes.h"
-#include "base/json_writer.h"
 
 namespace steplens::analysis::cluster {
 namespace {
 
 using table::CellType;
-
-constexpr std::string_view kTotal = "Total Op Info";
 
 // One end of a link: a global rank, or a rank of the group whose global number nobody knows.
 struct End {
@@ -68,7 +67,40 @@ class Numbering {
   std::vector<T> values_;
 };
 
-class CommunicationMatrixSum : public RecipeOf<LinkPart> {
+// Sums of a rank's links in one group.
+struct GroupSum {
+  std::string step;
+  std::string group;
+  std::string transport;
+  LinkSum sum;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(step, group, transport, sum);
+  }
+};
+
+// The links stay bytes until they are asked for: texts that were rendered beside them may be all
+// that the answer needs.
+struct Part {
+  std::vector<GroupUse> used;
+  std::vector<GroupSum> sums;
+  bool has_links = false;
+  std::string rows;  // a LinkPart
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(used, sums, has_links, rows);
+  }
+};
+
+struct RankPart {
+  int64_t rank = 0;
+  Part part;
+  std::optional<LinkTexts> texts;
+};
+
+class CommunicationMatrixSum : public RecipeOf<Part> {
  public:
   explicit CommunicationMatrixSum(const Options& options)
       : options_(options),
@@ -76,18 +108,35 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
     texts_("");
   }
 
+  std::string Render(const RankFacts& facts, std::string_view part) const override {
+    if (options_.compat) return {};  // knows the ends of links only when all ranks were seen
+    const std::optional<Part> read = FromBytes<Part>(part);
+    if (!read || !read->has_links) return {};
+    const std::optional<LinkPart> rows = FromBytes<LinkPart>(read->rows);
+    const std::optional<LinkTexts> texts = rows ? RenderLinks(facts, *rows) : std::nullopt;
+    return texts ? ToBytes(*texts) : std::string();
+  }
+  void AddRendered(std::string_view text) override {
+    ranks_.back().texts = FromBytes<LinkTexts>(text);
+  }
+
   Result<Answer> Finish(Form form) override {
     Answer answer;
-    MergeLinks();
-    MapEnds();
-    if (form != Form::kTables && (!links_.empty() || !operations_without_links_.empty())) {
-      answer.files.push_back({"cluster_communication_matrix.json",
-                              [this](const ResultFile::Sink& sink) { return WriteJson(sink); }});
+    const bool is_rendered = form == Form::kFiles && TakeTexts();
+    if (!is_rendered) FoldLinks();
+    const bool has_operations =
+        is_rendered ? !file_.empty() : !links_.empty() || !operations_without_links_.empty();
+    if (form != Form::kTables && has_operations) {
+      answer.files.push_back(
+          {"cluster_communication_matrix.json", [this, is_rendered](const ResultFile::Sink& sink) {
+             if (!is_rendered) RenderFolded();
+             return file_.Write(book_, options_.compat, sink);
+           }});
     }
     const bool has_file = !answer.files.empty();
     if ((!links_.empty() || !options_.compat) && !(has_file && form == Form::kFiles))
       answer.tables.push_back({Matrix(), "cluster_communication_matrix.csv"});
-    if (!rank_totals_.empty())
+    if (has_sums_)
       answer.tables.push_back({RankTotals(), "cluster_communication_matrix_by_rank.csv"});
     if (unmapped_ > 0) {
       answer.notes.push_back(fmt::format(
@@ -95,7 +144,7 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
           unmapped_ == 1 ? " has" : "s have",
           keeps_unmapped_ ? "its rank inside the group is shown" : "they are left out"));
     }
-    if (!rank_totals_.empty()) {
+    if (has_sums_) {
       answer.notes.push_back(
           "groups of more than 64 ranks show sums by rank and their slowest links; --full_matrix "
           "shows every link");
@@ -110,13 +159,49 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
   }
 
  protected:
-  LinkPart MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
+  Part MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
     const bool all_links = options_.compat || !options_.Value("full_matrix").empty();
-    return ReadLinks(rank, facts, options_, all_links);
+    LinkPart rows = ReadLinks(rank, facts, options_, all_links);
+    Part part;
+    part.used = std::move(rows.used);
+    for (const LinkSum& sum : rows.sums) {
+      part.sums.push_back(
+          {rows.Text(sum.step), rows.Text(sum.group), rows.Text(sum.transport), sum});
+    }
+    rows.sums.clear();
+    part.has_links = !rows.links.empty();
+    part.rows = ToBytes(rows);
+    return part;
   }
 
-  void AddRank(const RankFacts& facts, LinkPart part) override {
+  void AddRank(const RankFacts& facts, Part part) override {
     book_.Add(facts, part.used);
+    has_sums_ |= !part.sums.empty();
+    ranks_.push_back({facts.rank, std::move(part), std::nullopt});
+  }
+
+ private:
+  // Whether every rank's links are there as text, and put together.
+  bool TakeTexts() {
+    std::vector<const LinkTexts*> texts;
+    for (const RankPart& rank : ranks_) {
+      if (rank.part.has_links && !rank.texts) return false;
+      if (rank.texts) texts.push_back(&*rank.texts);
+    }
+    if (AddLinkTexts(texts, file_)) return true;
+    file_ = OperationTexts();
+    return false;
+  }
+
+  void FoldLinks() {
+    for (const RankPart& rank : ranks_) {
+      if (const auto rows = FromBytes<LinkPart>(rank.part.rows)) AddLinks(rank.rank, *rows);
+    }
+    MergeLinks();
+    MapEnds();
+  }
+
+  void AddLinks(int64_t rank, const LinkPart& part) {
     std::vector<uint32_t> numbers;
     for (const std::string& text : part.texts) numbers.push_back(texts_(text));
     const auto number = [&](uint32_t id) { return numbers[id < numbers.size() ? id : 0]; };
@@ -132,17 +217,19 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
       link.size_mb = row.size_mb;
       link.time_ms = row.time_ms;
       links_.push_back(link);
-      if (row.src == row.dst) self_links_[part.Text(row.group)].try_emplace(row.src, facts.rank);
-    }
-    for (const LinkSum& sum : part.sums) {
-      rank_totals_.emplace_back(facts.rank, part.Text(sum.step), part.Text(sum.group),
-                                part.Text(sum.transport), sum);
+      if (row.src == row.dst) self_links_[part.Text(row.group)].try_emplace(row.src, rank);
     }
   }
 
- private:
-  // One link of an operation is reported by several ranks: sums, and the first one's names.
+  // One link of an operation is reported by several ranks: sums, and the first one's names. In the
+  // order of operations and ends or, as the reference has it, of first sight.
   void MergeLinks() {
+    if (options_.compat) {
+      links_ = SumBySight(links_, [](const Link& link) {
+        return std::tuple(link.operation(), link.src, link.dst);
+      });
+      return;
+    }
     std::stable_sort(links_.begin(), links_.end(), [&](const Link& a, const Link& b) {
       return std::tuple(a.operation(), a.src, a.dst) < std::tuple(b.operation(), b.src, b.dst);
     });
@@ -157,6 +244,22 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
       }
     }
     links_.resize(kept);
+  }
+
+  // Sums of links with equal keys, in the order of first sight.
+  template <typename KeyOf>
+  static std::vector<Link> SumBySight(const std::vector<Link>& links, const KeyOf& key_of) {
+    std::map<decltype(key_of(links.front())), size_t> places;
+    std::vector<Link> out;
+    for (const Link& link : links) {
+      const auto [place, is_new] = places.try_emplace(key_of(link), out.size());
+      if (is_new) {
+        out.push_back(link);
+      } else {
+        out[place->second].Add(link);
+      }
+    }
+    return out;
   }
 
   // Local ranks as global ones: by the metadata, else by the links that ranks have with themselves.
@@ -195,17 +298,11 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
     for (const Link& link : links_) operations_without_links_.erase(link.operation());
   }
 
-  static bool IsTotal(std::string_view op) {
-    return op.find("top") == op.npos && op.find("middle") == op.npos &&
-           op.find("bottom") == op.npos;
-  }
-
   // The sums of each (group, step) over its totals, by ends.
   std::vector<Link> Totals() const {
     std::vector<Link> totals;
     std::vector<bool> is_total(texts_.size());
-    for (uint32_t i = 0; i < texts_.size(); ++i)
-      is_total[i] = IsTotal(texts_[i]) && !texts_[i].empty();
+    for (uint32_t i = 0; i < texts_.size(); ++i) is_total[i] = IsTotalOperation(texts_[i]);
     for (const Link& link : links_) {
       if (!is_total[link.op]) continue;
       totals.push_back(link);
@@ -214,6 +311,7 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
     const auto key = [](const Link& link) {
       return std::tuple(link.group, link.step, link.ends());
     };
+    if (options_.compat) return SumBySight(totals, key);
     std::stable_sort(totals.begin(), totals.end(),
                      [&](const Link& a, const Link& b) { return key(a) < key(b); });
     size_t kept = 0;
@@ -239,7 +337,7 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
       table.AddColumn(name, CellType::kDouble);
     if (!options_.compat) table.AddColumn("mapped", CellType::kInt);
     for (const Link& link : links_) AppendRow(table, texts_[link.op], link);
-    for (const Link& link : Totals()) AppendRow(table, kTotal, link);
+    for (const Link& link : Totals()) AppendRow(table, kTotalOperation, link);
     return table;
   }
 
@@ -266,98 +364,44 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
     table.AddColumn("links", CellType::kInt);
     for (const char* name : {"transit_size", "transit_time", "bandwidth", "min_bandwidth"})
       table.AddColumn(name, CellType::kDouble);
-    for (const auto& [rank, step, group, transport, sum] : rank_totals_) {
-      table.AppendText(0, step);
-      table.AppendText(1, group);
-      table.AppendInt(2, rank);
-      table.AppendText(3, transport);
-      table.AppendInt(4, sum.links);
-      table.AppendDouble(5, sum.size_mb);
-      table.AppendDouble(6, sum.time_ms);
-      table.AppendDouble(7, sum.time_ms > 0 ? sum.size_mb / sum.time_ms : 0);
-      table.AppendDouble(8, sum.min_gbps);
+    for (const RankPart& rank : ranks_) {
+      for (const auto& [step, group, transport, sum] : rank.part.sums) {
+        table.AppendText(0, step);
+        table.AppendText(1, group);
+        table.AppendInt(2, rank.rank);
+        table.AppendText(3, transport);
+        table.AppendInt(4, sum.links);
+        table.AppendDouble(5, sum.size_mb);
+        table.AppendDouble(6, sum.time_ms);
+        table.AppendDouble(7, sum.time_ms > 0 ? sum.size_mb / sum.time_ms : 0);
+        table.AppendDouble(8, sum.min_gbps);
+      }
     }
     return table;
   }
 
-  // Links of one operation, or of the totals of a group and step.
-  struct Operation {
-    uint32_t group = 0;
-    uint32_t step = 0;
-    std::string key;  // "allreduce-top1@group"
-    std::span<const Link> links;
-  };
-
-  // Splits sorted links into operations; `op` names totals.
-  void AddOperations(std::span<const Link> links, std::string_view op,
-                     std::vector<Operation>& out) const {
-    for (size_t first = 0; first < links.size();) {
-      size_t last = first;
-      while (last < links.size() && links[last].operation() == links[first].operation()) ++last;
-      const Link& link = links[first];
-      const std::string_view name = op.empty() ? std::string_view(texts_[link.op]) : op;
-      out.push_back({link.group, link.step, fmt::format("{}@{}", name, groups_[link.group].name),
-                     links.subspan(first, last - first)});
-      first = last;
-    }
-  }
-
-  // {"(0, 1)": {"step50": {"allreduce-top1@group": {"0-1": {...}}, ..., "Total Op Info@group":
-  // ...}}}
-  Status WriteJson(const ResultFile::Sink& sink) const {
-    const std::vector<Link> totals = Totals();
-    std::vector<Operation> operations;
-    AddOperations(links_, "", operations);
-    for (const auto& [group, step, op] : operations_without_links_) {
-      operations.push_back(
-          {group, step, fmt::format("{}@{}", texts_[op], groups_[group].name), {}});
-    }
-    AddOperations(totals, kTotal, operations);
-    // Members seen -> step -> operations of it.
-    std::map<std::string, std::map<std::string, std::vector<const Operation*>>> sets;
-    for (const Operation& operation : operations) {
-      const GroupBook::Group* group = book_.Find(groups_[operation.group]);
-      const std::string set = group == nullptr ? "()" : group->seen.ToText(", ");
-      sets[set][texts_[operation.step]].push_back(&operation);
-    }
-    SL_RETURN_IF_ERROR(sink("{"));
-    bool is_first_set = true;
-    for (const auto& [set, steps] : sets) {
-      SL_RETURN_IF_ERROR(sink(fmt::format("{}\"{}\": {{", is_first_set ? "" : ", ", set)));
-      is_first_set = false;
-      bool is_first_step = true;
-      for (const auto& [step, of_step] : steps) {
-        JsonWriter key;
-        key.String(step);
-        SL_RETURN_IF_ERROR(sink(fmt::format("{}{}: {{", is_first_step ? "" : ", ", key.text())));
-        is_first_step = false;
-        for (size_t i = 0; i < of_step.size(); ++i)
-          SL_RETURN_IF_ERROR(WriteOperation(sink, *of_step[i], i == 0));
-        SL_RETURN_IF_ERROR(sink("}"));
-      }
-      SL_RETURN_IF_ERROR(sink("}"));
-    }
-    return sink("}");
-  }
-
-  Status WriteOperation(const ResultFile::Sink& sink, const Operation& operation,
-                        bool is_first) const {
-    JsonWriter json;
-    json.BeginObject().Key(operation.key).BeginObject();
-    for (const Link& link : operation.links) {
+  // The folded links as texts of the file.
+  void RenderFolded() {
+    const auto add = [&](const Link& link, bool is_total) {
       const auto [src, dst] = link.ends();
-      json.Key(src.ToText() + "-" + dst.ToText()).BeginObject();
-      json.Key("Transport Type").String(texts_[link.transport]);
-      json.Key("Transit Time(ms)").Raw(JsonFloat(link.time_ms));
-      json.Key("Transit Size(MB)").Raw(JsonFloat(link.size_mb));
-      json.Key("Op Name").String(texts_[link.picked_op]);
-      json.Key("Bandwidth(GB/s)").Raw(JsonFloat(Ratio4(link.size_mb, link.time_ms)));
-      json.EndObject();
+      std::string& text = folded_texts_.emplace_back();
+      AppendLink(text, src.ToText() + "-" + dst.ToText(), texts_[link.transport],
+                 texts_[link.picked_op], link.size_mb, link.time_ms);
+      const GroupUse& use = groups_[link.group];
+      const uint32_t group = file_.Number(use.name);
+      const uint32_t step = file_.Number(texts_[link.step]);
+      if (!is_total) return file_.Add(group, use.is_p2p, step, file_.Number(texts_[link.op]), text);
+      file_.AddTotal(store::kNone, group,
+                     use.is_p2p ? OperationTexts::kP2p : OperationTexts::kCollective, step, text);
+    };
+    file_ = OperationTexts();
+    folded_texts_.clear();
+    for (const auto& [group, step, op] : operations_without_links_) {
+      file_.Add(file_.Number(groups_[group].name), groups_[group].is_p2p,
+                file_.Number(texts_[step]), file_.Number(texts_[op]), {});
     }
-    json.EndObject().EndObject();
-    const std::string_view object = json.text();
-    if (!is_first) SL_RETURN_IF_ERROR(sink(", "));
-    return sink(object.substr(1, object.size() - 2));
+    for (const Link& link : links_) add(link, false);
+    for (const Link& link : Totals()) add(link, true);
   }
 
   Options options_;
@@ -368,7 +412,10 @@ class CommunicationMatrixSum : public RecipeOf<LinkPart> {
   std::vector<Link> links_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> operations_without_links_;
   std::map<std::string, std::map<int64_t, int64_t>> self_links_;  // group -> local -> global
-  std::vector<std::tuple<int64_t, std::string, std::string, std::string, LinkSum>> rank_totals_;
+  std::vector<RankPart> ranks_;
+  bool has_sums_ = false;
+  OperationTexts file_;
+  std::deque<std::string> folded_texts_;  // file_ refers to them
   size_t unmapped_ = 0;
 };
 

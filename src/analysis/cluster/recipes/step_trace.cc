@@ -81,9 +81,10 @@ class StepTrace : public RecipeOf<Part> {
     table::Table rows = Rows(form);
     if (form != Form::kTables && rows.rows() > 0) {
       table::Table csv = CsvOf(rows);
-      answer.files.push_back({"cluster_step_trace_time.csv",
-                              [text = table::ToCsv(csv, {.whole_doubles_with_point = true})](
-                                  const auto& sink) { return sink(text); }});
+      answer.files.push_back(
+          {"cluster_step_trace_time.csv",
+           [text = table::ToCsv(csv, {.python_doubles = true, .crlf = options_.compat})](
+               const auto& sink) { return sink(text); }});
     }
     answer.tables.push_back({std::move(rows), "cluster_step_trace_time.csv"});
     return answer;
@@ -119,6 +120,7 @@ class StepTrace : public RecipeOf<Part> {
     std::string problem;
     layout_ = ParseLayout(distributed_args_, problem);
     if (layout_ && options_.compat && layout_->cp > 1) layout_.reset();
+    if (layout_ && options_.compat) layout_->order = ParallelLayout().order;  // knows no other
     if (!layout_) {
       if (!problem.empty()) answer.notes.push_back(problem + "; the index columns are left out");
       return;

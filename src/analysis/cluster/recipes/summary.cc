@@ -9,9 +9,12 @@
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/summary/findings.h"
 #include "analysis/cluster/summary/late_ranks.h"
+#include "analysis/cluster/summary/robust.h"
 #include "analysis/cluster/summary/slow_links.h"
 #include "analysis/cluster/summary/small_packets.h"
 #include "analysis/cluster/summary/summary_part.h"
+#include "analysis/cluster/summary/summary_tables.h"
+#include "analysis/cluster/summary/wait_pairs.h"
 #include "analysis/cluster/summary/waits.h"
 
 namespace steplens::analysis::cluster {
@@ -27,13 +30,20 @@ class Summary : public RecipeOf<SummaryPart> {
   Result<Answer> Finish(Form) override {
     ShareWaits();
     std::vector<RankLoad> loads = Loads();
-    const std::vector<Finding> findings = Find(loads);
+    const std::vector<LinkTotal> links = Links();
+    const std::vector<Finding> findings = Find(loads, links);
     Answer answer;
     answer.tables.push_back({FindingTable(findings), "cluster_findings.csv"});
-    answer.tables.push_back({ScoreTable(loads), "cluster_rank_scores.csv"});
+    answer.tables.push_back({RankScoreTable(loads), "cluster_rank_scores.csv"});
     answer.tables.push_back({WaitTable(), "cluster_wait_attribution.csv"});
     answer.tables.push_back({Overview(loads), "cluster_overview.csv"});
-    answer.tables.push_back({LinkTable(), "cluster_link_bandwidth.csv"});
+    answer.tables.push_back({LinkBandwidthTable(links), "cluster_link_bandwidth.csv"});
+    answer.tables.push_back(
+        {pairs_.ToTable(steps_of_, kLeastWait * StepTime(loads)), "cluster_wait_pairs.csv"});
+    answer.tables.push_back(
+        {GroupWaitTable(group_waits_, book_, steps_), "cluster_group_wait.csv"});
+    answer.tables.push_back({HostSumTable(loads), "cluster_host_sum.csv"});
+    answer.tables.push_back({ParallelSumTable(loads), "cluster_parallel_sum.csv"});
     return answer;
   }
 
@@ -110,7 +120,10 @@ class Summary : public RecipeOf<SummaryPart> {
 
   void ShareWaits() {
     for (const auto& [key, call] : calls_) {
-      std::map<int64_t, WaitShare>& shares = waits_[DimensionOf(call.group)];
+      const std::string dimension = DimensionOf(call.group);
+      std::map<int64_t, WaitShare>& shares = waits_[dimension];
+      pairs_.AddCall(dimension, call.members);
+      group_waits_.AddCall(call.group, call.members);
       const bool has_waits = std::find(call.recorded_waits_ns.begin(), call.recorded_waits_ns.end(),
                                        kNone) == call.recorded_waits_ns.end();
       if (!IsPartlySeen(call) || !has_waits) {
@@ -152,51 +165,48 @@ class Summary : public RecipeOf<SummaryPart> {
     return loads;
   }
 
+  // Links between ranks whose numbers are known; the texts are those of link_parts_.
   std::vector<LinkTotal> Links() const {
     std::vector<LinkTotal> out;
     for (const auto& [rank, part] : link_parts_) {
+      std::vector<const std::vector<int64_t>*> members(part.texts.size(), nullptr);  // by group
       for (const LinkRow& row : part.links) {
-        const std::string& group = part.Text(row.group);
-        const GroupFact* fact = book_.FindFact(group);
-        const std::vector<int64_t> members =
-            fact == nullptr ? std::vector<int64_t>() : MembersOf(*fact);
+        if (row.group >= members.size()) continue;
+        const std::vector<int64_t>*& of_group = members[row.group];
+        if (of_group == nullptr) of_group = &MembersOf(part.Text(row.group));
         const auto global = [&](int64_t local) {
-          return local >= 0 && local < static_cast<int64_t>(members.size())
-                     ? members[static_cast<size_t>(local)]
+          return local >= 0 && local < static_cast<int64_t>(of_group->size())
+                     ? (*of_group)[static_cast<size_t>(local)]
                      : kNone;
         };
-        LinkTotal link{global(row.src),   global(row.dst), part.Text(row.transport),
-                       part.Text(row.op), row.size_mb,     row.time_ms};
-        if (link.src != kNone && link.dst != kNone) out.push_back(std::move(link));
+        const LinkTotal link{global(row.src),   global(row.dst), part.Text(row.transport),
+                             part.Text(row.op), row.size_mb,     row.time_ms};
+        if (link.src != kNone && link.dst != kNone) out.push_back(link);
       }
     }
     return out;
   }
 
-  // Groups repeat for every row; unpacking them once each is enough.
-  const std::vector<int64_t>& MembersOf(const GroupFact& fact) const {
-    std::vector<int64_t>& members = members_[fact.id];
-    if (members.empty()) members = fact.ranks.ranks();
-    return members;
+  // Groups repeat for every rank; unpacking them once each is enough.
+  const std::vector<int64_t>& MembersOf(const std::string& group) const {
+    const auto [place, is_new] = members_.try_emplace(group);
+    const GroupFact* fact = is_new ? book_.FindFact(group) : nullptr;
+    if (fact != nullptr) place->second = fact->ranks.ranks();
+    return place->second;
   }
 
-  std::vector<Finding> Find(std::vector<RankLoad>& loads) const {
+  std::vector<Finding> Find(std::vector<RankLoad>& loads,
+                            const std::vector<LinkTotal>& links) const {
     std::vector<Finding> out;
-    std::vector<double> step_times;
-    for (const RankLoad& load : loads) step_times.push_back(load.step_ms);
-    std::nth_element(step_times.begin(),
-                     step_times.begin() + static_cast<int64_t>(step_times.size() / 2),
-                     step_times.end());
-    const double step_ms = step_times.empty() ? 0 : step_times[step_times.size() / 2];
+    const double step_ms = StepTime(loads);
     const std::vector<SmallPackets> small = FindSmallPackets(packets_, steps_);
-    const std::vector<SlowLink> slow = FindSlowLinks(Links(), steps_);
+    const std::vector<SlowLink> slow = FindSlowLinks(links, steps_);
     for (const SmallPackets& found : small) out.push_back(WordFinding(found));
-    // A rank whose packets are small has slow links because of them.
-    std::set<int64_t> explained;
-    for (const SmallPackets& found : small)
-      explained.insert(found.ranks.begin(), found.ranks.end());
     for (const SlowLink& link : slow) {
-      if (explained.contains(link.src)) continue;
+      if (std::any_of(small.begin(), small.end(),
+                      [&](const SmallPackets& found) { return Explains(found, link); })) {
+        continue;
+      }
       if (step_ms > 0 && link.lost_ms < kMinLinkLoss * step_ms) continue;
       out.push_back(WordFinding(link));
     }
@@ -219,6 +229,13 @@ class Summary : public RecipeOf<SummaryPart> {
     return out;
   }
 
+  // What a step takes on most ranks.
+  static double StepTime(const std::vector<RankLoad>& loads) {
+    std::vector<double> times_ms;
+    for (const RankLoad& load : loads) times_ms.push_back(load.step_ms);
+    return Median(std::move(times_ms));
+  }
+
   // The kind of group in which these ranks keep the others waiting most.
   std::string FeltIn(const std::vector<int64_t>& ranks) const {
     std::string most;
@@ -238,34 +255,6 @@ class Summary : public RecipeOf<SummaryPart> {
     return most;
   }
 
-  // Scores: relative (how much less a rank waits than its peers) and individual (its own
-  // computing).
-  static table::Table ScoreTable(const std::vector<RankLoad>& loads) {
-    table::Table table("ClusterRankScore");
-    table.AddColumn("rank", CellType::kInt);
-    table.AddColumn("host", CellType::kText);
-    for (const char* name : {"tpIndex", "cpIndex", "dpIndex", "ppIndex", "epIndex"})
-      table.AddColumn(name, CellType::kInt);
-    for (const char* name :
-         {"step(ms)", "computing(ms)", "free(ms)", "transit(ms)", "waitSuffered(ms)",
-          "waitCaused(ms)", "relativeScore(ms)", "individualScore(%)"}) {
-      table.AddColumn(name, CellType::kDouble);
-    }
-    for (const RankLoad& load : loads) {
-      table.AppendInt(0, load.rank);
-      table.AppendText(1, load.host);
-      const Coordinates at = load.at.value_or(Coordinates{kNone, kNone, kNone, kNone, kNone});
-      const int64_t indexes[] = {at.tp, at.cp, at.dp, at.pp, at.ep};
-      for (size_t i = 0; i < std::size(indexes); ++i)
-        table.AppendInt(2 + i, load.at ? indexes[i] : table::kNull);
-      const double cells[] = {load.step_ms,    load.computing_ms,   load.free_ms,
-                              load.transit_ms, load.suffered_ms,    load.caused_ms,
-                              load.late_ms,    load.compute_percent};
-      for (size_t i = 0; i < std::size(cells); ++i) table.AppendDouble(7 + i, cells[i]);
-    }
-    return table;
-  }
-
   table::Table WaitTable() const {
     table::Table table("ClusterWaitAttribution");
     table.AddColumn("dimension", CellType::kText);
@@ -280,31 +269,6 @@ class Summary : public RecipeOf<SummaryPart> {
         table.AppendDouble(2, share.suffered_ns / 1e6 / steps);
         table.AppendDouble(3, share.caused_ns / 1e6 / steps);
       }
-    }
-    return table;
-  }
-
-  // Bandwidth between two ranks over all groups and steps; of large groups the slowest links only.
-  table::Table LinkTable() const {
-    std::map<std::tuple<int64_t, int64_t, std::string>, std::pair<double, double>> sums;
-    for (const LinkTotal& link : Links()) {
-      auto& [size_mb, time_ms] = sums[{link.src, link.dst, link.transport}];
-      size_mb += link.size_mb;
-      time_ms += link.time_ms;
-    }
-    table::Table table("ClusterLinkBandwidth");
-    table.AddColumn("srcRank", CellType::kInt);
-    table.AddColumn("dstRank", CellType::kInt);
-    table.AddColumn("transport", CellType::kText);
-    for (const char* name : {"size(MB)", "time(ms)", "bandwidth(GB/s)"})
-      table.AddColumn(name, CellType::kDouble);
-    for (const auto& [key, sum] : sums) {
-      table.AppendInt(0, std::get<0>(key));
-      table.AppendInt(1, std::get<1>(key));
-      table.AppendText(2, std::get<2>(key));
-      table.AppendDouble(3, sum.first);
-      table.AppendDouble(4, sum.second);
-      table.AppendDouble(5, sum.second > 0 ? sum.first / sum.second : 0);
     }
     return table;
   }
@@ -355,6 +319,7 @@ class Summary : public RecipeOf<SummaryPart> {
   }
 
   static constexpr double kMinLinkLoss = 0.001;  // of a step: a slow link that nobody feels
+  static constexpr double kLeastWait = 0.001;    // of a step: below, a pair is left out
 
   Options options_;
   GroupBook book_;
@@ -365,6 +330,8 @@ class Summary : public RecipeOf<SummaryPart> {
   double not_overlapped_ms_ = 0;  // of an average step, summed over ranks
   std::map<std::tuple<std::string, std::string, std::string>, Call> calls_;
   std::map<std::string, std::map<int64_t, WaitShare>> waits_;  // by dimension, then rank
+  WaitPairs pairs_;
+  GroupWaits group_waits_;
   std::vector<PacketTotal> packets_;
   std::vector<std::pair<int64_t, LinkPart>> link_parts_;
   mutable std::map<std::string, std::vector<int64_t>> members_;

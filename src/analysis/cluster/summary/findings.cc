@@ -70,6 +70,11 @@ Finding WordFinding(const LateGroup& late) {
   finding.ranks = ShortList(late.ranks);
   finding.ms_per_step = late.late_ms;
   WordReason(late, finding);
+  if (late.is_hidden) {
+    finding.reason_en += ", hidden behind something slower";
+    finding.reason_zh += "，目前被更慢的部分掩盖";
+  }
+  finding.is_hidden = late.is_hidden;
   return finding;
 }
 
@@ -139,6 +144,7 @@ table::Table FindingTable(const std::vector<Finding>& findings) {
   table.AddColumn("shareOfStep(%)", CellType::kDouble, 1);
   for (const char* name : {"reason", "advice", "subjectZh", "reasonZh", "adviceZh"})
     table.AddColumn(name, CellType::kText);
+  table.AddColumn("hidden", CellType::kInt);
   for (const Finding& finding : findings) {
     table.AppendText(0, finding.kind);
     table.AppendText(1, finding.subject);
@@ -151,6 +157,7 @@ table::Table FindingTable(const std::vector<Finding>& findings) {
     table.AppendText(8, finding.subject_zh);
     table.AppendText(9, finding.reason_zh);
     table.AppendText(10, finding.advice_zh);
+    table.AppendInt(11, finding.is_hidden ? 1 : 0);
   }
   return table;
 }

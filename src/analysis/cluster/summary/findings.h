@@ -19,6 +19,7 @@ struct Finding {
   std::string felt_in;  // the kind of group where the others wait most
   double ms_per_step = 0;
   double share_percent = 0;  // of the step
+  bool is_hidden = false;    // it would cost that if what is slower were mended
   std::string reason_en;
   std::string reason_zh;
   std::string advice_en;

@@ -106,7 +106,7 @@ std::optional<LateGroup> CommonGroup(const Ranks& late, const Ranks& all) {
       const bool matches = common >= kGroupMatch * static_cast<double>(members.size()) &&
                            common >= kGroupMatch * static_cast<double>(late.size());
       if (!matches || (best && best->ranks.size() <= members.size())) continue;
-      best = LateGroup{dimension.name, index, {}, 0, LateReason::kUnknown, 0};
+      best = LateGroup{dimension.name, index, {}, 0, LateReason::kUnknown, 0, false};
       for (const RankLoad* rank : members) best->ranks.push_back(rank->rank);
     }
   }
@@ -134,7 +134,8 @@ std::vector<LateGroup> SlowStages(const std::map<int64_t, Ranks>& stages) {
     const double excess_ms = MedianOf(ranks, &RankLoad::computing_ms) - usual_ms;
     const double step_ms = MedianOf(ranks, &RankLoad::step_ms);
     if (excess_ms <= kStageImbalance * usual_ms || excess_ms <= kMinShareOfStep * step_ms) continue;
-    LateGroup group{"pp", std::to_string(index), {}, excess_ms, LateReason::kComputing, excess_ms};
+    LateGroup group{"pp", std::to_string(index), {}, excess_ms, LateReason::kComputing, excess_ms,
+                    false};
     for (const RankLoad* rank : ranks) group.ranks.push_back(rank->rank);
     out.push_back(std::move(group));
   }
@@ -166,8 +167,88 @@ void DropTheInfected(Ranks& late, std::vector<LateGroup>& alone) {
   }
 }
 
+// A rank that does more of something than its peers, though nobody waits for it yet.
+struct Excess {
+  RankLoad* rank = nullptr;
+  double ms = 0;
+};
+
+// Those of a stage, the largest first.
+std::vector<Excess> ExcessesAmong(const Ranks& peers, double RankLoad::* field) {
+  std::vector<Excess> out;
+  if (peers.size() < 3) return out;  // of two nobody can tell which is usual
+  std::vector<double> values;
+  for (const RankLoad* rank : peers) values.push_back(rank->*field);
+  const double usual_ms = Median(values);
+  const double noise_ms = std::max(kMinShareOfStep * MedianOf(peers, &RankLoad::step_ms),
+                                   kSpreads * RobustSpread(values));
+  for (RankLoad* rank : peers) {
+    if (rank->*field - usual_ms > noise_ms) out.push_back({rank, rank->*field - usual_ms});
+  }
+  return out;
+}
+
+// The group or ranks behind the largest of the excesses, and those about as large.
+std::vector<LateGroup> NameLargest(const std::vector<Excess>& excesses, LateReason reason,
+                                   const Ranks& all) {
+  constexpr double kAlike = 0.6;
+  double largest_ms = 0;
+  for (const Excess& excess : excesses) largest_ms = std::max(largest_ms, excess.ms);
+  Ranks chosen;
+  std::vector<double> sizes_ms;
+  std::vector<LateGroup> out;
+  for (const Excess& excess : excesses) {
+    if (excess.ms < kAlike * largest_ms) continue;
+    chosen.push_back(excess.rank);
+    sizes_ms.push_back(excess.ms);
+    const int64_t rank = excess.rank->rank;
+    out.push_back(
+        {"rank", std::to_string(rank), {rank}, excess.ms, reason, excess.ms, /*is_hidden=*/true});
+  }
+  std::optional<LateGroup> group = CommonGroup(chosen, all);
+  if (!group) return out;
+  group->late_ms = group->excess_ms = Median(sizes_ms);
+  group->reason = reason;
+  group->is_hidden = true;
+  return {*group};
+}
+
+// Leaves out the ranks that were named for this reason.
+void EraseNamed(const std::vector<LateGroup>& named, LateReason reason, Ranks& ranks) {
+  std::set<int64_t> numbers;
+  for (const LateGroup& group : named) {
+    if (group.reason == reason) numbers.insert(group.ranks.begin(), group.ranks.end());
+  }
+  std::erase_if(ranks, [&](const RankLoad* rank) { return numbers.contains(rank->rank); });
+}
+
+// What lies behind the faults that were named: takes their ranks away and looks again, until
+// nothing is left.
+std::vector<LateGroup> FindHidden(const std::vector<LateGroup>& named,
+                                  const std::map<int64_t, Ranks>& stages, const Ranks& all) {
+  std::vector<LateGroup> out;
+  const std::pair<LateReason, double RankLoad::*> reasons[] = {
+      {LateReason::kComputing, &RankLoad::computing_ms}, {LateReason::kHost, &RankLoad::free_ms}};
+  for (const auto& [reason, field] : reasons) {
+    std::map<int64_t, Ranks> rest = stages;
+    for (auto& [stage, peers] : rest) EraseNamed(named, reason, peers);
+    while (true) {
+      std::vector<Excess> excesses;
+      for (const auto& [stage, peers] : rest) {
+        for (const Excess& excess : ExcessesAmong(peers, field)) excesses.push_back(excess);
+      }
+      if (excesses.empty()) break;
+      const std::vector<LateGroup> found = NameLargest(excesses, reason, all);
+      for (auto& [stage, peers] : rest) EraseNamed(found, reason, peers);
+      out.insert(out.end(), found.begin(), found.end());
+    }
+  }
+  return out;
+}
+
 LateGroup RankAlone(const RankLoad& rank) {
-  return {"rank", std::to_string(rank.rank), {rank.rank}, rank.late_ms, LateReason::kUnknown, 0};
+  return {"rank", std::to_string(rank.rank), {rank.rank}, rank.late_ms, LateReason::kUnknown, 0,
+          false};
 }
 
 }  // namespace
@@ -200,8 +281,10 @@ std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks) {
   } else {
     out = std::move(alone);
   }
+  const std::vector<LateGroup> hidden = FindHidden(out, stages, all);
   for (auto& [stage, peers] : stages) peers = Without(peers, late);
   for (LateGroup& stage : SlowStages(stages)) out.push_back(std::move(stage));
+  out.insert(out.end(), hidden.begin(), hidden.end());
   std::stable_sort(out.begin(), out.end(),
                    [](const LateGroup& a, const LateGroup& b) { return a.late_ms > b.late_ms; });
   return out;

@@ -35,13 +35,16 @@ struct LateGroup {
   std::vector<int64_t> ranks;
   double late_ms = 0;  // per step
   LateReason reason = LateReason::kUnknown;
-  double excess_ms = 0;  // of what the reason names, against the peers' median
+  double excess_ms = 0;    // of what the reason names, against the peers' median
+  bool is_hidden = false;  // something later hides it: late_ms is what it would cost without
 };
 
 // In a synchronous job all ranks take the same time for a step, so the one that waits least is the
 // one that all wait for. Ranks are compared with those of their pipeline stage, which do the same
 // work; stages are compared by their computing. Below 2 % of a step, or within the spread of the
-// others, nothing is named. Largest first.
+// others, nothing is named. What is explained is then taken away and the rest looked at again, by
+// what ranks do themselves (computing, launching): a fault behind a larger one makes nobody wait
+// yet. Largest first.
 std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks);
 
 }  // namespace steplens::analysis::cluster

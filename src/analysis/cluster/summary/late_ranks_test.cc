@@ -91,5 +91,44 @@ TEST(Robust, MedianAndSpreadIgnoreAnOutlier) {
   EXPECT_LT(RobustSpread({10, 10.1, 9.9, 10.05, 1000}), 0.2);
 }
 
+TEST(FindLateRanks, NamesWhatALargerFaultHides) {
+  std::vector<RankLoad> ranks = Healthy(16);
+  MakeLate(ranks[5], &RankLoad::computing_ms);
+  ranks[9].computing_ms += 6;  // waits as long as the others: rank 5 is later
+  ranks[12].free_ms += 4;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 3u);
+  EXPECT_EQ(late[0].index, "5");
+  EXPECT_FALSE(late[0].is_hidden);
+  EXPECT_EQ(late[1].index, "9");
+  EXPECT_TRUE(late[1].is_hidden);
+  EXPECT_EQ(late[1].reason, LateReason::kComputing);
+  EXPECT_NEAR(late[1].late_ms, 6, 0.2);
+  EXPECT_EQ(late[2].index, "12");
+  EXPECT_EQ(late[2].reason, LateReason::kHost);
+}
+
+TEST(FindLateRanks, NamesAHiddenGroupOnce) {
+  std::vector<RankLoad> ranks = Healthy(16);
+  MakeLate(ranks[0], &RankLoad::computing_ms);
+  for (size_t i = 8; i < 12; ++i) ranks[i].computing_ms += 6;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 2u);
+  EXPECT_EQ(late[1].dimension, "host");
+  EXPECT_EQ(late[1].index, "node2");
+  EXPECT_EQ(late[1].ranks.size(), 4u);
+}
+
+TEST(FindLateRanks, TellsASlowDeviceThatHasASlowLinkToo) {
+  std::vector<RankLoad> ranks = Healthy(16);
+  MakeLate(ranks[5], &RankLoad::transit_ms);
+  ranks[5].computing_ms += 8;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 2u);
+  EXPECT_EQ(late[0].reason, LateReason::kTransfers);
+  EXPECT_EQ(late[1].index, "5");
+  EXPECT_EQ(late[1].reason, LateReason::kComputing);
+}
+
 }  // namespace
 }  // namespace steplens::analysis::cluster

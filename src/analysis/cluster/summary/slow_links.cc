@@ -21,7 +21,7 @@ struct Judged {
 };
 
 std::vector<Judged> Judge(const std::vector<LinkTotal>& links) {
-  std::map<std::pair<std::string, std::string>, std::vector<const LinkTotal*>> alike;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<const LinkTotal*>> alike;
   for (const LinkTotal& link : links) {
     if (link.src != link.dst && link.transport != "LOCAL" && link.time_ms > 0 && link.size_mb > 0)
       alike[{link.transport, link.op}].push_back(&link);

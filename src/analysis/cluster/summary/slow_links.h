@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace steplens::analysis::cluster {
@@ -10,8 +11,8 @@ namespace steplens::analysis::cluster {
 struct LinkTotal {
   int64_t src = 0;
   int64_t dst = 0;
-  std::string transport;
-  std::string op;  // "allreduce-total"
+  std::string_view transport;  // texts of whoever has the links
+  std::string_view op;         // "allreduce-total"
   double size_mb = 0;
   double time_ms = 0;
   double gbps() const { return time_ms > 0 ? size_mb / time_ms : 0; }

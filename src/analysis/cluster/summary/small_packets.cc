@@ -16,6 +16,12 @@ double ExpectedGbps(const std::string& transport) { return transport == "RDMA" ?
 
 double LargePacketMb(const std::string& transport) { return transport == "RDMA" ? 1 : 16; }
 
+bool Explains(const SmallPackets& small, const SlowLink& link) {
+  const bool is_affected =
+      std::find(small.ranks.begin(), small.ranks.end(), link.src) != small.ranks.end();
+  return is_affected && link.transport == small.transport && link.gbps >= kSlow * small.gbps;
+}
+
 std::vector<SmallPackets> FindSmallPackets(const std::vector<PacketTotal>& totals, size_t steps) {
   std::map<std::string, SmallPackets> by_transport;
   std::map<std::string, PacketTotal> sums;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cluster/summary/slow_links.h"
+
 namespace steplens::analysis::cluster {
 
 // What one rank sent over one transport.
@@ -32,5 +34,8 @@ double LargePacketMb(const std::string& transport);
 // Transports on which ranks spend most of their transfer time in small packets and reach less than
 // 60 % of what the link gives: 18 GB/s inside a host, 12.5 GB/s between hosts.
 std::vector<SmallPackets> FindSmallPackets(const std::vector<PacketTotal>& totals, size_t steps);
+
+// Whether a link is slow because its sender's packets are small: it reaches about what those do.
+bool Explains(const SmallPackets& small, const SlowLink& link);
 
 }  // namespace steplens::analysis::cluster

@@ -1,0 +1,94 @@
+#include "analysis/cluster/summary/wait_pairs.h"
+
+#include <algorithm>
+
+namespace steplens::analysis::cluster {
+namespace {
+
+using table::CellType;
+
+// In the order of arrival: who stayed longest came first.
+std::vector<CallMember> ByArrival(std::span<const CallMember> members) {
+  std::vector<CallMember> order(members.begin(), members.end());
+  std::sort(order.begin(), order.end(), [](const CallMember& a, const CallMember& b) {
+    return std::pair(-a.dur_ns, a.rank) < std::pair(-b.dur_ns, b.rank);
+  });
+  return order;
+}
+
+}  // namespace
+
+void WaitPairs::AddCall(const std::string& dimension, std::span<const CallMember> members) {
+  const std::vector<CallMember> order = ByArrival(members);
+  const size_t n = order.size();
+  if (n < 2) return;
+  const auto [place, is_new] =
+      numbers_.try_emplace(dimension, static_cast<uint32_t>(dimensions_.size()));
+  if (is_new) dimensions_.push_back(dimension);
+  // blame[j] is what each of the first waiters waited for member j, summed over the gaps before j
+  // came; a waiter that itself came at gap i shares only the gaps from there on. The last to come
+  // caused most.
+  std::vector<double> blame(n, 0);
+  for (size_t i = 0; i + 1 < n; ++i) {
+    const auto gap_ns = static_cast<double>(order[i].dur_ns - order[i + 1].dur_ns);
+    blame[i + 1] = blame[i] + gap_ns / static_cast<double>(n - i - 1);
+  }
+  for (size_t j = n > kBlamed ? n - kBlamed : 1; j < n; ++j) {
+    for (size_t i = 0; i < j; ++i) {
+      const double wait_ns = blame[j] - blame[i];
+      if (wait_ns <= 0) break;  // those who came later waited less
+      Sum& sum = sums_[{order[i].rank, order[j].rank, place->second}];
+      sum.wait_ns += wait_ns;
+      ++sum.calls;
+    }
+  }
+}
+
+table::Table WaitPairs::ToTable(const std::map<int64_t, size_t>& steps_of, double least_ms) const {
+  struct Row {
+    Pair pair;
+    double ms = 0;
+    int64_t calls = 0;
+  };
+  std::vector<Row> rows;
+  for (const auto& [pair, sum] : sums_) {
+    const auto steps = steps_of.find(pair.waiting);
+    const double count = steps == steps_of.end() ? 1 : static_cast<double>(steps->second);
+    const double ms = sum.wait_ns / 1e6 / count;
+    if (ms >= least_ms) rows.push_back({pair, ms, sum.calls});
+  }
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto key = [&](const Row& row) {
+      return std::tuple(-row.ms, row.pair.waiting, row.pair.blamed,
+                        std::string_view(dimensions_[row.pair.dimension]));
+    };
+    return key(a) < key(b);
+  });
+  table::Table table("ClusterWaitPairs");
+  table.AddColumn("waitingRank", CellType::kInt);
+  table.AddColumn("blamedRank", CellType::kInt);
+  table.AddColumn("dimension", CellType::kText);
+  table.AddColumn("wait(ms/step)", CellType::kDouble);
+  table.AddColumn("calls", CellType::kInt);
+  for (const Row& row : rows) {
+    table.AppendInt(0, row.pair.waiting);
+    table.AppendInt(1, row.pair.blamed);
+    table.AppendText(2, dimensions_[row.pair.dimension]);
+    table.AppendDouble(3, row.ms);
+    table.AppendInt(4, row.calls);
+  }
+  return table;
+}
+
+void GroupWaits::AddCall(const std::string& group, std::span<const CallMember> members) {
+  if (members.size() < 2) return;
+  Group& entry = groups_[group];
+  ++entry.calls;
+  AttributeWaits(members, entry.shares);
+  int64_t shortest = members.front().dur_ns;
+  for (const CallMember& member : members) shortest = std::min(shortest, member.dur_ns);
+  for (const CallMember& member : members)
+    entry.wait_ns += static_cast<double>(member.dur_ns - shortest);
+}
+
+}  // namespace steplens::analysis::cluster

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/cluster/summary/waits.h"
+#include "table/table.h"
+
+namespace steplens::analysis::cluster {
+
+// Who made whom wait, in which kind of group. The waiting is divided as AttributeWaits does it; of
+// each call only the ranks that caused most of it are blamed, so that the pairs of a job grow with
+// its ranks and not with their square.
+class WaitPairs {
+ public:
+  static constexpr size_t kBlamed = 8;  // in a call
+
+  // One call of a group of kind `dimension`, members in any order.
+  void AddCall(const std::string& dimension, std::span<const CallMember> members);
+
+  // ClusterWaitPairs, the longest waits first: waiting rank, blamed rank, kind of group, ms per
+  // step, calls. `steps_of` has the steps of each rank; waits below `least_ms` a step are left out.
+  table::Table ToTable(const std::map<int64_t, size_t>& steps_of, double least_ms) const;
+
+ private:
+  struct Pair {
+    int64_t waiting = 0;
+    int64_t blamed = 0;
+    uint32_t dimension = 0;
+    bool operator==(const Pair&) const = default;
+  };
+  struct PairHash {
+    size_t operator()(const Pair& pair) const {
+      uint64_t hash = static_cast<uint64_t>(pair.waiting) * 0x9E3779B97F4A7C15u;
+      hash = (hash ^ static_cast<uint64_t>(pair.blamed)) * 0xC2B2AE3D27D4EB4Fu;
+      return static_cast<size_t>((hash ^ pair.dimension) * 0x165667B19E3779F9u >> 7);
+    }
+  };
+  struct Sum {
+    double wait_ns = 0;
+    int64_t calls = 0;
+  };
+  std::vector<std::string> dimensions_;
+  std::map<std::string, uint32_t> numbers_;
+  std::unordered_map<Pair, Sum, PairHash> sums_;
+};
+
+// The waiting in each communication group, and who caused most of it.
+class GroupWaits {
+ public:
+  void AddCall(const std::string& group, std::span<const CallMember> members);
+
+  struct Group {
+    int64_t calls = 0;
+    double wait_ns = 0;  // of all members together
+    std::map<int64_t, WaitShare> shares;
+  };
+  const std::map<std::string, Group>& groups() const { return groups_; }
+
+ private:
+  std::map<std::string, Group> groups_;
+};
+
+}  // namespace steplens::analysis::cluster

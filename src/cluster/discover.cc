@@ -1,0 +1,110 @@
+#include "cluster/discover.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/archive.h"
+
+namespace steplens::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+using readers::RankSource;
+
+constexpr size_t kFoldersAtOnce = 16;
+
+// A RankSource as bytes.
+struct RankRecord {
+  RankSource rank;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(rank.rank, rank.source, rank.format, rank.level, rank.path);
+    EachOf(archive, rank.files,
+           [&](readers::SourceFile& file) { archive(file.role, file.path, file.size_bytes); });
+    EachOf(archive, rank.ignored, [&](store::InputFile& file) {
+      archive(file.path, file.size_bytes, file.used, file.note);
+    });
+  }
+
+ private:
+  // Both directions: what is there is written, or `count` new ones are read.
+  template <typename Archive, typename List, typename Use>
+  static void EachOf(Archive& archive, List& list, const Use& use) {
+    uint64_t count = list.size();
+    archive(count);
+    constexpr uint64_t kMaxFiles = 1 << 20;
+    list.resize(static_cast<size_t>(std::min(count, kMaxFiles)));
+    for (auto& item : list) use(item);
+  }
+};
+
+struct Found {
+  bool is_whole = true;  // false: something was in the way, and must be said
+  std::vector<RankRecord> ranks;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(is_whole, ranks);
+  }
+};
+
+// The folders in `path` if they are all captures by their names and nothing else is there; in order
+// of name.
+std::vector<std::string> CapturesIn(const std::string& path) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const bool is_capture = (name.ends_with("_ascend_pt") || name.ends_with("_ascend_ms")) &&
+                            !it->is_symlink(error) && it->is_directory(error);
+    if (!is_capture) return {};
+    folders.push_back(it->path().string());
+  }
+  if (error) return {};
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+Found Detect(const std::vector<std::string>& folders) {
+  Found found;
+  Result<readers::Detected> detected = readers::DetectRanks(folders);
+  found.is_whole = detected.ok();
+  if (!detected.ok()) return found;
+  for (RankSource& rank : detected->ranks) found.ranks.push_back({std::move(rank)});
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<RankSource>> DiscoverRanks(Team& team, const std::string& path) {
+  const std::vector<std::string> folders = CapturesIn(path);
+  Found all;
+  all.is_whole = folders.size() > kFoldersAtOnce;
+  if (all.is_whole) {
+    const size_t count = (folders.size() + kFoldersAtOnce - 1) / kFoldersAtOnce;
+    SL_RETURN_IF_ERROR(team.MapInOrder(
+        count,
+        [&](size_t i) {
+          const auto begin = folders.begin() + static_cast<int64_t>(i * kFoldersAtOnce);
+          const size_t size = std::min(kFoldersAtOnce, folders.size() - i * kFoldersAtOnce);
+          return ToBytes(Detect({begin, begin + static_cast<int64_t>(size)}));
+        },
+        [&](size_t, std::string_view bytes) {
+          std::optional<Found> part = FromBytes<Found>(bytes);
+          all.is_whole &= part && part->is_whole;
+          if (!part) return;
+          for (RankRecord& rank : part->ranks) all.ranks.push_back(std::move(rank));
+        }));
+    std::string bytes = team.is_root() && team.members() > 1 ? ToBytes(all) : std::string();
+    SL_RETURN_IF_ERROR(team.Share(bytes));
+    if (!team.is_root()) all = FromBytes<Found>(bytes).value_or(Found{false, {}});
+  }
+  std::vector<RankSource> ranks;
+  for (RankRecord& record : all.ranks) ranks.push_back(std::move(record.rank));
+  if (all.is_whole) return ranks;
+  SL_ASSIGN_OR_RETURN(readers::Detected detected, readers::DetectRanks({path}));
+  return std::move(detected.ranks);
+}
+
+}  // namespace steplens::cluster

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "base/team.h"
+#include "readers/detect.h"
+
+namespace steplens::cluster {
+
+// The captures below `path`, as readers::DetectRanks finds them, in order of path. A folder that
+// holds nothing but captures (<name>_ascend_pt, <name>_ascend_ms) is divided among the team; all
+// members get the same.
+Result<std::vector<readers::RankSource>> DiscoverRanks(Team& team, const std::string& path);
+
+}  // namespace steplens::cluster
