@@ -19,6 +19,8 @@ extern char** environ;
 namespace steplens::cli {
 namespace {
 
+constexpr std::chrono::milliseconds kPatience{2000};
+
 bool HasDisplay() {
   const char* x11 = std::getenv("DISPLAY");
   const char* wayland = std::getenv("WAYLAND_DISPLAY");
@@ -79,10 +81,31 @@ Result<server::HttpOptions> HttpOptionsOf(const Arguments& arguments) {
   return options;
 }
 
-// Until Ctrl-C or a polite kill.
-void WaitForCancel() {
+// Until Ctrl-C or a polite kill, or until it turns out that there is nothing to show: `data` may be
+// null.
+Status WaitForCancel(const server::Dataset* data) {
   signal(SIGTERM, [](int) { RequestCancel(); });
-  while (!IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  constexpr std::chrono::milliseconds kTick{50};
+  while (!IsCancelled()) {
+    if (data == nullptr) {
+      std::this_thread::sleep_for(kTick);
+    } else if (const std::optional<Status> found = data->WaitDetected(kTick)) {
+      SL_RETURN_IF_ERROR(*found);
+      data = nullptr;
+    }
+  }
+  return {};
+}
+
+// All folders that --root names: the option may be repeated, and one may name several.
+Result<std::vector<std::string>> RootsOf(const Arguments& arguments) {
+  std::vector<std::string> roots;
+  for (const std::string& list : arguments.Values("--root")) {
+    for (std::string& root : server::SplitPaths(list)) roots.push_back(std::move(root));
+  }
+  if (Status checked = server::Workspace::CheckRoots(roots); !checked.ok())
+    return std::move(checked).error().During("view: --root");
+  return roots;
 }
 
 Result<int> Run(const Arguments& arguments) {
@@ -90,14 +113,18 @@ Result<int> Run(const Arguments& arguments) {
   server::Workspace::Options options;
   options.version = kVersion;
   options.use_cache = !arguments.Has("--no-cache");
-  if (arguments.Has("--root")) options.roots = server::SplitPaths(arguments.Value("--root"));
+  SL_ASSIGN_OR_RETURN(options.roots, RootsOf(arguments));
   const std::string cache = store::CacheDirectory();
   if (!cache.empty()) options.state_directory = cache + "/views";
   server::Workspace workspace(std::move(options));
   std::string fragment;
+  const server::Dataset* data = nullptr;
   const std::vector<std::string>& paths = arguments.Positional("PATH");
   if (!paths.empty()) {
     SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
+    data = workspace.Find(id)->dataset.get();
+    // A small folder is looked through at once; a large one must not hold up the page.
+    if (const auto found = data->WaitDetected(kPatience)) SL_RETURN_IF_ERROR(*found);
     fragment = "#/timeline?ds=" + id;
     if (arguments.Has("--view")) {
       SL_ASSIGN_OR_RETURN(const std::string view,
@@ -112,8 +139,9 @@ Result<int> Run(const Arguments& arguments) {
   const bool has_display = HasDisplay();
   PrintAddress(url, http.host, http_server->port(), has_display);
   if (has_display && !arguments.Has("--no-browser")) OpenBrowser(url);
-  WaitForCancel();
+  const Status ended = WaitForCancel(data);
   http_server->Stop();
+  SL_RETURN_IF_ERROR(ended);
   return 0;
 }
 
@@ -145,7 +173,8 @@ CommandSpec ViewCommand() {
       {.name = "--view", .value_name = "FILE", .help = "Open with a saved view (*.slview.json)"},
       {.name = "--root",
        .value_name = "DIR[:DIR...]",
-       .help = "Further folders that may be opened from the page"},
+       .help = "Further folders that may be opened from the page",
+       .is_repeated = true},
       {.name = "--token",
        .value_name = "KIND",
        .help = "auto: the address holds a secret; none: whoever reaches the port can look",

@@ -59,6 +59,7 @@ Dataset::Dataset(std::string id, store::Job job, EventHub& events)
     slots_[i].store = std::make_unique<store::TraceStore>(std::move(job.ranks[i]));
     Show(i);
   }
+  detection_ = Status();
   Finish();
 }
 
@@ -71,8 +72,19 @@ bool Dataset::WaitReady(std::chrono::milliseconds timeout) const {
   return ready_changed_.wait_for(lock, timeout, [&] { return is_ready(); });
 }
 
+std::optional<Status> Dataset::WaitDetected(std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(ready_mutex_);
+  ready_changed_.wait_for(lock, timeout, [&] { return detection_.has_value(); });
+  return detection_;
+}
+
 void Dataset::Load() {
   Result<readers::Detected> detected = readers::DetectRanks(paths_);
+  {
+    const std::lock_guard lock(ready_mutex_);
+    detection_ = detected.ok() ? Status() : Status(detected.error());
+    ready_changed_.notify_all();
+  }
   {
     const std::unique_lock lock(shown_mutex_);
     if (!detected.ok()) {

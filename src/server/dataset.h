@@ -55,6 +55,8 @@ class Dataset {
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
   // Waits until all ranks are read; false if that takes longer.
   bool WaitReady(std::chrono::milliseconds timeout) const;
+  // What looking for ranks came to, before any is read; nothing if that takes longer.
+  std::optional<Status> WaitDetected(std::chrono::milliseconds timeout) const;
   TileCache& tiles() const { return tiles_; }
   ThreadPool& pool() const { return pool_; }
 
@@ -142,7 +144,8 @@ class Dataset {
   mutable uint32_t next_alignment_ = 1;
 
   std::atomic<bool> ready_{false};
-  mutable std::mutex ready_mutex_;
+  mutable std::mutex ready_mutex_;  // guards detection_
+  std::optional<Status> detection_;
   mutable std::condition_variable ready_changed_;
   std::jthread loader_;
 };

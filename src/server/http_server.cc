@@ -318,6 +318,30 @@ void HttpServer::Impl::Route() {
   });
 }
 
+namespace {
+
+Error WhyNotBound(const HttpOptions& options, int reason) {
+  const std::string where =
+      options.port == 0 ? options.host : fmt::format("{}:{}", options.host, options.port);
+  if (reason == EADDRINUSE)
+    return {
+        ErrorCode::kIo,
+        fmt::format("cannot listen on {}: the port is in use; --port 0 takes a free one", where)};
+  if (reason == EACCES)
+    return {ErrorCode::kIo,
+            fmt::format("cannot listen on {}: no permission for this port; --port 0 "
+                        "takes a free one",
+                        where)};
+  if (reason == EADDRNOTAVAIL)
+    return {ErrorCode::kIo,
+            fmt::format("cannot listen on {}: this machine has no such address", where)};
+  return {
+      ErrorCode::kIo,
+      fmt::format("cannot listen on {}: no address of this machine, or the port is in use", where)};
+}
+
+}  // namespace
+
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() { Stop(); }
 int HttpServer::port() const { return impl_->port; }
@@ -337,12 +361,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(Workspace& workspace,
   } else if (impl->server.bind_to_port(options.host, options.port)) {
     impl->port = options.port;
   }
-  if (impl->port <= 0) {
-    return Error{ErrorCode::kIo, options.port == 0
-                                     ? fmt::format("cannot listen on {}", options.host)
-                                     : fmt::format("cannot listen on {}:{}; is the port in use?",
-                                                   options.host, options.port)};
-  }
+  if (impl->port <= 0) return WhyNotBound(options, errno);
   if (fd >= 0) ::listen(fd, kBacklog);  // the library's own backlog is 5
   impl->server.set_socket_options([](socket_t) {});
   impl->admission = {options.host, options.token, fmt::format("steplens_{}", impl->port)};

@@ -4,6 +4,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -485,13 +486,31 @@ class Safety(ServerCase):
         self.assertEqual(meta["ranks"][0]["counts"]["slices"], 1)
 
     def test_wrong_options_are_one_sentence(self):
-        for words, code in ((("view", "/nonexistent"), 3), (("view", support.SAMPLE, "--port", "99999"), 2),
-                            (("view", support.SAMPLE, "--host", "0.0.0.0", "--token", "none"), 2),
-                            (("view", support.SAMPLE, "--view", "/nonexistent"), 6)):
-            done = self.run_program(*words, "--no-browser", timeout=20)
-            self.assertNotEqual(done.returncode, 0)
+        (self.scratch / "empty").mkdir()
+        text = self.write("notes.txt", "no profile")
+        taken = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(taken.close)
+        for words, code, says in (
+                (("/nonexistent",), 3, "no such file or folder"), ((self.scratch / "empty",), 3, "no profile found"),
+                ((text,), 3, "not"), ((support.SAMPLE, "--port", "99999"), 2, "not a port"),
+                ((support.SAMPLE, "--host", "0.0.0.0", "--token", "none"), 2, "loopback"),
+                ((support.SAMPLE, "--host", "192.0.2.1"), 6, "no such address"),
+                ((support.SAMPLE, "--port", taken.getsockname()[1]), 6, "in use"),
+                ((support.SAMPLE, "--view", "/nonexistent"), 3, "/nonexistent"),
+                ((support.SAMPLE, "--root", "/nonexistent"), 3, "no such file or folder"),
+                ((support.SAMPLE, "--root", self.scratch, "--root", text), 2, "not a folder")):
+            done = self.run_program("view", *map(str, words), "--no-browser", timeout=20)
+            self.assertEqual(done.returncode, code, (words, done.err))
             self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
+            self.assertIn(says, done.err)
             self.assertEqual(done.out, "")
+
+    def test_roots_may_be_repeated_and_listed(self):
+        for name in "abc":
+            self.write(f"{name}/x.txt", "")
+        server = self.start("--root", f"{self.scratch}/a:{self.scratch}/b", "--root", self.scratch / "c")
+        roots = {pathlib.Path(root).name for root in server.get("/info")[1]["roots"]}
+        self.assertEqual(roots, {"a", "b", "c"})
 
     def test_what_cannot_be_read_is_told_by_the_page(self):
         bad = self.write("bad/trace_view.json", "this is no trace")
