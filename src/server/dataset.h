@@ -72,7 +72,10 @@ class Dataset {
     const NamePool& names() const { return d_.names_; }
     const Lane* FindLane(int64_t id) const;  // null if there is none
     const ShownRank& RankOf(const Lane& lane) const { return *d_.ranks_[lane.rank_slot]; }
-    size_t lane_count() const { return d_.lanes_.size(); }
+    size_t lane_count() const { return d_.lanes_.size(); }  // without merged ones
+    // One lane of several, found by its id from now on. The same lanes give the same lane. An error
+    // if they cannot be shown as one, or if too many were merged.
+    Result<const Lane*> Merge(std::vector<const Lane*> lanes) const;
 
     int64_t origin_ns() const { return d_.origin_ns_; }
     int64_t end_ns() const { return d_.end_ns_; }  // shown time of the last end
@@ -138,6 +141,10 @@ class Dataset {
   int64_t origin_ns_ = 0;
   int64_t end_ns_ = 0;
   uint32_t generation_ = 0;
+
+  mutable std::mutex merged_mutex_;
+  mutable std::vector<std::unique_ptr<Lane>> merged_;  // by id, from kFirstMergedId
+  mutable uint64_t merged_slices_ = 0;
 
   mutable std::mutex alignments_mutex_;
   mutable std::map<uint32_t, Alignment> alignments_;  // 0 is the default

@@ -193,6 +193,24 @@ Request ToRequest(const httplib::Request& in, int local_port) {
   return request;
 }
 
+// What answering takes on this thread.
+class Stopwatch {
+ public:
+  std::string Timing() const {
+    return fmt::format("cpu;dur={:.3f}, total;dur={:.3f}", NowMs(CLOCK_THREAD_CPUTIME_ID) - cpu_ms_,
+                       NowMs(CLOCK_MONOTONIC) - wall_ms_);
+  }
+
+ private:
+  static double NowMs(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+  }
+  double cpu_ms_ = NowMs(CLOCK_THREAD_CPUTIME_ID);
+  double wall_ms_ = NowMs(CLOCK_MONOTONIC);
+};
+
 }  // namespace
 
 struct HttpServer::Impl {
@@ -306,7 +324,10 @@ void HttpServer::Impl::Route() {
   });
   const auto answer = [this](const httplib::Request& in, httplib::Response& out) {
     if (in.path == "/api/v1/events") return SendEvents(out);
-    Send(out, api.Handle(ToRequest(in, port)));
+    const Stopwatch watch;
+    Response response = api.Handle(ToRequest(in, port));
+    response.headers.emplace_back("Server-Timing", watch.Timing());
+    Send(out, std::move(response));
   };
   server.Get("/api/v1/.*", answer);
   server.Post("/api/v1/.*", answer);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "analysis/cluster/communication/group_book.h"
@@ -11,6 +10,7 @@
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "analysis/viewer/recipe_tables.h"
+#include "analysis/viewer/transfers.h"
 
 // The Pipeline page: forward and backward passes of the ranks, their sends and receives.
 
@@ -124,33 +124,14 @@ table::Table P2pTable(const MetricCall& call, const std::set<int64_t>& wanted, i
 // Sends and receives that are the two ends of one transfer.
 Result<table::Table> ArrowTable(const MetricCall& call, const std::set<int64_t>& wanted,
                                 int64_t origin_ns) {
-  SL_ASSIGN_OR_RETURN(const cluster::Answer answer, AskRecipe("p2p_pairing", {}, call.job));
-  struct End {
-    int64_t rank;
-    int64_t start_ns;
-    bool is_source;
-  };
-  std::map<std::string_view, std::vector<End>> ends;
-  for (const cluster::ResultTable& result : answer.tables) {
-    const table::Table& pairs = result.table;
-    const table::Column* starts = pairs.Find("startNs");
-    const table::Column* ranks = pairs.Find("rank");
-    const table::Column* sources = pairs.Find("srcRank");
-    if (starts == nullptr || ranks == nullptr || sources == nullptr) continue;
-    for (size_t i = 0; i < pairs.rows(); ++i) {
-      ends[TextCell(pairs, "opConnectionId", i)].push_back(
-          {ranks->ints[i], starts->ints[i], ranks->ints[i] == sources->ints[i]});
-    }
-  }
+  SL_ASSIGN_OR_RETURN(const std::vector<Transfer> transfers, FindTransfers(call.job));
   TableRows rows("arrows", {IntColumn("from_rank"), IntColumn("from_ns"), IntColumn("to_rank"),
                             IntColumn("to_ns"), TextColumn("id")});
-  for (const auto& [id, points] : ends) {
-    if (points.size() != 2) continue;
-    const End& from = points[0].is_source ? points[0] : points[1];
-    const End& to = points[0].is_source ? points[1] : points[0];
-    if (!wanted.empty() && (!wanted.contains(from.rank) || !wanted.contains(to.rank))) continue;
-    rows.Add(from.rank, AddNs(from.start_ns, -origin_ns), to.rank, AddNs(to.start_ns, -origin_ns),
-             id);
+  for (const Transfer& one : transfers) {
+    if (!wanted.empty() && (!wanted.contains(one.from_rank) || !wanted.contains(one.to_rank)))
+      continue;
+    rows.Add(one.from_rank, AddNs(one.from_ns, -origin_ns), one.to_rank,
+             AddNs(one.to_ns, -origin_ns), one.id);
   }
   return rows.Take();
 }

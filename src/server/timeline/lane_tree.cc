@@ -416,6 +416,7 @@ class TreeBuilder {
   void BuildRows(size_t i) {
     if (out_.lanes_[i]->kind != LaneKind::kSlices) return;
     out_.lanes_[i]->rows = LaneRows(content_[i].columns, std::move(content_[i].slices));
+    out_.lanes_[i]->cover = LaneCover(out_.lanes_[i]->rows);
   }
 
   // Groups show when any of their lanes was busy; the rank shows its device if it has one.
