@@ -14,7 +14,7 @@ struct Slice {
   int64_t self_ns = 10'000;
   int64_t rank = 5;
   int64_t step = 12;
-  std::string arg;
+  std::string arg{};
 };
 
 bool Holds(const SliceFilter::Term& term, const Slice& slice) {

@@ -11,7 +11,8 @@ namespace {
 using analysis::Interval;
 
 // More buckets than this gain nothing: a screen shows some thousand.
-constexpr size_t kMaxBaseBuckets = 1 << 18;
+constexpr size_t kMaxBaseBuckets = 1 << 20;
+constexpr double kFullShare = 65535;
 
 // Buckets of equal width, side by side.
 struct Buckets {
@@ -65,14 +66,25 @@ Summary::Summary(std::vector<const LaneRows*> lanes) : lanes_(std::move(lanes)) 
   base_begin_ns_ = hull.begin_ns;
   const uint64_t length_ns =
       static_cast<uint64_t>(hull.end_ns) - static_cast<uint64_t>(hull.begin_ns) + 1;
-  const size_t wanted = std::clamp<size_t>(slices_ / 4, 256, kMaxBaseBuckets);
+  const size_t wanted = std::clamp<size_t>(slices_, 256, kMaxBaseBuckets);
   while ((length_ns >> base_level_) >= wanted) ++base_level_;
-  const size_t buckets = static_cast<size_t>(length_ns >> base_level_) + 1;
-  base_.assign(buckets + 1, 0);
+  CountBase(static_cast<size_t>(length_ns >> base_level_) + 1);
+}
+
+void Summary::CountBase(size_t buckets) {
+  std::vector<int64_t> covered_ns(buckets, 0);
   BusySweep sweep(lanes_, -kFarNs, kFarNs);
   for (Interval busy; sweep.Next(busy);)
-    AddTo(std::span(base_).subspan(1), {base_begin_ns_, base_level_, buckets}, busy);
-  for (size_t i = 1; i < base_.size(); ++i) base_[i] += base_[i - 1];
+    AddTo(covered_ns, {base_begin_ns_, base_level_, buckets}, busy);
+  const double width_ns = static_cast<double>(int64_t{1} << base_level_);
+  shares_.reserve(buckets);
+  marks_.reserve(buckets / kStride + 1);
+  for (size_t i = 0; i < buckets; ++i) {
+    if (i % kStride == 0) marks_.push_back(total_ns_);
+    total_ns_ += covered_ns[i];
+    shares_.push_back(static_cast<uint16_t>(
+        std::lround(static_cast<double>(covered_ns[i]) / width_ns * kFullShare)));
+  }
 }
 
 // Between two edges of the base the covered time is taken to be even.
@@ -80,19 +92,23 @@ int64_t Summary::BeforeNs(int64_t t_ns) const {
   if (t_ns <= base_begin_ns_) return 0;
   const auto offset_ns = static_cast<uint64_t>(t_ns) - static_cast<uint64_t>(base_begin_ns_);
   const size_t bucket = static_cast<size_t>(offset_ns >> base_level_);
-  if (bucket + 1 >= base_.size()) return base_.back();
-  const double part = static_cast<double>(offset_ns & ((uint64_t{1} << base_level_) - 1)) /
-                      static_cast<double>(uint64_t{1} << base_level_);
-  return base_[bucket] +
-         std::llround(part * static_cast<double>(base_[bucket + 1] - base_[bucket]));
+  if (bucket >= shares_.size()) return total_ns_;
+  const size_t mark = bucket / kStride;
+  uint32_t before = 0;
+  for (size_t i = mark * kStride; i < bucket; ++i) before += shares_[i];
+  const double width_ns = static_cast<double>(uint64_t{1} << base_level_);
+  const double part =
+      static_cast<double>(offset_ns & ((uint64_t{1} << base_level_) - 1)) / width_ns;
+  const double shares = static_cast<double>(before) + part * static_cast<double>(shares_[bucket]);
+  return marks_[mark] + std::llround(shares / kFullShare * width_ns);
 }
 
 int64_t Summary::CoveredNs(int64_t t0_ns, int64_t t1_ns) const {
-  if (base_.empty() || t1_ns <= t0_ns) return 0;
-  constexpr uint64_t kExactBuckets = 1024;
+  if (shares_.empty() || t1_ns <= t0_ns) return 0;
+  constexpr uint64_t kExactBuckets = 4096;
   const uint64_t length_ns = static_cast<uint64_t>(t1_ns) - static_cast<uint64_t>(t0_ns);
   if (length_ns >> base_level_ < kExactBuckets) return server::CoveredNs(lanes_, t0_ns, t1_ns);
-  return BeforeNs(t1_ns) - BeforeNs(t0_ns);
+  return std::max<int64_t>(0, BeforeNs(t1_ns) - BeforeNs(t0_ns));
 }
 
 uint64_t Summary::CountTouching(int64_t t0_ns, int64_t t1_ns) const {
@@ -102,14 +118,14 @@ uint64_t Summary::CountTouching(int64_t t0_ns, int64_t t1_ns) const {
 }
 
 std::vector<int64_t> Summary::Covered(const TileSpan& span) const {
-  if (base_.empty() || span.end_ns() <= base_begin_ns_) return {};
+  if (shares_.empty() || span.end_ns() <= base_begin_ns_) return {};
   std::vector<int64_t> out(kTileBuckets, 0);
   // From 16 base buckets a tile bucket on, what a base bucket may be off is less than can be shown.
   if (span.level >= base_level_ + 4) {
     int64_t previous = BeforeNs(span.begin_ns);
     for (size_t b = 0; b < kTileBuckets; ++b) {
       const int64_t next = BeforeNs(span.edge_ns(b + 1));
-      out[b] = next - previous;
+      out[b] = std::max<int64_t>(0, next - previous);  // rounded, so it may go back by a little
       previous = next;
     }
     return out;

@@ -24,16 +24,22 @@ class Summary {
   // Covered time of a range: exact where it is short, else to a base bucket at either end.
   int64_t CoveredNs(int64_t t0_ns, int64_t t1_ns) const;
   uint64_t CountTouching(int64_t t0_ns, int64_t t1_ns) const;  // slices
-  size_t bytes() const { return base_.capacity() * sizeof(int64_t); }
+  size_t bytes() const {
+    return shares_.capacity() * sizeof(uint16_t) + marks_.capacity() * sizeof(int64_t);
+  }
 
  private:
+  static constexpr size_t kStride = 64;
+  void CountBase(size_t buckets);
   int64_t BeforeNs(int64_t t_ns) const;
 
   std::vector<const LaneRows*> lanes_;
   uint64_t slices_ = 0;
   int64_t base_begin_ns_ = 0;
   uint32_t base_level_ = 0;
-  std::vector<int64_t> base_;  // covered time before each edge of the base level
+  std::vector<uint16_t> shares_;  // of each bucket of the base level, what is covered: 65535 all
+  std::vector<int64_t> marks_;    // covered time before every kStride-th of them
+  int64_t total_ns_ = 0;
 };
 
 // Kind 2 of the tile format.
