@@ -308,8 +308,7 @@ Result<std::vector<std::string>> FilterParser::ReadValues(const Head& head) {
                           (head.op == "=" || head.op == "!=" || head.op == ":"));
   std::vector<std::string> out;
   do {
-    SL_ASSIGN_OR_RETURN(std::string value, ReadValue(is_list));
-    if (value.empty()) return Bad(fmt::format("nothing follows '{}{}'", head.name, head.op));
+    SL_ASSIGN_OR_RETURN(std::string value, ReadValue(head, is_list));
     out.push_back(std::move(value));
     if (!is_list || !rest_.starts_with(',')) break;
     rest_ = Trim(rest_.substr(1));
@@ -318,7 +317,7 @@ Result<std::vector<std::string>> FilterParser::ReadValues(const Head& head) {
 }
 
 // A quoted text, or all up to a space, a ')' that nothing in it opened, or in lists a comma.
-Result<std::string> FilterParser::ReadValue(bool in_list) {
+Result<std::string> FilterParser::ReadValue(const Head& head, bool in_list) {
   std::string value;
   size_t end = 0;
   if (rest_.starts_with('"')) {
@@ -328,13 +327,13 @@ Result<std::string> FilterParser::ReadValue(bool in_list) {
     }
     if (end >= rest_.size()) return Bad("a quoted text does not end");
     ++end;
-    if (value.empty()) return Bad("a text between quotes is empty");
   } else {
     int open = 0;
     for (; end < rest_.size() && rest_[end] != ' ' && !(in_list && rest_[end] == ','); ++end) {
       if (rest_[end] == '(') ++open;
       if (rest_[end] == ')' && open-- == 0) break;
     }
+    if (end == 0) return Bad(fmt::format("nothing follows '{}{}'", head.name, head.op));
     value = rest_.substr(0, end);
   }
   rest_ = Trim(rest_.substr(end));

@@ -46,7 +46,7 @@ class FilterParser {
   Result<uint32_t> One(int depth);
   Result<uint32_t> ReadTerm();
   Result<std::vector<std::string>> ReadValues(const Head& head);
-  Result<std::string> ReadValue(bool in_list);
+  Result<std::string> ReadValue(const Head& head, bool in_list);
   bool TakeWord(std::string_view word);
   uint32_t AddNode(SliceFilter::Join join, std::vector<uint32_t> parts);
 
