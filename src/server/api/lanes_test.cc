@@ -159,7 +159,7 @@ TEST_F(LanesTest, ARangeIsWrittenAsAChromeTrace) {
   trace->root()["traceEvents"].ForEachElement(
       [&](JsonValue event) { ++phases[std::string(*event["ph"].AsString())]; });
   EXPECT_EQ(phases, (std::map<std::string, int>{{"M", 4}, {"X", 3}, {"s", 1}, {"f", 1}}));
-  EXPECT_NE(text.find(R"("name":"c","cat":"AI_CORE")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("name": "c", "cat": "AI_CORE")"), std::string::npos) << text;
 }
 
 }  // namespace

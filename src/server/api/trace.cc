@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/number.h"
 #include "server/api/handlers.h"
@@ -25,7 +27,9 @@ struct TraceLane {
 class TraceStream {
  public:
   TraceStream(std::vector<TraceLane> lanes, const NamePool& names)
-      : lanes_(std::move(lanes)), names_(names) {}
+      : lanes_(std::move(lanes)), names_(names) {
+    for (const TraceLane& one : lanes_) written_.insert(one.lane);
+  }
 
   // False behind the last piece.
   bool Next(std::string& out) {
@@ -117,16 +121,20 @@ class TraceStream {
     return true;
   }
 
-  // The ends of arrows on this lane. One whose other end is not exported hangs in the air, which
-  // every viewer bears.
+  // The ends on this lane of arrows that are written as a whole.
   void WriteFlows(std::string& out, const TraceLane& one) {
     if (one.lane->is_derived() || one.lane->is_merged() || one.lane->is_python()) return;
     const RankTimeline& timeline = *one.rank->timeline;
     const auto& flows = one.rank->store->flows;
     for (size_t i = 0; i < timeline.flows().count(one.lane->track); ++i) {
       const FlowIndex::End end = timeline.flows().end(one.lane->track, i);
-      const int64_t here_ns = end.is_target ? flows.to_ns[end.flow] : flows.from_ns[end.flow];
-      if (here_ns < one.t0_ns || here_ns > one.t1_ns) continue;
+      const int64_t from_ns = flows.from_ns[end.flow];
+      const int64_t to_ns = flows.to_ns[end.flow];
+      if (std::min(from_ns, to_ns) < one.t0_ns || std::max(from_ns, to_ns) > one.t1_ns) continue;
+      if (!written_.contains(timeline.LaneOf(flows.from_track[end.flow])) ||
+          !written_.contains(timeline.LaneOf(flows.to_track[end.flow])))
+        continue;
+      const int64_t here_ns = end.is_target ? to_ns : from_ns;
       Begin(out);
       JsonWriter json;
       json.BeginObject().Key("ph").String(end.is_target ? "f" : "s");
@@ -141,6 +149,7 @@ class TraceStream {
   }
 
   std::vector<TraceLane> lanes_;
+  std::set<const Lane*> written_;
   const NamePool& names_;
   size_t at_ = 0;
   size_t row_ = 0;

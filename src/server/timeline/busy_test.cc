@@ -137,7 +137,9 @@ TEST(RangeStats, AreThoseOfTheSlicesInTheRangeForAnyNumberOfThreads) {
         EXPECT_EQ(one.p50_ns, want.p50_ns);
         EXPECT_EQ(one.p90_ns, want.p90_ns);
         EXPECT_EQ(one.p99_ns, want.p99_ns);
-        if (!clip) EXPECT_EQ(one.self_ns, self[one.name]);
+        if (!clip) {
+          EXPECT_EQ(one.self_ns, self[one.name]);
+        }
       }
     }
   }

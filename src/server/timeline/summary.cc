@@ -100,7 +100,7 @@ int64_t Summary::BeforeNs(int64_t t_ns) const {
   const double part =
       static_cast<double>(offset_ns & ((uint64_t{1} << base_level_) - 1)) / width_ns;
   const double shares = static_cast<double>(before) + part * static_cast<double>(shares_[bucket]);
-  return marks_[mark] + std::llround(shares / kFullShare * width_ns);
+  return marks_[mark] + static_cast<int64_t>(shares / kFullShare * width_ns + 0.5);
 }
 
 int64_t Summary::CoveredNs(int64_t t0_ns, int64_t t1_ns) const {
@@ -150,7 +150,7 @@ void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summ
     if (covered[b] <= 0) continue;
     const double share =
         255.0 * static_cast<double>(covered[b]) / static_cast<double>(span.bucket_ns());
-    const auto level = static_cast<uint8_t>(std::clamp(std::lround(share), 1L, 255L));
+    const auto level = static_cast<uint8_t>(std::clamp(share + 0.5, 1.0, 255.0));
     const auto x0 = static_cast<uint16_t>(b);
     if (!pieces.empty() && pieces.back().x1 == x0 && pieces.back().share == level) {
       ++pieces.back().x1;
