@@ -67,6 +67,15 @@ SliceMatches::SliceMatches(const Ask& ask, const SliceFilter& filter,
   }
 }
 
+// What a name decides on a rank.
+SliceMatches::Truth SliceMatches::TruthOfName(const ShownRank& rank, uint32_t name) const {
+  const auto& terms = filter_.terms();
+  return filter_.Evaluate([&](uint32_t t) {
+    if (terms[t].field == Field::kRank) return TruthOf(terms[t].Holds(rank.rank));
+    return terms[t].field == Field::kName ? TruthOf(name_holds_[t][name]) : Truth::kUnknown;
+  });
+}
+
 SliceMatches::RankTables SliceMatches::TablesOf(const ShownRank& rank) const {
   RankTables out;
   out.rank = &rank;
@@ -74,11 +83,7 @@ SliceMatches::RankTables SliceMatches::TablesOf(const ShownRank& rank) const {
   const auto& name_ids = rank.timeline->name_ids();
   out.by_name.resize(name_ids.size());
   for (size_t i = 0; i < name_ids.size(); ++i) {
-    out.by_name[i] = static_cast<uint8_t>(filter_.Evaluate([&](uint32_t t) {
-      if (terms[t].field == Field::kRank) return TruthOf(terms[t].Holds(rank.rank));
-      return terms[t].field == Field::kName ? TruthOf(name_holds_[t][name_ids[i]])
-                                            : Truth::kUnknown;
-    }));
+    out.by_name[i] = static_cast<uint8_t>(TruthOfName(rank, name_ids[i]));
   }
   out.category_holds.resize(terms.size());
   for (size_t t = 0; t < terms.size(); ++t) {
@@ -144,11 +149,9 @@ Status SliceMatches::ForEach(size_t slot, const Visit& visit) const {
   const ShownRank& rank = *ask_.view.ranks()[slot];
   const RankTables tables = TablesOf(rank);
   bool args_checked = false;
-  const auto consider = [&](const Lane& lane, uint32_t slice, Truth known) -> Status {
-    if (!IsInWindow(lane, slice)) return {};
-    Truth truth = known;
-    if (truth == Truth::kUnknown)
-      truth = filter_.Evaluate([&](uint32_t t) { return TermTruth(tables, lane, slice, t); });
+  // For slices that their name does not decide.
+  const auto consider = [&](const Lane& lane, uint32_t slice) -> Status {
+    Truth truth = filter_.Evaluate([&](uint32_t t) { return TermTruth(tables, lane, slice, t); });
     if (truth == Truth::kUnknown) {  // arguments decide
       if (!args_checked && !HasRandomArgs(*rank.store))
         return Error{ErrorCode::kUnsupported,
@@ -167,13 +170,21 @@ Status SliceMatches::ForEach(size_t slot, const Visit& visit) const {
     if (known == Truth::kNo) continue;
     const auto slice = static_cast<uint32_t>(i);
     const Lane* lane = rank.timeline->LaneOf(*rank.store, slice);
-    if (lane == nullptr || !may_[lane->id]) continue;
-    SL_RETURN_IF_ERROR(consider(*lane, slice, known));
+    if (lane == nullptr || !may_[lane->id] || !IsInWindow(*lane, slice)) continue;
+    if (known == Truth::kYes) {
+      visit(*lane, slice);
+    } else {
+      SL_RETURN_IF_ERROR(consider(*lane, slice));
+    }
   }
   for (const auto& lane : rank.timeline->lanes()) {
     if (!lane->is_derived() || lane->kind != LaneKind::kSlices || !may_[lane->id]) continue;
-    for (uint32_t slice = 0; slice < lane->rows.columns().begin_ns.size(); ++slice)
-      SL_RETURN_IF_ERROR(consider(*lane, slice, Truth::kUnknown));
+    // All slices of a derived lane have one name.
+    const Truth known = TruthOfName(rank, lane->rows.columns().name_of(0));
+    if (known == Truth::kNo) continue;
+    for (uint32_t slice = 0; slice < lane->rows.columns().begin_ns.size(); ++slice) {
+      if (IsInWindow(*lane, slice)) SL_RETURN_IF_ERROR(consider(*lane, slice));
+    }
   }
   return {};
 }

@@ -34,6 +34,7 @@ class SliceMatches {
   using Field = SliceFilter::Field;
   struct RankTables;
 
+  Truth TruthOfName(const ShownRank& rank, uint32_t name) const;
   RankTables TablesOf(const ShownRank& rank) const;
   Truth TermTruth(const RankTables& tables, const Lane& lane, uint32_t slice, uint32_t t) const;
   bool IsInWindow(const Lane& lane, uint32_t slice) const;
