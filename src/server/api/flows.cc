@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "server/api/handlers.h"
@@ -16,10 +17,16 @@ struct Arrow {
   uint32_t category = 0;
 };
 
+// Arrows between ranks; off until they are asked for by name.
+constexpr std::string_view kCollective = "collective";
+constexpr std::string_view kSendReceive = "send_receive";
+// In jobs with more operations than this, finding what joins ranks takes seconds: not unless asked.
+constexpr size_t kMaxCommOpsUnasked = 300'000;
+
 struct Category {
   std::string name;
-  uint64_t count = 0;
-  bool is_off = false;  // drawn only if it is asked for by name
+  std::optional<uint64_t> count = 0;  // nothing: not counted
+  bool is_off = false;                // drawn only if it is asked for by name
 };
 
 // Gathers the arrows between the wanted lanes that touch the range.
@@ -63,8 +70,13 @@ class ArrowCollector {
         if (Touches(arrow.from_ns, arrow.to_ns)) Take(arrow, category, true);
       };
     };
-    ForEachCollectiveArrow(ask_, links, take("collective"));
-    ForEachTransferArrow(ask_, links, take("send_receive"));
+    ForEachCollectiveArrow(ask_, links, take(kCollective));
+    ForEachTransferArrow(ask_, links, take(kSendReceive));
+  }
+  // Says that they can be asked for.
+  void ListBetweenRanks() {
+    for (const std::string_view name : {kCollective, kSendReceive})
+      categories_.push_back({std::string(name), std::nullopt, true});
   }
 
   const std::vector<Arrow>& arrows() const { return arrows_; }
@@ -85,7 +97,7 @@ class ArrowCollector {
       number = numbers_.emplace(name, static_cast<uint32_t>(categories_.size())).first;
       categories_.push_back({std::string(name), 0, is_off});
     }
-    ++categories_[number->second].count;
+    ++*categories_[number->second].count;
     const bool is_named = std::find(wanted_.begin(), wanted_.end(), name) != wanted_.end();
     if (is_named || (wanted_.empty() && !is_off))
       arrows_.push_back({from, to, arrow.from_ns, arrow.to_ns, number->second});
@@ -136,6 +148,15 @@ std::vector<std::pair<Arrow, int64_t>> Bundle(const std::vector<Arrow>& arrows, 
   }
 }
 
+bool WantsRankLinks(const store::Job& job, const std::vector<std::string>& categories) {
+  for (const std::string& name : categories) {
+    if (name == kCollective || name == kSendReceive) return true;
+  }
+  size_t operations = 0;
+  for (const store::TraceStore& rank : job.ranks) operations += rank.comm_ops.size();
+  return operations <= kMaxCommOpsUnasked;
+}
+
 }  // namespace
 
 Result<Response> PostFlows(const Ask& ask) {
@@ -148,16 +169,21 @@ Result<Response> PostFlows(const Ask& ask) {
   ArrowCollector found(ask, lanes, categories, t0, t1);
   found.CollectOwn();
   if (const store::Job* job = ask.view.job(); job != nullptr && job->ranks.size() > 1) {
-    SL_ASSIGN_OR_RETURN(const auto links, ask.open.cache->Links(*job));
-    found.CollectBetweenRanks(*links);
+    if (WantsRankLinks(*job, categories)) {
+      SL_ASSIGN_OR_RETURN(const auto links, ask.open.cache->Links(*job));
+      found.CollectBetweenRanks(*links);
+    } else {
+      found.ListBetweenRanks();
+    }
   }
   const bool bundled = found.arrows().size() > static_cast<size_t>(most);
   JsonWriter json;
   json.BeginObject().Key("cats").BeginArray();
   for (const Category& category : found.categories()) {
     json.BeginObject().Key("name").String(category.name);
-    json.Key("count").Int(static_cast<int64_t>(category.count)).Key("off").Bool(category.is_off);
-    json.EndObject();
+    json.Key("count");
+    category.count ? json.Int(static_cast<int64_t>(*category.count)) : json.Null();
+    json.Key("off").Bool(category.is_off).EndObject();
   }
   json.EndArray().Key("flows").BeginArray();
   if (bundled) {
