@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "base/cancel.h"
@@ -108,6 +109,44 @@ Result<std::vector<std::string>> RootsOf(const Arguments& arguments) {
   return roots;
 }
 
+// What to show first: a page of the web app and its state, as in the address of a link.
+struct Link {
+  std::string page = "timeline";
+  std::string state{};  // "&t=0,5000&sel=..."; the data set comes before it
+};
+
+// "/operators?ds=9f2c&rank=0" or only "rank=0", the part of a link behind '#'. Which data set it
+// was of does not matter: lanes go by path.
+Link ParseLink(std::string_view text) {
+  Link link;
+  if (text.starts_with('/')) {
+    const size_t query = std::min(text.find('?'), text.size());
+    if (query > 1) link.page = text.substr(1, query - 1);
+    text.remove_prefix(std::min(query + 1, text.size()));
+  }
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    if (part.empty() || part.starts_with("ds=")) continue;
+    link.state += '&';
+    link.state += part;
+  }
+  return link;
+}
+
+// Takes the link from a path "DIR#LINK"; a file whose name has a '#' is a file.
+Link TakeLink(std::vector<std::string>& paths) {
+  for (std::string& path : paths) {
+    const size_t hash = path.find('#');
+    std::error_code error;
+    if (hash == std::string::npos || std::filesystem::exists(path, error)) continue;
+    const Link link = ParseLink(std::string_view(path).substr(hash + 1));
+    path.resize(hash);
+    return link;
+  }
+  return {};
+}
+
 Result<int> Run(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const server::HttpOptions http, HttpOptionsOf(arguments));
   server::Workspace::Options options;
@@ -119,13 +158,14 @@ Result<int> Run(const Arguments& arguments) {
   server::Workspace workspace(std::move(options));
   std::string fragment;
   const server::Dataset* data = nullptr;
-  const std::vector<std::string>& paths = arguments.Positional("PATH");
+  std::vector<std::string> paths = arguments.Positional("PATH");
+  const Link link = TakeLink(paths);
   if (!paths.empty()) {
     SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
     data = workspace.Find(id)->dataset.get();
     // A small folder is looked through at once; a large one must not hold up the page.
     if (const auto found = data->WaitDetected(kPatience)) SL_RETURN_IF_ERROR(*found);
-    fragment = "#/timeline?ds=" + id;
+    fragment = fmt::format("#/{}?ds={}{}", link.page, id, link.state);
     if (arguments.Has("--view")) {
       SL_ASSIGN_OR_RETURN(const std::string view,
                           server::KeepViewFile(workspace, arguments.Value("--view")));

@@ -575,6 +575,14 @@ class Safety(ServerCase):
             self.assertIn(says, done.err)
             self.assertEqual(done.out, "")
 
+    def test_a_link_opens_at_what_it_shows(self):
+        for link, page, state in (("t=0,5000", "timeline", "t=0,5000"), ("/operators?ds=0123&rank=1", "operators", "rank=1"),
+                                  ("/data", "data", "")):
+            server = self.start(f"{support.SAMPLE}#{link}")
+            ds = server.get("/info")[1]["datasets"][0]["ds"]
+            self.assertTrue(server.url.endswith(f"#/{page}?ds={ds}" + ("&" + state if state else "")), server.url)
+            server.stop()
+
     def test_roots_may_be_repeated_and_listed(self):
         for name in "abc":
             self.write(f"{name}/x.txt", "")
