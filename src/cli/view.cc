@@ -20,7 +20,7 @@ extern char** environ;
 namespace steplens::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{2000};
+constexpr std::chrono::milliseconds kPatience{500};
 
 bool HasDisplay() {
   const char* x11 = std::getenv("DISPLAY");
