@@ -39,12 +39,14 @@ store::Job SmallJob() {
 }
 
 // Not /sql: a query may run as long as its time allows, and SQLite is fuzzed by its authors.
-constexpr const char* kPosts[] = {
-    "/tiles",      "/open",       "/ds/d/range",   "/ds/d/hist",    "/ds/d/search", "/ds/d/next",
-    "/ds/d/flows", "/ds/d/table", "/ds/d/export",  "/ds/d/metric",  "/ds/d/align",  "/ds/d/explain",
-    "/ds/d/view",  "/ds/d/focus", "/ds/d/strings", "/ds/d/snapshot"};
-constexpr const char* kGets[] = {"/info",         "/fs",         "/ds/d",    "/ds/d/tracks",
-                                 "/ds/d/strings", "/ds/d/slice", "/ds/d/at", "/ds/d/schema"};
+constexpr const char* kPosts[] = {"/tiles",       "/open",        "/ds/d/range",   "/ds/d/hist",
+                                  "/ds/d/search", "/ds/d/next",   "/ds/d/flows",   "/ds/d/table",
+                                  "/ds/d/export", "/ds/d/metric", "/ds/d/align",   "/ds/d/explain",
+                                  "/ds/d/view",   "/ds/d/focus",  "/ds/d/strings", "/ds/d/snapshot",
+                                  "/ds/d/merge",  "/ds/d/lanes",  "/ds/d/trace"};
+constexpr const char* kGets[] = {"/info",        "/fs",           "/ds/d",
+                                 "/ds/d/tracks", "/ds/d/strings", "/ds/d/slice",
+                                 "/ds/d/at",     "/ds/d/schema",  "/ds/d/peers"};
 
 // "a=1&b=2" without escapes.
 void ParseQuery(const std::string& text, Request& request) {

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "base/cancel.h"
@@ -18,6 +19,8 @@ extern char** environ;
 
 namespace steplens::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kPatience{500};
 
 bool HasDisplay() {
   const char* x11 = std::getenv("DISPLAY");
@@ -79,10 +82,69 @@ Result<server::HttpOptions> HttpOptionsOf(const Arguments& arguments) {
   return options;
 }
 
-// Until Ctrl-C or a polite kill.
-void WaitForCancel() {
+// Until Ctrl-C or a polite kill, or until it turns out that there is nothing to show: `data` may be
+// null.
+Status WaitForCancel(const server::Dataset* data) {
   signal(SIGTERM, [](int) { RequestCancel(); });
-  while (!IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  constexpr std::chrono::milliseconds kTick{50};
+  while (!IsCancelled()) {
+    if (data == nullptr) {
+      std::this_thread::sleep_for(kTick);
+    } else if (const std::optional<Status> found = data->WaitDetected(kTick)) {
+      SL_RETURN_IF_ERROR(*found);
+      data = nullptr;
+    }
+  }
+  return {};
+}
+
+// All folders that --root names: the option may be repeated, and one may name several.
+Result<std::vector<std::string>> RootsOf(const Arguments& arguments) {
+  std::vector<std::string> roots;
+  for (const std::string& list : arguments.Values("--root")) {
+    for (std::string& root : server::SplitPaths(list)) roots.push_back(std::move(root));
+  }
+  if (Status checked = server::Workspace::CheckRoots(roots); !checked.ok())
+    return std::move(checked).error().During("view: --root");
+  return roots;
+}
+
+// What to show first: a page of the web app and its state, as in the address of a link.
+struct Link {
+  std::string page = "timeline";
+  std::string state{};  // "&t=0,5000&sel=..."; the data set comes before it
+};
+
+// "/operators?ds=9f2c&rank=0" or only "rank=0", the part of a link behind '#'. Which data set it
+// was of does not matter: lanes go by path.
+Link ParseLink(std::string_view text) {
+  Link link;
+  if (text.starts_with('/')) {
+    const size_t query = std::min(text.find('?'), text.size());
+    if (query > 1) link.page = text.substr(1, query - 1);
+    text.remove_prefix(std::min(query + 1, text.size()));
+  }
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    if (part.empty() || part.starts_with("ds=")) continue;
+    link.state += '&';
+    link.state += part;
+  }
+  return link;
+}
+
+// Takes the link from a path "DIR#LINK"; a file whose name has a '#' is a file.
+Link TakeLink(std::vector<std::string>& paths) {
+  for (std::string& path : paths) {
+    const size_t hash = path.find('#');
+    std::error_code error;
+    if (hash == std::string::npos || std::filesystem::exists(path, error)) continue;
+    const Link link = ParseLink(std::string_view(path).substr(hash + 1));
+    path.resize(hash);
+    return link;
+  }
+  return {};
 }
 
 Result<int> Run(const Arguments& arguments) {
@@ -90,15 +152,20 @@ Result<int> Run(const Arguments& arguments) {
   server::Workspace::Options options;
   options.version = kVersion;
   options.use_cache = !arguments.Has("--no-cache");
-  if (arguments.Has("--root")) options.roots = server::SplitPaths(arguments.Value("--root"));
+  SL_ASSIGN_OR_RETURN(options.roots, RootsOf(arguments));
   const std::string cache = store::CacheDirectory();
   if (!cache.empty()) options.state_directory = cache + "/views";
   server::Workspace workspace(std::move(options));
   std::string fragment;
-  const std::vector<std::string>& paths = arguments.Positional("PATH");
+  const server::Dataset* data = nullptr;
+  std::vector<std::string> paths = arguments.Positional("PATH");
+  const Link link = TakeLink(paths);
   if (!paths.empty()) {
     SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
-    fragment = "#/timeline?ds=" + id;
+    data = workspace.Find(id)->dataset.get();
+    // A small folder is looked through at once; a large one must not hold up the page.
+    if (const auto found = data->WaitDetected(kPatience)) SL_RETURN_IF_ERROR(*found);
+    fragment = fmt::format("#/{}?ds={}{}", link.page, id, link.state);
     if (arguments.Has("--view")) {
       SL_ASSIGN_OR_RETURN(const std::string view,
                           server::KeepViewFile(workspace, arguments.Value("--view")));
@@ -112,8 +179,9 @@ Result<int> Run(const Arguments& arguments) {
   const bool has_display = HasDisplay();
   PrintAddress(url, http.host, http_server->port(), has_display);
   if (has_display && !arguments.Has("--no-browser")) OpenBrowser(url);
-  WaitForCancel();
+  const Status ended = WaitForCancel(data);
   http_server->Stop();
+  SL_RETURN_IF_ERROR(ended);
   return 0;
 }
 
@@ -145,7 +213,8 @@ CommandSpec ViewCommand() {
       {.name = "--view", .value_name = "FILE", .help = "Open with a saved view (*.slview.json)"},
       {.name = "--root",
        .value_name = "DIR[:DIR...]",
-       .help = "Further folders that may be opened from the page"},
+       .help = "Further folders that may be opened from the page",
+       .is_repeated = true},
       {.name = "--token",
        .value_name = "KIND",
        .help = "auto: the address holds a secret; none: whoever reaches the port can look",

@@ -9,6 +9,7 @@
 #include "base/cancel.h"
 #include "base/json_writer.h"
 #include "readers/open.h"
+#include "server/timeline/merged_lane.h"
 
 namespace steplens::server {
 namespace {
@@ -16,6 +17,11 @@ namespace {
 constexpr size_t kMaxAlignments = 64;
 constexpr size_t kLeastTileBytes = size_t{8} << 20;
 constexpr size_t kMostTileBytes = size_t{96} << 20;
+
+// Merged lanes are numbered apart from those of the ranks.
+constexpr uint32_t kFirstMergedId = uint32_t{1} << 28;
+constexpr size_t kMaxMerged = 256;
+constexpr uint64_t kMaxMergedSlices = 32'000'000;  // about 200 MB
 
 size_t StoreBytes(const store::TraceStore& store) {
   size_t total = store.strings.bytes().size() + store.strings.offsets().size_bytes();
@@ -59,6 +65,7 @@ Dataset::Dataset(std::string id, store::Job job, EventHub& events)
     slots_[i].store = std::make_unique<store::TraceStore>(std::move(job.ranks[i]));
     Show(i);
   }
+  detection_ = Status();
   Finish();
 }
 
@@ -71,8 +78,19 @@ bool Dataset::WaitReady(std::chrono::milliseconds timeout) const {
   return ready_changed_.wait_for(lock, timeout, [&] { return is_ready(); });
 }
 
+std::optional<Status> Dataset::WaitDetected(std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(ready_mutex_);
+  ready_changed_.wait_for(lock, timeout, [&] { return detection_.has_value(); });
+  return detection_;
+}
+
 void Dataset::Load() {
   Result<readers::Detected> detected = readers::DetectRanks(paths_);
+  {
+    const std::lock_guard lock(ready_mutex_);
+    detection_ = detected.ok() ? Status() : Status(detected.error());
+    ready_changed_.notify_all();
+  }
   {
     const std::unique_lock lock(shown_mutex_);
     if (!detected.ok()) {
@@ -307,7 +325,26 @@ std::optional<size_t> Dataset::View::SlotOf(int64_t rank) const {
   return std::nullopt;
 }
 
+Result<const Lane*> Dataset::View::Merge(std::vector<const Lane*> lanes) const {
+  SL_ASSIGN_OR_RETURN(std::unique_ptr<Lane> merged, MergeLanes(std::move(lanes)));
+  const std::lock_guard lock(d_.merged_mutex_);
+  for (const auto& known : d_.merged_) {
+    if (known->parts == merged->parts) return known.get();
+  }
+  if (d_.merged_.size() >= kMaxMerged || d_.merged_slices_ + merged->count > kMaxMergedSlices)
+    return Error{ErrorCode::kUnsupported, "too many lanes were merged since the server started"};
+  FillMerged(*merged, *RankOf(*merged).timeline);
+  merged->id = kFirstMergedId + static_cast<uint32_t>(d_.merged_.size());
+  d_.merged_slices_ += merged->count;
+  return d_.merged_.emplace_back(std::move(merged)).get();
+}
+
 const Lane* Dataset::View::FindLane(int64_t id) const {
+  if (id >= kFirstMergedId) {
+    const std::lock_guard lock(d_.merged_mutex_);
+    const auto index = static_cast<size_t>(id - kFirstMergedId);
+    return index < d_.merged_.size() ? d_.merged_[index].get() : nullptr;
+  }
   if (id < 1 || static_cast<size_t>(id) > d_.lanes_.size()) return nullptr;
   return d_.lanes_[static_cast<size_t>(id) - 1];
 }

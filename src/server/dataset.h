@@ -55,6 +55,8 @@ class Dataset {
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
   // Waits until all ranks are read; false if that takes longer.
   bool WaitReady(std::chrono::milliseconds timeout) const;
+  // What looking for ranks came to, before any is read; nothing if that takes longer.
+  std::optional<Status> WaitDetected(std::chrono::milliseconds timeout) const;
   TileCache& tiles() const { return tiles_; }
   ThreadPool& pool() const { return pool_; }
 
@@ -70,7 +72,10 @@ class Dataset {
     const NamePool& names() const { return d_.names_; }
     const Lane* FindLane(int64_t id) const;  // null if there is none
     const ShownRank& RankOf(const Lane& lane) const { return *d_.ranks_[lane.rank_slot]; }
-    size_t lane_count() const { return d_.lanes_.size(); }
+    size_t lane_count() const { return d_.lanes_.size(); }  // without merged ones
+    // One lane of several, found by its id from now on. The same lanes give the same lane. An error
+    // if they cannot be shown as one, or if too many were merged.
+    Result<const Lane*> Merge(std::vector<const Lane*> lanes) const;
 
     int64_t origin_ns() const { return d_.origin_ns_; }
     int64_t end_ns() const { return d_.end_ns_; }  // shown time of the last end
@@ -137,12 +142,17 @@ class Dataset {
   int64_t end_ns_ = 0;
   uint32_t generation_ = 0;
 
+  mutable std::mutex merged_mutex_;
+  mutable std::vector<std::unique_ptr<Lane>> merged_;  // by id, from kFirstMergedId
+  mutable uint64_t merged_slices_ = 0;
+
   mutable std::mutex alignments_mutex_;
   mutable std::map<uint32_t, Alignment> alignments_;  // 0 is the default
   mutable uint32_t next_alignment_ = 1;
 
   std::atomic<bool> ready_{false};
-  mutable std::mutex ready_mutex_;
+  mutable std::mutex ready_mutex_;  // guards detection_
+  std::optional<Status> detection_;
   mutable std::condition_variable ready_changed_;
   std::jthread loader_;
 };

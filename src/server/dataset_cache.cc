@@ -48,6 +48,15 @@ Result<query::Catalog*> DatasetCache::Catalog(const store::Job& job) {
   return catalog_.get();
 }
 
+Result<std::shared_ptr<const RankLinks>> DatasetCache::Links(const store::Job& job) {
+  const std::lock_guard lock(links_mutex_);
+  if (!links_) {
+    SL_ASSIGN_OR_RETURN(RankLinks found, RankLinks::Find(job));
+    links_ = std::make_shared<const RankLinks>(std::move(found));
+  }
+  return links_;
+}
+
 std::shared_ptr<const PreparedTable> DatasetCache::FindTable(const std::string& question) {
   const std::lock_guard lock(tables_mutex_);
   for (auto it = tables_.begin(); it != tables_.end(); ++it) {

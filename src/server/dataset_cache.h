@@ -11,6 +11,7 @@
 
 #include "query/catalog.h"
 #include "query/database.h"
+#include "server/rank_links.h"
 #include "store/trace_store.h"
 
 namespace steplens::server {
@@ -37,6 +38,9 @@ class DatasetCache {
   Result<query::Catalog*> Catalog(const store::Job& job);
   std::mutex& catalog_mutex() { return catalog_mutex_; }
 
+  // What joins the ranks; found once, others wait for it.
+  Result<std::shared_ptr<const RankLinks>> Links(const store::Job& job);
+
   // Tables that were filtered, sorted or grouped, the 16 used last, by what was asked.
   std::shared_ptr<const PreparedTable> FindTable(const std::string& question);
   void KeepTable(const std::string& question, std::shared_ptr<const PreparedTable> table);
@@ -51,6 +55,9 @@ class DatasetCache {
 
   std::mutex catalog_mutex_;
   std::unique_ptr<query::Catalog> catalog_;
+
+  std::mutex links_mutex_;
+  std::shared_ptr<const RankLinks> links_;  // shared: requests hold it while they run
 
   std::mutex tables_mutex_;
   std::list<std::pair<std::string, std::shared_ptr<const PreparedTable>>> tables_;  // recent first

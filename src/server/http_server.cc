@@ -193,6 +193,24 @@ Request ToRequest(const httplib::Request& in, int local_port) {
   return request;
 }
 
+// What answering takes on this thread.
+class Stopwatch {
+ public:
+  std::string Timing() const {
+    return fmt::format("cpu;dur={:.3f}, total;dur={:.3f}", NowMs(CLOCK_THREAD_CPUTIME_ID) - cpu_ms_,
+                       NowMs(CLOCK_MONOTONIC) - wall_ms_);
+  }
+
+ private:
+  static double NowMs(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+  }
+  double cpu_ms_ = NowMs(CLOCK_THREAD_CPUTIME_ID);
+  double wall_ms_ = NowMs(CLOCK_MONOTONIC);
+};
+
 }  // namespace
 
 struct HttpServer::Impl {
@@ -306,7 +324,10 @@ void HttpServer::Impl::Route() {
   });
   const auto answer = [this](const httplib::Request& in, httplib::Response& out) {
     if (in.path == "/api/v1/events") return SendEvents(out);
-    Send(out, api.Handle(ToRequest(in, port)));
+    const Stopwatch watch;
+    Response response = api.Handle(ToRequest(in, port));
+    response.headers.emplace_back("Server-Timing", watch.Timing());
+    Send(out, std::move(response));
   };
   server.Get("/api/v1/.*", answer);
   server.Post("/api/v1/.*", answer);
@@ -317,6 +338,30 @@ void HttpServer::Impl::Route() {
     Send(out, ErrorResponse(404, "not_found", "there is no such request"));
   });
 }
+
+namespace {
+
+Error WhyNotBound(const HttpOptions& options, int reason) {
+  const std::string where =
+      options.port == 0 ? options.host : fmt::format("{}:{}", options.host, options.port);
+  if (reason == EADDRINUSE)
+    return {
+        ErrorCode::kIo,
+        fmt::format("cannot listen on {}: the port is in use; --port 0 takes a free one", where)};
+  if (reason == EACCES)
+    return {ErrorCode::kIo,
+            fmt::format("cannot listen on {}: no permission for this port; --port 0 "
+                        "takes a free one",
+                        where)};
+  if (reason == EADDRNOTAVAIL)
+    return {ErrorCode::kIo,
+            fmt::format("cannot listen on {}: this machine has no such address", where)};
+  return {
+      ErrorCode::kIo,
+      fmt::format("cannot listen on {}: no address of this machine, or the port is in use", where)};
+}
+
+}  // namespace
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() { Stop(); }
@@ -337,12 +382,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(Workspace& workspace,
   } else if (impl->server.bind_to_port(options.host, options.port)) {
     impl->port = options.port;
   }
-  if (impl->port <= 0) {
-    return Error{ErrorCode::kIo, options.port == 0
-                                     ? fmt::format("cannot listen on {}", options.host)
-                                     : fmt::format("cannot listen on {}:{}; is the port in use?",
-                                                   options.host, options.port)};
-  }
+  if (impl->port <= 0) return WhyNotBound(options, errno);
   if (fd >= 0) ::listen(fd, kBacklog);  // the library's own backlog is 5
   impl->server.set_socket_options([](socket_t) {});
   impl->admission = {options.host, options.token, fmt::format("steplens_{}", impl->port)};

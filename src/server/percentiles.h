@@ -26,20 +26,21 @@ struct Percentiles {
   int64_t p90 = 0;
   int64_t p99 = 0;
 };
-// All three, each from the part that the one above left: little more than the cost of one.
+// All three, each from the part that the one below left: little more than the cost of one.
 inline Percentiles PercentilesOf(std::span<int64_t> values) {
   if (values.empty()) return {};
-  const size_t count = values.size();
-  const auto select = [&](size_t percent, size_t end) {
-    const size_t at = PercentileAt(count, percent);
-    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at),
-                     values.begin() + static_cast<ptrdiff_t>(end));
+  size_t from = 0;
+  const auto select = [&](size_t percent) {
+    const size_t at = PercentileAt(values.size(), percent);
+    std::nth_element(values.begin() + static_cast<ptrdiff_t>(from),
+                     values.begin() + static_cast<ptrdiff_t>(at), values.end());
+    from = at;
     return values[at];
   };
   Percentiles out;
-  out.p99 = select(99, count);
-  out.p90 = select(90, PercentileAt(count, 99) + 1);
-  out.p50 = select(50, PercentileAt(count, 90) + 1);
+  out.p50 = select(50);
+  out.p90 = select(90);
+  out.p99 = select(99);
   return out;
 }
 

@@ -24,6 +24,8 @@ Result<std::string> Resolve(const std::string& path) {
     return Error{ErrorCode::kInvalidArgument, "the path holds a NUL byte"};
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
+  if (error == std::errc::permission_denied)
+    return Error{ErrorCode::kIo, fmt::format("{}: cannot look at it: Permission denied", path)};
   if (error) return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
   return real.string();
 }
@@ -40,6 +42,20 @@ Workspace::Workspace(Options options) : options_(std::move(options)) {
   for (const std::string& root : options_.roots) {
     if (Result<std::string> real = Resolve(root); real.ok()) roots_.push_back(*std::move(real));
   }
+}
+
+Status Workspace::CheckRoots(const std::vector<std::string>& roots) {
+  for (const std::string& root : roots) {
+    SL_ASSIGN_OR_RETURN(const std::string real, Resolve(root));
+    std::error_code error;
+    const fs::directory_iterator entries(real, error);
+    if (error == std::errc::not_a_directory)
+      return Error{ErrorCode::kInvalidArgument, fmt::format("{}: not a folder", root)};
+    if (error)
+      return Error{ErrorCode::kIo,
+                   fmt::format("{}: cannot list the folder: {}", root, error.message())};
+  }
+  return {};
 }
 
 Workspace::~Workspace() { events_.Close(); }

@@ -32,6 +32,9 @@ class Workspace {
   explicit Workspace(Options options);
   ~Workspace();
 
+  // Whether every root is a folder that can be listed; the first that is not.
+  static Status CheckRoots(const std::vector<std::string>& roots);
+
   // Opens the paths as one data set, or finds it if it is open; they become roots. The first error
   // of looking at them is returned; problems inside are told by the data set. Returns its id.
   Result<std::string> Open(const std::vector<std::string>& paths);

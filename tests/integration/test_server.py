@@ -4,6 +4,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -225,8 +226,74 @@ class Answers(ServerCase):
         self.assertEqual(count("name~matmul rank=0") + count("name~matmul rank=1"), count("matmul"))
         self.assertGreater(count("dur>1ms lane:hardware"), 0)
         self.assertEqual(count("name~matmul dur>10s"), 0)
-        for bad in ("dur>fast", "name=~\"(\"", "rank=x", "name~\"open"):
+        self.assertEqual(count("name~matmul or name~aten::add"), count("name=~\"matmul|aten::add\""))
+        self.assertEqual(count("not name~aten"), count("name~\"\"") - count("aten"))
+        self.assertEqual(count("lane:hardware and (dur>1ms or dur<=1ms)"), count("lane:hardware"))
+        for bad in ("dur>fast", "name=~\"(\"", "rank=x", "name~\"open", "name~a or", "(name~a"):
             self.post("search", {"q": bad}, expect=400)
+
+    def test_search_reads_arguments_from_the_trace(self):
+        count = lambda q: self.post("search", {"q": q, "limit": 0})["count"]
+        hit = self.post("search", {"q": "lane:hardware name~matmul", "limit": 1})["hits"][0]
+        _, detail = self.server.get(f"/ds/{self.ds}/slice?track={hit['track']}&i={hit['i']}")
+        name, value = next((name, value) for name, value in detail["args"].items() if isinstance(value, str) and value)
+        same = self.post("search", {"q": f'lane:hardware name~matmul arg."{name}"="{value}"', "limit": 1000})
+        self.assertIn(hit["i"], [one["i"] for one in same["hits"]])
+        both = count(f'lane:hardware arg."{name}"="{value}"') + count(f'lane:hardware not arg."{name}"="{value}"')
+        self.assertEqual(both, count("lane:hardware"))
+
+    def test_merged_streams_keep_every_slice(self):
+        streams = [track for track in self.tracks if track["path"].startswith("r0/hw/stream")]
+        merged = self.post("merge", {"tracks": [track["id"] for track in streams]})
+        self.assertEqual(merged["n"], sum(track["n"] for track in streams))
+        ask = lambda tracks: self.post("range", {"tracks": tracks, "t0": 0, "t1": self.meta["extent"][1]})
+        one, many = ask([merged["track"]]), ask([track["id"] for track in streams])
+        self.assertEqual([row[:3] for row in one["rows"]], [row[:3] for row in many["rows"]])
+        self.assertEqual(one["total"], many["total"])
+        level = max(0, (self.meta["extent"][1] >> 10).bit_length())
+        data = self.server.post_raw("/tiles", {"ds": self.ds, "keys": [[merged["track"], level, 0]]})[2]
+        (_, _, kind, _, payload), = read_tiles(data)
+        self.assertEqual(kind, 1)
+        self.assertEqual(sum(run[4] for row in read_rows(payload) for run in row), merged["n"])
+
+    def test_lanes_are_as_busy_as_range_statistics_say(self):
+        end = self.meta["extent"][1]
+        for path in ("r0/hw/stream2", "r1/overlap/computing", "r0/py"):
+            for t0, t1 in ((0, end), (end // 3, end // 2)):
+                track = self.track(path)
+                (_, count, busy), = self.post("lanes", {"tracks": [track], "t0": t0, "t1": t1})["rows"]
+                total = self.post("range", {"tracks": [track], "t0": t0, "t1": t1})["total"]
+                self.assertAlmostEqual(busy, total["covered"], delta=(t1 - t0) * 0.002)
+                self.assertLessEqual(abs(count - total["count"]), 2)  # edges count in one of them
+
+    def test_collectives_lead_from_rank_to_rank(self):
+        off = self.post("flows", {"t0": 0, "t1": self.meta["extent"][1]})
+        cats = {cat["name"]: cat for cat in off["cats"]}
+        self.assertTrue(cats["collective"]["off"])
+        self.assertNotIn("collective", {off["cats"][flow[7]]["name"] for flow in off["flows"]})
+        on = self.post("flows", {"t0": 0, "t1": self.meta["extent"][1], "cats": ["collective"]})
+        rank_of = {track["id"]: track["rank"] for track in self.tracks}
+        self.assertEqual(sum(flow[6] for flow in on["flows"]), cats["collective"]["count"])
+        self.assertTrue(all(rank_of[flow[0]] != rank_of[flow[3]] for flow in on["flows"]))
+        hit = self.post("search", {"q": "name~allReduce lane:Communication rank=0", "limit": 1})["hits"][0]
+        _, peers = self.server.get(f"/ds/{self.ds}/peers?track={hit['track']}&i={hit['i']}")
+        self.assertEqual((peers["by"], [one["rank"] for one in peers["slices"]]), ("call", [0, 1]))
+        self.assertEqual(sum(one["is_last"] for one in peers["slices"]), 1)
+
+    def test_a_range_can_be_opened_again_as_a_trace(self):
+        tracks = [self.track("r0/hw"), self.track("r0/py")]
+        end = self.meta["extent"][1]
+        status, headers, body = self.server.post_raw(f"/ds/{self.ds}/trace", {"tracks": tracks, "t0": 0, "t1": end})
+        self.assertEqual((status, headers["content-type"]), (200, "application/json"))
+        events = json.loads(body)["traceEvents"]
+        count = sum(self.post("lanes", {"tracks": tracks, "t0": 0, "t1": end + 1})["rows"][i][1] for i in range(2))
+        self.assertEqual(sum(event["ph"] == "X" for event in events), count)
+        self.assertEqual(len({event["id"] for event in events if event["ph"] == "f"} -
+                             {event["id"] for event in events if event["ph"] == "s"}), 0)
+
+    def test_answers_say_what_they_cost(self):
+        headers = self.server.raw("GET", "/api/v1/info", headers=self.server.headers())[1]
+        self.assertRegex(headers["server-timing"], r"^cpu;dur=\d+\.\d+, total;dur=\d+\.\d+$")
 
     def test_next_walks_a_row_and_ends(self):
         track = self.track("r0/hw/stream2")
@@ -346,6 +413,10 @@ class Answers(ServerCase):
             (ds + "/range", {"tracks": "all", "t0": 0, "t1": 1}, 400), (ds + "/range", "[1]", 400),
             (ds + "/range", "{\"tracks\":", 400), (ds + "/range", b"\xff\xfe", 400), (ds + "/range", "[" * 5000, 400),
             (ds + "/next", {"track": 1, "i": 0}, 400), (ds + "/next", {"track": self.track("r0/hw/stream2"), "i": 10**12}, 400),
+            (ds + "/merge", {"tracks": [1]}, 400), (ds + "/merge", {"tracks": list(range(1, 600))}, 400),
+            (ds + "/lanes", {"tracks": [1], "t0": 5, "t1": 1}, 400), (ds + "/lanes", {"tracks": [2**31], "t0": 0, "t1": 1}, 400),
+            (ds + "/trace", {"tracks": [1], "t0": 5, "t1": 1}, 400), (ds + "/hist", {"q": "name~a or"}, 400),
+            (ds + "/search", {"q": "(" * 900 + "name~a"}, 400),
             (ds + "/explain", {"kind": "why"}, 400), (ds + "/strings", {"ids": [10**9]}, 400),
             (ds + "/table", {"source": "kernels", "filter": [{"col": "name", "op": "like", "value": 1}]}, 400),
             (ds + "/table", {"source": "kernels", "filter": [{"col": "name", "op": "regex", "value": "(a{1,999}){1,999}"}]}, 400),
@@ -485,13 +556,39 @@ class Safety(ServerCase):
         self.assertEqual(meta["ranks"][0]["counts"]["slices"], 1)
 
     def test_wrong_options_are_one_sentence(self):
-        for words, code in ((("view", "/nonexistent"), 3), (("view", support.SAMPLE, "--port", "99999"), 2),
-                            (("view", support.SAMPLE, "--host", "0.0.0.0", "--token", "none"), 2),
-                            (("view", support.SAMPLE, "--view", "/nonexistent"), 6)):
-            done = self.run_program(*words, "--no-browser", timeout=20)
-            self.assertNotEqual(done.returncode, 0)
+        (self.scratch / "empty").mkdir()
+        text = self.write("notes.txt", "no profile")
+        taken = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(taken.close)
+        for words, code, says in (
+                (("/nonexistent",), 3, "no such file or folder"), ((self.scratch / "empty",), 3, "no profile found"),
+                ((text,), 3, "not"), ((support.SAMPLE, "--port", "99999"), 2, "not a port"),
+                ((support.SAMPLE, "--host", "0.0.0.0", "--token", "none"), 2, "loopback"),
+                ((support.SAMPLE, "--host", "192.0.2.1"), 6, "no such address"),
+                ((support.SAMPLE, "--port", taken.getsockname()[1]), 6, "in use"),
+                ((support.SAMPLE, "--view", "/nonexistent"), 3, "/nonexistent"),
+                ((support.SAMPLE, "--root", "/nonexistent"), 3, "no such file or folder"),
+                ((support.SAMPLE, "--root", self.scratch, "--root", text), 2, "not a folder")):
+            done = self.run_program("view", *map(str, words), "--no-browser", timeout=20)
+            self.assertEqual(done.returncode, code, (words, done.err))
             self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
+            self.assertIn(says, done.err)
             self.assertEqual(done.out, "")
+
+    def test_a_link_opens_at_what_it_shows(self):
+        for link, page, state in (("t=0,5000", "timeline", "t=0,5000"), ("/operators?ds=0123&rank=1", "operators", "rank=1"),
+                                  ("/data", "data", "")):
+            server = self.start(f"{support.SAMPLE}#{link}")
+            ds = server.get("/info")[1]["datasets"][0]["ds"]
+            self.assertTrue(server.url.endswith(f"#/{page}?ds={ds}" + ("&" + state if state else "")), server.url)
+            server.stop()
+
+    def test_roots_may_be_repeated_and_listed(self):
+        for name in "abc":
+            self.write(f"{name}/x.txt", "")
+        server = self.start("--root", f"{self.scratch}/a:{self.scratch}/b", "--root", self.scratch / "c")
+        roots = {pathlib.Path(root).name for root in server.get("/info")[1]["roots"]}
+        self.assertEqual(roots, {"a", "b", "c"})
 
     def test_what_cannot_be_read_is_told_by_the_page(self):
         bad = self.write("bad/trace_view.json", "this is no trace")

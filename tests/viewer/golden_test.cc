@@ -52,19 +52,26 @@ void ExpectSame(JsonValue expected, const table::Table& table, std::string_view 
   EXPECT_DOUBLE_EQ(actual, *expected.AsDouble()) << column << " of row " << row;
 }
 
+// The same for several members of a golden object, each with our column.
+using Columns = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+void ExpectRow(JsonValue expected, const table::Table& table, size_t row, Columns columns) {
+  for (const auto& [member, column] : columns) ExpectSame(expected[member], table, column, row);
+}
+
 void ExpectNode(JsonValue node, const std::string& parent, const table::Table& table, size_t& row,
                 size_t& compared) {
   const std::string name(node["name"].AsString().value_or(""));
   const std::string path = parent.empty() ? name : parent + " > " + name;
   ASSERT_LT(row, table.rows()) << path;
   EXPECT_EQ(Text(table, "path", row), path);
-  ExpectSame(node["level"], table, "level", row);
-  ExpectSame(node["totalTime"], table, "total_us", row);
-  ExpectSame(node["ratio"], table, "ratio", row);
-  ExpectSame(node["nums"], table, "count", row);
-  ExpectSame(node["avg"], table, "avg_us", row);
-  ExpectSame(node["min"], table, "min_us", row);
-  ExpectSame(node["max"], table, "max_us", row);
+  ExpectRow(node, table, row,
+            {{"level", "level"},
+             {"totalTime", "total_us"},
+             {"ratio", "ratio"},
+             {"nums", "count"},
+             {"avg", "avg_us"},
+             {"min", "min_us"},
+             {"max", "max_us"}});
   ++row;
   ++compared;
   node["children"].ForEachElement(
@@ -103,12 +110,13 @@ TEST_F(Golden, LayerSummaries) {
     golden(std::string("summary ") + key).ForEachElement([&](JsonValue expected) {
       while (row < table.rows() && Text(table, "Name", row) != expected["name"].AsString()) ++row;
       ASSERT_LT(row, table.rows()) << expected["name"].ToText();
-      ExpectSame(expected["time"], table, "Time(%)", row);
-      ExpectSame(expected["totalTime"], table, "Total Time(us)", row);
-      ExpectSame(expected["numberCalls"], table, "Num Calls", row);
-      ExpectSame(expected["avg"], table, "Avg(us)", row);
-      ExpectSame(expected["min"], table, "Min(us)", row);
-      ExpectSame(expected["max"], table, "Max(us)", row);
+      ExpectRow(expected, table, row,
+                {{"time", "Time(%)"},
+                 {"totalTime", "Total Time(us)"},
+                 {"numberCalls", "Num Calls"},
+                 {"avg", "Avg(us)"},
+                 {"min", "Min(us)"},
+                 {"max", "Max(us)"}});
       ++compared;
     });
     EXPECT_GE(compared, 2u);
@@ -153,11 +161,12 @@ TEST_F(Golden, OperatorStatistic) {
   golden("op stat type").ForEachElement([&](JsonValue expected) {
     EXPECT_EQ(Text(table, "Type", row), expected["opType"].AsString());
     EXPECT_EQ(Text(table, "Accelerator Core", row), expected["accCore"].AsString());
-    ExpectSame(expected["totalTime"], table, "Total Time(us)", row);
-    ExpectSame(expected["count"], table, "Count", row);
-    ExpectSame(expected["avgTime"], table, "Avg Time(us)", row);
-    ExpectSame(expected["maxTime"], table, "Max Time(us)", row);
-    ExpectSame(expected["minTime"], table, "Min Time(us)", row);
+    ExpectRow(expected, table, row,
+              {{"totalTime", "Total Time(us)"},
+               {"count", "Count"},
+               {"avgTime", "Avg Time(us)"},
+               {"maxTime", "Max Time(us)"},
+               {"minTime", "Min Time(us)"}});
     ++row;
   });
   EXPECT_EQ(row, 8u);

@@ -1,6 +1,4 @@
-#include <gtest/gtest.h>
-
-#include "analysis/viewer/test_rank.h"
+#include "analysis/viewer/test_metric.h"
 
 namespace steplens::analysis::viewer {
 namespace {
@@ -31,22 +29,6 @@ struct ResultRank : TestRank {
                                   .large_packet_ratio = 0});
   }
 };
-
-table::Table TableOf(const store::Job& job, const char* metric, std::string_view name,
-                     MetricArgs args = {}) {
-  const Result<MetricAnswer> answer = ComputeMetric(metric, args, job);
-  EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
-  if (answer.ok()) {
-    for (const table::Table& table : answer->tables) {
-      if (table.name() == name) return table;
-    }
-  }
-  return table::Table("none");
-}
-double Cell(const table::Table& table, const char* column, size_t row) {
-  const table::Column* found = table.Find(column);
-  return found == nullptr || row >= found->doubles.size() ? -1 : found->doubles[row];
-}
 
 store::Job TwoRanks() {
   ResultRank a(0);

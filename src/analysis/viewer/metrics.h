@@ -47,6 +47,7 @@ Result<MetricAnswer> SummaryStrategy(const MetricCall& call);
 Result<MetricAnswer> SummaryArrangement(const MetricCall& call);
 Result<MetricAnswer> SummaryAdvice(const MetricCall& call);
 Result<MetricAnswer> Pipeline(const MetricCall& call);
+Result<MetricAnswer> Rl(const MetricCall& call);
 
 // Overview
 Result<MetricAnswer> Overview(const MetricCall& call);

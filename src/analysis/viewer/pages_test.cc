@@ -1,26 +1,8 @@
 // The Summary, Pipeline and Expert pages on hand-made captures.
-#include <gtest/gtest.h>
-
-#include "analysis/viewer/test_rank.h"
+#include "analysis/viewer/test_metric.h"
 
 namespace steplens::analysis::viewer {
 namespace {
-
-table::Table TableOf(const store::Job& job, const char* metric, std::string_view name,
-                     const MetricArgs& args = {}) {
-  const Result<MetricAnswer> answer = ComputeMetric(metric, args, job);
-  EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
-  if (answer.ok()) {
-    for (const table::Table& table : answer->tables) {
-      if (table.name() == name) return table;
-    }
-  }
-  return table::Table("none");
-}
-double Cell(const table::Table& table, const char* column, size_t row) {
-  const table::Column* found = table.Find(column);
-  return found == nullptr || row >= found->doubles.size() ? -1 : found->doubles[row];
-}
 
 store::Job StepTables() {
   TestRank a(0);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "analysis/cluster/communication/group_book.h"
@@ -10,7 +9,9 @@
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
+#include "analysis/viewer/pipeline_stages.h"
 #include "analysis/viewer/recipe_tables.h"
+#include "analysis/viewer/transfers.h"
 
 // The Pipeline page: forward and backward passes of the ranks, their sends and receives.
 
@@ -19,14 +20,6 @@ namespace {
 
 using store::kNoSlice;
 using store::TraceStore;
-
-// A pass of one micro batch.
-struct Block {
-  std::string name;
-  bool is_forward = true;
-  int64_t begin_ns = 0;
-  int64_t end_ns = 0;
-};
 
 // A forward operator and its backward one.
 struct OpPair {
@@ -83,27 +76,27 @@ void NumberBatches(std::vector<OpPair>& pairs) {
   }
 }
 
-std::vector<Block> BlocksOf(std::vector<OpPair> pairs) {
+std::vector<Pass> PassesOf(int64_t rank, std::vector<OpPair> pairs) {
   NumberBatches(pairs);
-  std::vector<Block> blocks;
+  std::vector<Pass> passes;
   for (size_t begin = 0; begin < pairs.size();) {
-    Block forward{fmt::format("FP{}", pairs[begin].batch), true, pairs[begin].forward_begin_ns,
-                  pairs[begin].forward_end_ns};
-    Block backward{fmt::format("BP{}", pairs[begin].batch), false, pairs[begin].backward_begin_ns,
-                   pairs[begin].backward_end_ns};
+    Pass forward{rank, fmt::format("FP{}", pairs[begin].batch), true, pairs[begin].forward_begin_ns,
+                 pairs[begin].forward_end_ns};
+    Pass backward{rank, fmt::format("BP{}", pairs[begin].batch), false,
+                  pairs[begin].backward_begin_ns, pairs[begin].backward_end_ns};
     size_t end = begin;
     for (; end < pairs.size() && pairs[end].batch == pairs[begin].batch; ++end) {
       forward.end_ns = std::max(forward.end_ns, pairs[end].forward_end_ns);
       backward.begin_ns = std::min(backward.begin_ns, pairs[end].backward_begin_ns);
       backward.end_ns = std::max(backward.end_ns, pairs[end].backward_end_ns);
     }
-    blocks.push_back(std::move(forward));
-    blocks.push_back(std::move(backward));
+    passes.push_back(std::move(forward));
+    passes.push_back(std::move(backward));
     begin = end;
   }
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [](const Block& a, const Block& b) { return a.begin_ns < b.begin_ns; });
-  return blocks;
+  std::stable_sort(passes.begin(), passes.end(),
+                   [](const Pass& a, const Pass& b) { return a.begin_ns < b.begin_ns; });
+  return passes;
 }
 
 table::Table P2pTable(const MetricCall& call, const std::set<int64_t>& wanted, int64_t origin_ns) {
@@ -124,35 +117,70 @@ table::Table P2pTable(const MetricCall& call, const std::set<int64_t>& wanted, i
 // Sends and receives that are the two ends of one transfer.
 Result<table::Table> ArrowTable(const MetricCall& call, const std::set<int64_t>& wanted,
                                 int64_t origin_ns) {
-  SL_ASSIGN_OR_RETURN(const cluster::Answer answer, AskRecipe("p2p_pairing", {}, call.job));
-  struct End {
-    int64_t rank;
-    int64_t start_ns;
-    bool is_source;
-  };
-  std::map<std::string_view, std::vector<End>> ends;
-  for (const cluster::ResultTable& result : answer.tables) {
-    const table::Table& pairs = result.table;
-    const table::Column* starts = pairs.Find("startNs");
-    const table::Column* ranks = pairs.Find("rank");
-    const table::Column* sources = pairs.Find("srcRank");
-    if (starts == nullptr || ranks == nullptr || sources == nullptr) continue;
-    for (size_t i = 0; i < pairs.rows(); ++i) {
-      ends[TextCell(pairs, "opConnectionId", i)].push_back(
-          {ranks->ints[i], starts->ints[i], ranks->ints[i] == sources->ints[i]});
-    }
-  }
+  SL_ASSIGN_OR_RETURN(const std::vector<Transfer> transfers, FindTransfers(call.job));
   TableRows rows("arrows", {IntColumn("from_rank"), IntColumn("from_ns"), IntColumn("to_rank"),
                             IntColumn("to_ns"), TextColumn("id")});
-  for (const auto& [id, points] : ends) {
-    if (points.size() != 2) continue;
-    const End& from = points[0].is_source ? points[0] : points[1];
-    const End& to = points[0].is_source ? points[1] : points[0];
-    if (!wanted.empty() && (!wanted.contains(from.rank) || !wanted.contains(to.rank))) continue;
-    rows.Add(from.rank, AddNs(from.start_ns, -origin_ns), to.rank, AddNs(to.start_ns, -origin_ns),
-             id);
+  for (const Transfer& one : transfers) {
+    if (!wanted.empty() && (!wanted.contains(one.from_rank) || !wanted.contains(one.to_rank)))
+      continue;
+    rows.Add(one.from_rank, AddNs(one.from_ns, -origin_ns), one.to_rank,
+             AddNs(one.to_ns, -origin_ns), one.id);
   }
   return rows.Take();
+}
+
+using Wanted = std::set<int64_t>;  // ranks; none: all
+
+bool IsWanted(const Wanted& wanted, int64_t rank) {
+  return wanted.empty() || wanted.contains(rank);
+}
+
+// Marks that name passes come first; without them the arrows from forward to backward operators.
+Result<std::vector<Pass>> FindPasses(const MetricCall& call, const Wanted& wanted) {
+  SL_ASSIGN_OR_RETURN(const cluster::Answer marked, AskRecipe("pp_chart", {}, call.job));
+  const table::Table* tasks = FindTable(marked, "StepTaskInfo");
+  std::vector<Pass> passes;
+  std::set<int64_t> done;
+  for (size_t i = 0; tasks != nullptr && i < tasks->rows(); ++i) {
+    const int64_t rank = tasks->Find("rank")->ints[i];
+    if (!IsWanted(wanted, rank)) continue;
+    done.insert(rank);
+    const std::string_view name = TextCell(*tasks, "name", i);
+    const bool is_forward = StartsInAnyCase(name, "fp") || ContainsInAnyCase(name, "forward") ||
+                            (name.starts_with('F') && !name.starts_with("FB"));
+    passes.push_back({rank, std::string(name), is_forward, tasks->Find("startNs")->ints[i],
+                      tasks->Find("endNs")->ints[i]});
+  }
+  for (const TraceStore& rank : call.job.ranks) {
+    if (!IsWanted(wanted, rank.info.rank) || done.contains(rank.info.rank)) continue;
+    for (Pass& pass : PassesOf(rank.info.rank, FindPairs(rank))) passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+table::Table BlockTable(const std::vector<Pass>& passes, int64_t origin_ns) {
+  TableRows rows("blocks", {IntColumn("rank"), TextColumn("name"), TextColumn("type"),
+                            IntColumn("start_ns"), IntColumn("end_ns")});
+  for (const Pass& pass : passes) {
+    rows.Add(pass.rank, pass.name, pass.is_forward ? "FP" : "BP", AddNs(pass.begin_ns, -origin_ns),
+             AddNs(pass.end_ns, -origin_ns));
+  }
+  return rows.Take();
+}
+
+std::vector<P2pSpan> FindP2p(const MetricCall& call, const Wanted& wanted) {
+  std::vector<P2pSpan> out;
+  for (const TraceStore& rank : call.job.ranks) {
+    if (!IsWanted(wanted, rank.info.rank)) continue;
+    for (size_t i = 0; i < rank.comm_ops.size(); ++i) {
+      const std::string_view name = rank.Text(rank.comm_ops.name[i]);
+      if (!cluster::IsP2pName(name)) continue;
+      out.push_back(
+          {rank.info.rank, ContainsInAnyCase(name, "recv") || ContainsInAnyCase(name, "receive"),
+           rank.comm_ops.begin_ns[i], EndNs(rank.comm_ops.begin_ns[i], rank.comm_ops.dur_ns[i])});
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -160,40 +188,19 @@ Result<table::Table> ArrowTable(const MetricCall& call, const std::set<int64_t>&
 Result<MetricAnswer> Pipeline(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const int64_t origin_ns, OriginOf(call));
   SL_ASSIGN_OR_RETURN(const std::vector<int64_t> listed, call.args.IntList("ranks"));
-  const std::set<int64_t> wanted(listed.begin(), listed.end());
-  const auto is_wanted = [&](int64_t rank) { return wanted.empty() || wanted.contains(rank); };
-  TableRows rows("blocks", {IntColumn("rank"), TextColumn("name"), TextColumn("type"),
-                            IntColumn("start_ns"), IntColumn("end_ns")});
-  // Marks that name passes come first; without them the arrows from forward to backward operators.
-  SL_ASSIGN_OR_RETURN(const cluster::Answer marked, AskRecipe("pp_chart", {}, call.job));
-  const table::Table* tasks = FindTable(marked, "StepTaskInfo");
-  std::set<int64_t> done;
-  for (size_t i = 0; tasks != nullptr && i < tasks->rows(); ++i) {
-    const int64_t rank = tasks->Find("rank")->ints[i];
-    if (!is_wanted(rank)) continue;
-    done.insert(rank);
-    const std::string_view name = TextCell(*tasks, "name", i);
-    const bool is_forward = StartsInAnyCase(name, "fp") || ContainsInAnyCase(name, "forward") ||
-                            (name.starts_with('F') && !name.starts_with("FB"));
-    rows.Add(rank, name, is_forward ? "FP" : "BP",
-             AddNs(tasks->Find("startNs")->ints[i], -origin_ns),
-             AddNs(tasks->Find("endNs")->ints[i], -origin_ns));
-  }
-  for (const TraceStore& rank : call.job.ranks) {
-    if (!is_wanted(rank.info.rank) || done.contains(rank.info.rank)) continue;
-    for (const Block& block : BlocksOf(FindPairs(rank))) {
-      rows.Add(rank.info.rank, block.name, block.is_forward ? "FP" : "BP",
-               AddNs(block.begin_ns, -origin_ns), AddNs(block.end_ns, -origin_ns));
-    }
-  }
+  const Wanted wanted(listed.begin(), listed.end());
+  SL_ASSIGN_OR_RETURN(const std::vector<Pass> passes, FindPasses(call, wanted));
   MetricAnswer answer;
   answer.definition = "insight.pipeline";
   answer.query = "SELECT * FROM flows WHERE kind = 'fwdbwd'";
-  answer.tables.push_back(rows.Take());
+  answer.tables.push_back(BlockTable(passes, origin_ns));
   answer.tables.push_back(P2pTable(call, wanted, origin_ns));
   SL_ASSIGN_OR_RETURN(table::Table arrows, ArrowTable(call, wanted, origin_ns));
   answer.tables.push_back(std::move(arrows));
-  if (answer.tables.front().rows() == 0) {
+  answer.tables.push_back(BubbleTable(passes, FindP2p(call, wanted), origin_ns));
+  answer.tables.push_back(StageTable(passes));
+  answer.tables.push_back(IdealTable(passes, origin_ns));
+  if (passes.empty()) {
     answer.warnings.push_back(
         "no forward and backward passes are known: neither mstx marks nor fwdbwd arrows");
   }

@@ -76,6 +76,7 @@ const std::vector<Registered>& All() {
         {"algorithm", "pp", "tp", "cp", "dp", "ep", "moe_tp", "step"}},
        SummaryAdvice},
       {{"pipeline", "Forward and backward passes of the ranks.", {"ranks"}}, Pipeline},
+      {{"rl", "Tasks of a reinforcement learning loop on the ranks.", {"ranks", "config"}}, Rl},
       {{"overview", "Steps, top kernels, data quality.", {"rank", "step", "top"}}, Overview},
       {{"expert", "What the reference viewer points out.", {"rank"}}, Expert},
       {{"flame", "A flame graph of tracks.", {"rank", "tracks", "t0", "t1"}}, Flame},

@@ -31,6 +31,9 @@ constexpr std::array kRoutes = {
     Route{"POST", "/strings", PostStrings},
     Route{"GET", "/slice", GetSlice},
     Route{"GET", "/at", GetAt},
+    Route{"GET", "/peers", GetPeers, true},
+    Route{"POST", "/merge", PostMerge},
+    Route{"POST", "/lanes", PostLanes},
     Route{"POST", "/range", PostRange},
     Route{"POST", "/hist", PostHist},
     Route{"POST", "/search", PostSearch},
@@ -45,6 +48,8 @@ constexpr std::array kRoutes = {
     Route{"POST", "/align", PostAlign},
     Route{"POST", "/explain", PostExplain, true},
     Route{"POST", "/snapshot", PostSnapshot},
+    Route{"POST", "/trace", PostTrace},
+    Route{"GET", "/trace", PostTrace},
     Route{"POST", "/focus", PostFocus},
     Route{"POST", "/view", PostView},
 };

@@ -47,7 +47,7 @@ TEST_F(ApiTest, ArrowsLeadThereAndBack) {
   const std::string track = std::to_string(api_.TrackOf("r0/hw/stream2"));
   const JsonDocument flows =
       TestApi::Json(api_.Ask("POST", "/ds/d/flows", R"({"t0":0,"t1":600,"cats":["async_npu"]})"));
-  EXPECT_EQ(flows.root()["cats"].ToText(), R"([{"name":"async_npu","count":2}])");
+  EXPECT_EQ(flows.root()["cats"].ToText(), R"([{"name":"async_npu","count":2,"off":false}])");
   Request request{.method = "GET", .path = "/ds/d/slice", .query = {}, .body = "", .is_gone = {}};
   request.query = {{"track", track}, {"i", "5"}};
   const JsonDocument slice = TestApi::Json(api_.Send(request));

@@ -31,25 +31,44 @@ Result<SliceRef> SliceParam(const Ask& ask) {
                           static_cast<size_t>(i) < lane->rows.columns().begin_ns.size();
   if (!in_columns || lane->rows.RowOf(static_cast<uint32_t>(i)) == lane->rows.rows())
     return Bad(fmt::format("track {} has no slice {}", lane->id, i));
-  return SliceRef{lane, static_cast<uint32_t>(i)};
+  const auto slice = static_cast<uint32_t>(i);
+  const ShownRank& rank = ask.view.RankOf(*lane);
+  return SliceRef{lane, slice,
+                  lane->is_merged() ? rank.timeline->LaneOf(*rank.store, slice) : lane};
 }
 
-Result<std::vector<const Lane*>> SliceLanesParam(const Ask& ask, std::string_view name,
-                                                 bool all_if_absent) {
-  SL_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, ask.params.Ints(name));
-  std::vector<bool> wanted(ask.view.lane_count() + 1, all_if_absent && !ask.params.Has(name));
+Result<std::vector<const Lane*>> SliceLanes(const Ask& ask, const std::vector<int64_t>& ids,
+                                            LaneKind kind) {
+  std::vector<bool> wanted(ask.view.lane_count() + 1, false);
+  std::vector<const Lane*> merged;
   for (const int64_t id : ids) {
-    if (ask.view.FindLane(id) == nullptr)
-      return Bad(fmt::format("'{}': there is no track {}", name, id));
-    wanted[static_cast<size_t>(id)] = true;
+    const Lane* lane = ask.view.FindLane(id);
+    if (lane == nullptr) return Bad(fmt::format("there is no track {}", id));
+    if (!lane->is_merged()) {
+      wanted[static_cast<size_t>(id)] = true;
+    } else if (std::find(merged.begin(), merged.end(), lane) == merged.end()) {
+      merged.push_back(lane);
+    }
   }
   std::vector<const Lane*> out;
   for (size_t id = 1; id < wanted.size(); ++id) {
     const Lane* lane = ask.view.FindLane(static_cast<int64_t>(id));
     if (wanted[lane->parent] && lane->parent != 0) wanted[id] = true;
-    if (wanted[id] && lane->kind == LaneKind::kSlices) out.push_back(lane);
+    if (wanted[id] && lane->kind == kind) out.push_back(lane);
   }
+  if (kind == LaneKind::kSlices) out.insert(out.end(), merged.begin(), merged.end());
   return out;
+}
+
+Result<std::vector<const Lane*>> SliceLanesParam(const Ask& ask, std::string_view name,
+                                                 bool all_if_absent, LaneKind kind) {
+  SL_ASSIGN_OR_RETURN(std::vector<int64_t> ids, ask.params.Ints(name));
+  if (all_if_absent && !ask.params.Has(name)) {
+    for (const auto& rank : ask.view.ranks()) ids.push_back(rank->timeline->lanes().front()->id);
+  }
+  Result<std::vector<const Lane*>> lanes = SliceLanes(ask, ids, kind);
+  if (!lanes.ok()) return std::move(lanes).error().During(fmt::format("'{}'", name));
+  return lanes;
 }
 
 void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t slice) {

@@ -37,16 +37,22 @@ std::string LaneTitle(const Ask& ask, const Lane& lane);
 
 // The lane that a parameter names; an error (400) if there is none.
 Result<const Lane*> LaneParam(const Ask& ask, std::string_view name = "track");
-// A lane with slices, and a slice in it.
+// A lane with slices, and a slice in it. `home` is the lane that shows it when lanes are not
+// merged.
 struct SliceRef {
   const Lane* lane = nullptr;
   uint32_t slice = 0;
+  const Lane* home = nullptr;
 };
 Result<SliceRef> SliceParam(const Ask& ask);
-// The lanes with slices among, or below, those a list names, each once, by id; all if the list is
-// absent and `all_if_absent` is set.
+// The lanes with slices (or of another kind) among, or below, those of a list, each once, by id;
+// merged ones last.
+Result<std::vector<const Lane*>> SliceLanes(const Ask& ask, const std::vector<int64_t>& ids,
+                                            LaneKind kind = LaneKind::kSlices);
+// The same for a list that a parameter names; all lanes if it is absent and `all_if_absent` is set.
 Result<std::vector<const Lane*>> SliceLanesParam(const Ask& ask, std::string_view name,
-                                                 bool all_if_absent);
+                                                 bool all_if_absent,
+                                                 LaneKind kind = LaneKind::kSlices);
 
 // {"track","i","name","begin","dur"} without the braces.
 void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t slice);

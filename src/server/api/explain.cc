@@ -43,6 +43,7 @@ Result<Interval> FreeAt(const Lane& lane, int64_t ts_ns) {
 
 Result<Interval> GapAt(const Ask& ask, const Lane& lane, int64_t ts_ns) {
   if (IsFreeLane(lane)) return FreeAt(lane, ts_ns);
+  if (lane.is_merged()) return Bad("gaps are explained on single streams; split this lane");
   if (lane.kind != LaneKind::kSlices || (lane.flags & kDeviceLane) == 0)
     return Bad("gaps are explained on streams, on communication groups and on the Free lane");
   Result<Interval> gap = viewer::FindGap(*ask.view.RankOf(lane).store, lane.track, ts_ns);
@@ -59,7 +60,7 @@ Result<Answer> ExplainGap(const Ask& ask, const store::Job& job, const Lane& lan
 }
 
 Result<Answer> ExplainOne(const Ask& ask, const store::Job& job, const SliceRef& ref, bool wait) {
-  const Lane& lane = *ref.lane;
+  const Lane& lane = *ref.home;
   if (!wait && IsFreeLane(lane)) return ExplainGap(ask, job, lane, TimesOf(lane, ref.slice));
   if (lane.is_derived()) return Bad("this lane is derived; choose a task or an operator");
   const uint32_t rank_index = JobIndex(ask, lane);

@@ -15,10 +15,14 @@ Result<Response> GetTopStrings(const Ask& ask);
 Result<Response> PostStrings(const Ask& ask);
 // tiles.cc
 Result<Response> PostTiles(const Ask& ask);
-// slice.cc
+// lanes.cc
+Result<Response> PostMerge(const Ask& ask);
+Result<Response> PostLanes(const Ask& ask);
+// slice.cc, next.cc, peers.cc
 Result<Response> GetSlice(const Ask& ask);
 Result<Response> GetAt(const Ask& ask);
 Result<Response> PostNext(const Ask& ask);
+Result<Response> GetPeers(const Ask& ask);
 // range.cc, hist.cc
 Result<Response> PostRange(const Ask& ask);
 Result<Response> PostHist(const Ask& ask);
@@ -31,10 +35,11 @@ Result<Response> PostExport(const Ask& ask);
 Result<Response> PostSql(const Ask& ask);
 Result<Response> GetSchema(const Ask& ask);
 Result<Response> PostMetric(const Ask& ask);
-// align.cc, explain.cc, snapshot.cc
+// align.cc, explain.cc, snapshot.cc, trace.cc
 Result<Response> PostAlign(const Ask& ask);
 Result<Response> PostExplain(const Ask& ask);
 Result<Response> PostSnapshot(const Ask& ask);
+Result<Response> PostTrace(const Ask& ask);
 // files.cc
 Result<Response> GetFiles(Workspace& workspace, const Params& params);
 Result<Response> PostOpen(Workspace& workspace, const Params& params);

@@ -35,9 +35,14 @@ Status TranslateTracks(const Ask& ask, JsonValue list, MetricArgs& args) {
       return;
     }
     if (first == nullptr) first = lane;
-    if (lane->track == store::kNoTrack || lane->rank_slot != first->rank_slot) return;
-    if (!rows.empty()) rows += ',';
-    rows += std::to_string(static_cast<uint32_t>(lane->track));
+    if (lane->rank_slot != first->rank_slot) return;
+    const auto add = [&](const Lane& one) {
+      if (one.track == store::kNoTrack) return;
+      if (!rows.empty()) rows += ',';
+      rows += std::to_string(static_cast<uint32_t>(one.track));
+    };
+    add(*lane);
+    for (const uint32_t part : lane->parts) add(*ask.view.FindLane(part));
   });
   if (first != nullptr) args.values["rank"] = ask.view.RankOf(*first).rank;
   if (!rows.empty()) args.values["tracks"] = std::move(rows);

@@ -5,153 +5,50 @@
 #include <map>
 
 #include "server/api/handlers.h"
-#include "server/percentiles.h"
+#include "server/timeline/busy.h"
+#include "server/timeline/range_stats.h"
 
 namespace steplens::server {
 namespace {
 
-struct NameStats {
-  uint32_t name = 0;
-  int64_t count = 0;
-  int64_t wall_ns = 0;
-  int64_t self_ns = 0;
-  int64_t min_ns = INT64_MAX;
-  int64_t max_ns = 0;
+// What the ranks that take part add up to, each computed by itself.
+struct RankTotals {
+  size_t slot = 0;
+  std::vector<const LaneRows*> lanes{};
+  int64_t covered_ns = 0;
+  std::map<std::string_view, int64_t> parts{};  // by lane of the Overlap Analysis
 };
 
-struct RowRange {
-  size_t first = 0;
-  size_t last = SIZE_MAX;  // inclusive
-};
-
-// Members are the slices that touch the range, its edges included. Without clipping they count with
-// their full durations, as in the reference.
-class RangeStats {
- public:
-  RangeStats(size_t name_count, bool clip) : slot_of_name_(name_count, UINT32_MAX), clip_(clip) {}
-
-  void AddLane(const LaneRows& lane, int64_t t0_ns, int64_t t1_ns, RowRange wanted) {
-    for (size_t r = wanted.first; r < lane.rows() && r <= wanted.last; ++r)
-      AddRow(lane, r, t0_ns, t1_ns);
+void AddUp(RankTotals& rank, const Ask& ask, int64_t t0, int64_t t1) {
+  const int64_t from_ns = AddSaturating(t0, ask.BaseNs(rank.slot));
+  const int64_t to_ns = AddSaturating(t1, ask.BaseNs(rank.slot));
+  rank.covered_ns = CoveredNs(rank.lanes, from_ns, to_ns);
+  for (const auto& lane : ask.view.ranks()[rank.slot]->timeline->lanes()) {
+    if (lane->kind == LaneKind::kSlices && (lane->flags & kOverlapLane) != 0)
+      rank.parts[lane->name] += lane->cover.CoveredNs(lane->rows, from_ns, to_ns);
   }
-
-  void Merge(const RangeStats& other) {
-    std::vector<uint32_t> slots;
-    for (const NameStats& one : other.stats_) {
-      slots.push_back(SlotOf(one.name));
-      NameStats& stats = stats_[slots.back()];
-      stats.count += one.count;
-      stats.wall_ns = AddSaturating(stats.wall_ns, one.wall_ns);
-      stats.self_ns = AddSaturating(stats.self_ns, one.self_ns);
-      stats.min_ns = std::min(stats.min_ns, one.min_ns);
-      stats.max_ns = std::max(stats.max_ns, one.max_ns);
-    }
-    members_.reserve(members_.size() + other.members_.size());
-    for (const Member& member : other.members_)
-      members_.push_back({slots[member.slot], member.dur_ns});
-  }
-
-  std::vector<NameStats>& stats() { return stats_; }
-  size_t size() const { return members_.size(); }
-
-  // Durations of each name, one behind the other in the order of stats().
-  std::vector<std::vector<int64_t>> Durations() const {
-    std::vector<std::vector<int64_t>> out(stats_.size());
-    for (size_t i = 0; i < out.size(); ++i) out[i].reserve(static_cast<size_t>(stats_[i].count));
-    for (const Member& member : members_) out[member.slot].push_back(member.dur_ns);
-    return out;
-  }
-
- private:
-  struct Member {
-    uint32_t slot;
-    int64_t dur_ns;
-  };
-
-  void AddRow(const LaneRows& lane, size_t r, int64_t t0_ns, int64_t t1_ns) {
-    const SliceColumns& columns = lane.columns();
-    const auto slices = lane.row(r);
-    const auto first = std::partition_point(
-        slices.begin(), slices.end(), [&](uint32_t slice) { return columns.end(slice) < t0_ns; });
-    const auto last = std::partition_point(
-        first, slices.end(), [&](uint32_t slice) { return columns.begin(slice) <= t1_ns; });
-    const auto below = r + 1 < lane.rows() ? lane.row(r + 1) : std::span<const uint32_t>();
-    size_t child = 0;
-    if (first != last) {
-      child = static_cast<size_t>(std::partition_point(below.begin(), below.end(),
-                                                       [&](uint32_t slice) {
-                                                         return columns.begin(slice) <
-                                                                columns.begin(*first);
-                                                       }) -
-                                  below.begin());
-    }
-    const auto length = [&](uint32_t slice) {
-      if (!clip_) return columns.dur_ns[slice];
-      return std::max<int64_t>(
-          0, std::min(columns.end(slice), t1_ns) - std::max(columns.begin(slice), t0_ns));
-    };
-    for (auto at = first; at != last; ++at) {
-      const int64_t begin_ns = columns.begin(*at);
-      const int64_t end_ns = columns.end(*at);
-      const int64_t dur_ns = length(*at);
-      int64_t inside_ns = 0;
-      while (child < below.size() && columns.begin(below[child]) < begin_ns) ++child;
-      for (; child < below.size() && columns.end(below[child]) <= end_ns; ++child)
-        inside_ns = AddSaturating(inside_ns, length(below[child]));
-      Add(columns.name_of(*at), dur_ns, std::max<int64_t>(0, dur_ns - inside_ns));
-    }
-  }
-
-  uint32_t SlotOf(uint32_t name) {
-    uint32_t& slot = slot_of_name_[name];
-    if (slot == UINT32_MAX) {
-      slot = static_cast<uint32_t>(stats_.size());
-      stats_.push_back({name});
-    }
-    return slot;
-  }
-
-  void Add(uint32_t name, int64_t dur_ns, int64_t self_ns) {
-    const uint32_t slot = SlotOf(name);
-    NameStats& stats = stats_[slot];
-    ++stats.count;
-    stats.wall_ns = AddSaturating(stats.wall_ns, dur_ns);
-    stats.self_ns = AddSaturating(stats.self_ns, self_ns);
-    stats.min_ns = std::min(stats.min_ns, dur_ns);
-    stats.max_ns = std::max(stats.max_ns, dur_ns);
-    members_.push_back({slot, dur_ns});
-  }
-
-  std::vector<uint32_t> slot_of_name_;
-  std::vector<NameStats> stats_;
-  std::vector<Member> members_;
-  bool clip_;
-};
-
-int64_t ClippedSum(const LaneRows& lane, int64_t t0_ns, int64_t t1_ns) {
-  int64_t sum_ns = 0;
-  for (const analysis::Interval& busy : BusyIntervals({&lane}, t0_ns, t1_ns))
-    sum_ns += SharedNs(busy.begin_ns, busy.end_ns, t0_ns, t1_ns);
-  return sum_ns;
 }
 
-// Of the ranks that take part: covered time of the lanes, and how the device's time divides.
+// Covered time of the lanes, and how the time of their ranks' devices divides.
 void WriteTotals(JsonWriter& json, const Ask& ask, const std::vector<const Lane*>& lanes,
                  int64_t t0, int64_t t1) {
-  std::map<size_t, std::vector<const LaneRows*>> by_rank;
-  for (const Lane* lane : lanes) by_rank[lane->rank_slot].push_back(&lane->rows);
+  std::vector<RankTotals> ranks;
+  std::vector<size_t> place(ask.view.ranks().size(), SIZE_MAX);  // by slot
+  for (const Lane* lane : lanes) {
+    size_t& at = place[lane->rank_slot];
+    if (at == SIZE_MAX) {
+      at = ranks.size();
+      ranks.push_back({.slot = lane->rank_slot});
+    }
+    ranks[at].lanes.push_back(&lane->rows);
+  }
+  ask.open.dataset->pool().ParallelFor(ranks.size(),
+                                       [&](size_t i) { AddUp(ranks[i], ask, t0, t1); });
   int64_t covered_ns = 0;
   std::map<std::string_view, int64_t> parts;
-  for (const auto& [slot, rows] : by_rank) {
-    const int64_t from_ns = AddSaturating(t0, ask.BaseNs(slot));
-    const int64_t to_ns = AddSaturating(t1, ask.BaseNs(slot));
-    for (const analysis::Interval& busy : BusyIntervals(rows, from_ns, to_ns)) {
-      covered_ns += SharedNs(busy.begin_ns, busy.end_ns, from_ns, to_ns);
-    }
-    for (const auto& lane : ask.view.ranks()[slot]->timeline->lanes()) {
-      if (lane->kind == LaneKind::kSlices && (lane->flags & kOverlapLane) != 0)
-        parts[lane->name] += ClippedSum(lane->rows, from_ns, to_ns);
-    }
+  for (const RankTotals& rank : ranks) {
+    covered_ns = AddSaturating(covered_ns, rank.covered_ns);
+    for (const auto& [name, ns] : rank.parts) parts[name] = AddSaturating(parts[name], ns);
   }
   json.Key("covered").Int(covered_ns).Key("range").Int(SubtractSaturating(t1, t0));
   if (parts.empty()) return;
@@ -161,38 +58,39 @@ void WriteTotals(JsonWriter& json, const Ask& ask, const std::vector<const Lane*
   json.Key("free").Int(parts["Free"]);
 }
 
-Result<RowRange> RowsParam(const Ask& ask) {
+Result<RangeOptions> OptionsParam(const Ask& ask) {
+  RangeOptions options;
+  SL_ASSIGN_OR_RETURN(options.clip, ask.params.BoolOr("clip", false));
   SL_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, ask.params.Ints("rows"));
-  if (rows.empty()) return RowRange{};
+  if (rows.empty()) return options;
   if (rows.size() != 2 || rows[0] < 0 || rows[1] < rows[0])
     return Error{ErrorCode::kInvalidArgument, "'rows' must be [first, last]"};
-  return RowRange{static_cast<size_t>(rows[0]), static_cast<size_t>(rows[1])};
+  options.first_row = static_cast<size_t>(rows[0]);
+  options.last_row = static_cast<size_t>(rows[1]);
+  return options;
 }
 
-void WriteStats(JsonWriter& json, const Ask& ask, RangeStats& range) {
-  const std::vector<NameStats>& stats = range.stats();
-  std::vector<std::vector<int64_t>> durations = range.Durations();
+void WriteStats(JsonWriter& json, const Ask& ask, std::vector<NameStats> stats) {
   int64_t total_ns = 0;
-  for (const NameStats& one : stats) total_ns = AddSaturating(total_ns, one.wall_ns);
-  std::vector<size_t> order(stats.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    if (stats[a].wall_ns != stats[b].wall_ns) return stats[a].wall_ns > stats[b].wall_ns;
-    return ask.view.names().Text(stats[a].name) < ask.view.names().Text(stats[b].name);
+  int64_t count = 0;
+  for (const NameStats& one : stats) {
+    total_ns = AddSaturating(total_ns, one.wall_ns);
+    count += one.count;
+  }
+  std::sort(stats.begin(), stats.end(), [&](const NameStats& a, const NameStats& b) {
+    if (a.wall_ns != b.wall_ns) return a.wall_ns > b.wall_ns;
+    return ask.view.names().Text(a.name) < ask.view.names().Text(b.name);
   });
   json.Key("rows").BeginArray();
-  for (const size_t i : order) {
-    const NameStats& one = stats[i];
+  for (const NameStats& one : stats) {
     json.BeginArray().String(ask.view.names().Text(one.name)).Int(one.count).Int(one.wall_ns);
     json.Int(one.self_ns).Int(one.wall_ns / one.count).Int(one.min_ns).Int(one.max_ns);
-    const Percentiles spread = PercentilesOf(durations[i]);
-    json.Int(spread.p50).Int(spread.p90).Int(spread.p99);
+    json.Int(one.p50_ns).Int(one.p90_ns).Int(one.p99_ns);
     json.Double(total_ns == 0 ? 0
                               : static_cast<double>(one.wall_ns) / static_cast<double>(total_ns));
     json.EndArray();
   }
-  json.EndArray().Key("total").BeginObject().Key("sum").Int(total_ns);
-  json.Key("count").Int(static_cast<int64_t>(range.size()));
+  json.EndArray().Key("total").BeginObject().Key("sum").Int(total_ns).Key("count").Int(count);
 }
 
 }  // namespace
@@ -202,30 +100,21 @@ Result<Response> PostRange(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::vector<const Lane*> lanes, SliceLanesParam(ask, "tracks", false));
   SL_ASSIGN_OR_RETURN(const int64_t t0, ask.params.Int("t0"));
   SL_ASSIGN_OR_RETURN(const int64_t t1, ask.params.Int("t1"));
-  SL_ASSIGN_OR_RETURN(const bool clip, ask.params.BoolOr("clip", false));
   SL_ASSIGN_OR_RETURN(const std::string by, ask.params.TextOr("by", "name"));
-  SL_ASSIGN_OR_RETURN(const RowRange rows, RowsParam(ask));
+  SL_ASSIGN_OR_RETURN(const RangeOptions options, OptionsParam(ask));
   if (t1 < t0) return Error{ErrorCode::kInvalidArgument, "'t1' lies before 't0'"};
   if (by != "name") return Error{ErrorCode::kInvalidArgument, "'by' must be name"};
-  // Each thread takes every n-th lane; what is added up does not depend on n.
-  ThreadPool& pool = ask.open.dataset->pool();
-  const size_t parts = std::max<size_t>(1, std::min(pool.threads(), lanes.size()));
-  std::vector<RangeStats> ranges(parts, RangeStats(ask.view.names().size(), clip));
-  pool.ParallelFor(parts, [&](size_t part) {
-    for (size_t i = part; i < lanes.size(); i += parts) {
-      const Lane& lane = *lanes[i];
-      ranges[part].AddLane(lane.rows, ask.FromShown(lane, t0), ask.FromShown(lane, t1), rows);
-    }
-  });
-  RangeStats& range = ranges.front();
-  for (size_t part = 1; part < parts; ++part) range.Merge(ranges[part]);
+  std::vector<RangeLane> parts;
+  for (const Lane* lane : lanes)
+    parts.push_back({&lane->rows, ask.FromShown(*lane, t0), ask.FromShown(*lane, t1)});
   JsonWriter json;
   json.BeginObject().Key("columns").BeginArray();
   for (const char* name :
        {"name", "count", "wall", "self", "avg", "min", "max", "p50", "p90", "p99", "share"})
     json.String(name);
   json.EndArray();
-  WriteStats(json, ask, range);
+  WriteStats(json, ask,
+             ComputeRangeStats(parts, options, ask.view.names().size(), ask.open.dataset->pool()));
   WriteTotals(json, ask, lanes, t0, t1);
   json.EndObject().Key("definition").String("insight.slice_list");
   const auto passed = std::chrono::steady_clock::now() - started;

@@ -5,9 +5,9 @@
 
 #include "analysis/operators/host_ops.h"
 #include "base/number.h"
-#include "readers/open.h"
 #include "server/api/flow_ends.h"
 #include "server/api/handlers.h"
+#include "server/api/slice_args.h"
 #include "server/percentiles.h"
 
 namespace steplens::server {
@@ -17,8 +17,6 @@ using store::TraceStore;
 
 constexpr size_t kMaxChildren = 100;
 constexpr size_t kMaxAt = 20;
-// A gzip stream has to be unpacked up to the place; farther ones would take seconds.
-constexpr int64_t kMaxGzipOffset = int64_t{512} << 20;
 
 std::string WallClock(int64_t ns) {
   const int64_t second = ns / 1'000'000'000 - (ns % 1'000'000'000 < 0 ? 1 : 0);
@@ -78,38 +76,29 @@ std::vector<std::string> Frames(std::string_view stack) {
   return out;
 }
 
-bool IsGzip(const std::string& path) {
-  const Result<std::string> magic = ReadFileRange(path, 0, 2);
-  return magic.ok() && *magic == "\x1f\x8b";
-}
-
 // The args of the trace, then what the store knows beyond them. Fills `stack` on the way.
 void WriteArgs(JsonWriter& json, const TraceStore& store, uint32_t slice,
                std::vector<std::string>& stack) {
   json.Key("args").BeginObject();
-  const int64_t offset = store.slices.args_offset[slice];
-  if (offset != store::kNone && (offset < kMaxGzipOffset || !IsGzip(store.info.trace_path))) {
-    const Result<std::string> text = readers::ReadSliceArgs(store, store::SliceId{slice});
-    const Result<JsonDocument> args =
-        text.ok() ? JsonDocument::Parse(*text, "args") : Result<JsonDocument>(text.error());
-    if (args.ok() && args->root().IsObject()) {
-      args->root().ForEachMember([&](std::string_view key, JsonValue value) {
-        if (key == "Call stack" && value.AsString()) stack = Frames(*value.AsString());
-        json.Key(key);
-        if (value.IsString()) {
-          json.String(*value.AsString());
-        } else {
-          json.Raw(value.ToText());
-        }
-      });
-    } else if (!text.ok() || !text->empty()) {
-      json.Key("(args)").String("cannot be read again from the trace");
-    }
-  } else if (offset != store::kNone) {
+  const SliceArgs read = ReadArgs(store, slice);
+  if (read.state == SliceArgs::State::kRead) {
+    const Result<JsonDocument> args = JsonDocument::Parse(read.json, "args");
+    args->root().ForEachMember([&](std::string_view key, JsonValue value) {
+      if (key == "Call stack" && value.AsString()) stack = Frames(*value.AsString());
+      json.Key(key);
+      if (value.IsString()) {
+        json.String(*value.AsString());
+      } else {
+        json.Raw(value.ToText());
+      }
+    });
+  } else if (read.state == SliceArgs::State::kUnreadable) {
+    json.Key("(args)").String("cannot be read again from the trace");
+  } else if (read.state == SliceArgs::State::kTooFar) {
     json.Key("(args)").String("too far inside a compressed trace; unpack it to see them");
   }
   const uint32_t row = analysis::FindHostOpDetail(store, store::SliceId{slice});
-  if (row != store::kNoId && offset == store::kNone) {
+  if (row != store::kNoId && store.slices.args_offset[slice] == store::kNone) {
     json.Key("Input Dims").String(store.Text(store.host_ops.input_shapes[row]));
     json.Key("Input type").String(store.Text(store.host_ops.input_types[row]));
     json.Key("Sequence number").Int(store.host_ops.sequence_number[row]);
@@ -208,17 +197,20 @@ void WriteFlows(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t sli
 
 Result<Response> GetSlice(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const SliceRef ref, SliceParam(ask));
-  const Lane& lane = *ref.lane;
+  const Lane& lane = *ref.home;
   const ShownRank& rank = ask.view.RankOf(lane);
   const int64_t begin_ns = lane.rows.columns().begin(ref.slice);
   const size_t row = lane.rows.RowOf(ref.slice);
   JsonWriter json;
   json.BeginObject();
-  WriteSlice(json, ask, lane, ref.slice);
+  WriteSlice(json, ask, *ref.lane, ref.slice);
   json.Key("category")
       .String(lane.is_derived() ? "" : rank.store->Text(rank.store->slices.category[ref.slice]));
   json.Key("self").Int(lane.rows.SelfNs(row, ref.slice));
-  json.Key("row").Int(static_cast<int64_t>(row)).Key("rank").Int(rank.rank);
+  json.Key("row")
+      .Int(static_cast<int64_t>(ref.lane->rows.RowOf(ref.slice)))
+      .Key("rank")
+      .Int(rank.rank);
   json.Key("lane").String(LaneTitle(ask, lane)).Key("path").String(lane.path);
   json.Key("wall").String(WallClock(begin_ns));
   WriteStep(json, rank, lane, begin_ns);
@@ -258,67 +250,6 @@ Result<Response> GetAt(const Ask& ask) {
     json.EndObject();
   }
   json.EndArray().Key("count").Int(static_cast<int64_t>(hi - lo)).EndObject();
-  return JsonResponse(std::move(json));
-}
-
-namespace {
-
-// The neighbour of a slice in the row, in time, for which `matches` holds; kNoId if none.
-template <typename Matches>
-uint32_t NeighbourInRow(const LaneRows& rows, size_t r, uint32_t slice, bool forward,
-                        Matches&& matches) {
-  const auto slices = rows.row(r);
-  const SliceColumns& columns = rows.columns();
-  const auto later = [&](uint32_t a, uint32_t b) {  // a behind b
-    return columns.begin(a) != columns.begin(b) ? columns.begin(a) > columns.begin(b) : a > b;
-  };
-  size_t at = static_cast<size_t>(
-      std::partition_point(slices.begin(), slices.end(),
-                           [&](uint32_t other) { return !later(other, slice); }) -
-      slices.begin());
-  if (forward) {
-    for (; at < slices.size(); ++at) {
-      if (matches(slices[at])) return slices[at];
-    }
-    return store::kNoId;
-  }
-  while (at-- > 0) {
-    if (slices[at] != slice && matches(slices[at])) return slices[at];
-  }
-  return store::kNoId;
-}
-
-}  // namespace
-
-Result<Response> PostNext(const Ask& ask) {
-  SL_ASSIGN_OR_RETURN(const SliceRef ref, SliceParam(ask));
-  SL_ASSIGN_OR_RETURN(const int64_t direction, ask.params.IntOr("dir", 1));
-  SL_ASSIGN_OR_RETURN(const std::string same, ask.params.TextOr("same", "row"));
-  if (direction != 1 && direction != -1)
-    return Error{ErrorCode::kInvalidArgument, "'dir' must be 1 or -1"};
-  if (same != "name" && same != "track" && same != "row")
-    return Error{ErrorCode::kInvalidArgument, "'same' must be name, track or row"};
-  const LaneRows& rows = ref.lane->rows;
-  const SliceColumns& columns = rows.columns();
-  const size_t own_row = rows.RowOf(ref.slice);
-  const bool forward = direction == 1;
-  uint32_t best = store::kNoId;
-  for (size_t r = 0; r < rows.rows(); ++r) {
-    if (same == "row" && r != own_row) continue;
-    const uint32_t found = NeighbourInRow(rows, r, ref.slice, forward, [&](uint32_t other) {
-      return same != "name" || columns.name[other] == columns.name[ref.slice];
-    });
-    if (found == store::kNoId) continue;
-    const auto key = [&](uint32_t slice) { return std::pair(columns.begin(slice), slice); };
-    if (best == store::kNoId || (forward ? key(found) < key(best) : key(found) > key(best)))
-      best = found;
-  }
-  if (best == store::kNoId)
-    return Error{ErrorCode::kNotFound, forward ? "no such slice follows" : "no such slice before"};
-  JsonWriter json;
-  json.BeginObject();
-  WriteSlice(json, ask, *ref.lane, best);
-  json.EndObject();
   return JsonResponse(std::move(json));
 }
 

@@ -23,24 +23,16 @@ struct Opened {
 
 Result<Opened> OpenEvents(const Ask& ask) {
   SL_RETURN_IF_ERROR(NeedJob(ask));  // its rows outlive the request
-  std::vector<EventLane> lanes;
   std::vector<int64_t> ids;
-  bool sound = true;
-  ask.params.Raw("args")["tracks"].ForEachElement([&](JsonValue value) {
-    const auto id = value.AsInt();
-    sound = sound && id && ask.view.FindLane(*id) != nullptr;
-    if (sound) ids.push_back(*id);
-  });
-  if (!sound) return Error{ErrorCode::kInvalidArgument, "'args.tracks' names a track that is not"};
-  std::vector<bool> wanted(ask.view.lane_count() + 1, false);
-  for (const int64_t id : ids) wanted[static_cast<size_t>(id)] = true;
-  for (size_t id = 1; id < wanted.size(); ++id) {
-    const Lane& lane = *ask.view.FindLane(static_cast<int64_t>(id));
-    if (lane.parent != 0 && wanted[lane.parent]) wanted[id] = true;
-    if (!wanted[id] || lane.kind != LaneKind::kSlices) continue;
-    const ShownRank& rank = ask.view.RankOf(lane);
+  ask.params.Raw("args")["tracks"].ForEachElement(
+      [&](JsonValue value) { ids.push_back(value.AsInt().value_or(0)); });
+  Result<std::vector<const Lane*>> found = SliceLanes(ask, ids);
+  if (!found.ok()) return std::move(found).error().During("'args.tracks'");
+  std::vector<EventLane> lanes;
+  for (const Lane* lane : *found) {
+    const ShownRank& rank = ask.view.RankOf(*lane);
     lanes.push_back(
-        {&lane, rank.store, rank.rank, ask.BaseNs(lane.rank_slot), LaneTitle(ask, lane)});
+        {lane, rank.store, rank.rank, ask.BaseNs(lane->rank_slot), LaneTitle(ask, *lane)});
   }
   return Opened{RowsOf(std::move(lanes), ask.view.names()), ""};
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "server/timeline/busy.h"
 #include "server/timeline/counter_lane.h"
 #include "server/timeline/lane_rows.h"
 #include "server/timeline/summary.h"
@@ -38,13 +39,16 @@ struct Lane {
   size_t rank_slot = 0;
   int64_t device = 0;
   uint32_t flags = 0;
-  uint64_t count = 0;  // slices or samples, of a group all below it
+  uint64_t count = 0;             // slices or samples, of a group all below it
+  std::vector<uint32_t> parts{};  // of a merged lane: ids of those it shows together
 
   store::TrackId track = store::kNoTrack;  // of lanes that show a track of the store
   LaneRows rows;                           // of kSlices
+  LaneCover cover;                         // of kSlices
   CounterLane counter;                     // of kCounter
   Summary summary;                         // of kRank and kGroup
 
+  bool is_merged() const { return !parts.empty(); }
   bool is_derived() const { return (flags & kDerivedLane) != 0; }
   bool is_python() const { return (flags & kPythonStackLane) != 0; }
 };

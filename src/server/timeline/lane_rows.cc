@@ -51,6 +51,7 @@ LaneRows::LaneRows(const SliceColumns& columns, std::vector<uint32_t> slices) : 
     std::sort(slices.begin(), slices.end(), earlier);
   Stack(slices);
   BuildBlocks();
+  FindRowsInside();
 }
 
 void LaneRows::Stack(const std::vector<uint32_t>& sorted) {
@@ -101,6 +102,21 @@ void LaneRows::BuildBlocks() {
   }
 }
 
+void LaneRows::FindRowsInside() {
+  lies_inside_.assign(rows(), false);
+  for (size_t r = 1; r < rows(); ++r) {
+    const auto above = row(r - 1);
+    size_t at = 0;
+    const auto is_inside = [&](uint32_t slice) {
+      while (at + 1 < above.size() && columns_.begin(above[at + 1]) <= columns_.begin(slice)) ++at;
+      return columns_.begin(above[at]) <= columns_.begin(slice) &&
+             columns_.end(slice) <= columns_.end(above[at]);
+    };
+    const auto slices = row(r);
+    lies_inside_[r] = std::all_of(slices.begin(), slices.end(), is_inside);
+  }
+}
+
 std::pair<size_t, size_t> LaneRows::Touching(size_t r, int64_t t0_ns, int64_t t1_ns) const {
   const auto slices = row(r);
   const auto is_before = [&](uint32_t slice) {
@@ -110,6 +126,15 @@ std::pair<size_t, size_t> LaneRows::Touching(size_t r, int64_t t0_ns, int64_t t1
   const auto hi = std::partition_point(
       lo, slices.end(), [&](uint32_t slice) { return columns_.begin(slice) < t1_ns; });
   return {static_cast<size_t>(lo - slices.begin()), static_cast<size_t>(hi - slices.begin())};
+}
+
+uint64_t LaneRows::CountTouching(int64_t t0_ns, int64_t t1_ns) const {
+  uint64_t count = 0;
+  for (size_t r = 0; r < rows(); ++r) {
+    const auto [lo, hi] = Touching(r, t0_ns, t1_ns);
+    count += hi - lo;
+  }
+  return count;
 }
 
 std::pair<size_t, size_t> LaneRows::Inside(size_t r, int64_t t0_ns, int64_t t1_ns) const {

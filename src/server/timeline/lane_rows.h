@@ -56,6 +56,8 @@ class LaneRows {
   // Positions of row r that touch [t0_ns, t1_ns): those that end after t0 or begin at or after it,
   // and begin before t1.
   std::pair<size_t, size_t> Touching(size_t r, int64_t t0_ns, int64_t t1_ns) const;
+  // Slices of all rows that do. O(rows log n).
+  uint64_t CountTouching(int64_t t0_ns, int64_t t1_ns) const;
   // Positions of row r that lie inside [t0_ns, t1_ns]: begin at or after t0 and end at or before
   // t1.
   std::pair<size_t, size_t> Inside(size_t r, int64_t t0_ns, int64_t t1_ns) const;
@@ -76,6 +78,10 @@ class LaneRows {
   // All positions of row r from `from` on that begin before t_ns. O(k / 1024 + 64).
   Stretch StartingBefore(size_t r, size_t from, int64_t t_ns) const;
 
+  // Whether every slice of row r lies inside one of the row above: then it covers no time that
+  // others do not.
+  bool LiesInside(size_t r) const { return lies_inside_[r]; }
+
   // Bytes held, for the budget.
   size_t bytes() const;
 
@@ -87,6 +93,7 @@ class LaneRows {
   };
   void Stack(const std::vector<uint32_t>& sorted);
   void BuildBlocks();
+  void FindRowsInside();
   void Add(Stretch& stretch, std::span<const uint32_t> row) const;
 
   SliceColumns columns_;
@@ -96,6 +103,7 @@ class LaneRows {
   std::vector<Block> super_blocks_;    // of kBlock blocks
   std::vector<uint32_t> first_block_;  // by row
   std::vector<uint32_t> first_super_;  // by row
+  std::vector<bool> lies_inside_;      // by row
 };
 
 }  // namespace steplens::server

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/overlap/overlap.h"
 #include "server/timeline/lane_rows.h"
 #include "server/timeline/tile.h"
 
@@ -22,21 +21,26 @@ class Summary {
   uint64_t slices() const { return slices_; }
   // Covered time of each bucket of a tile, kTileBuckets of them; empty if nothing is covered.
   std::vector<int64_t> Covered(const TileSpan& span) const;
-  size_t bytes() const { return base_.capacity() * sizeof(int64_t); }
+  // Covered time of a range: exact where it is short, else to a base bucket at either end.
+  int64_t CoveredNs(int64_t t0_ns, int64_t t1_ns) const;
+  uint64_t CountTouching(int64_t t0_ns, int64_t t1_ns) const;  // slices
+  size_t bytes() const {
+    return shares_.capacity() * sizeof(uint16_t) + marks_.capacity() * sizeof(int64_t);
+  }
 
  private:
-  std::vector<int64_t> FromBase(const TileSpan& span) const;
+  static constexpr size_t kStride = 64;
+  void CountBase(size_t buckets);
+  int64_t BeforeNs(int64_t t_ns) const;
 
   std::vector<const LaneRows*> lanes_;
   uint64_t slices_ = 0;
   int64_t base_begin_ns_ = 0;
   uint32_t base_level_ = 0;
-  std::vector<int64_t> base_;  // covered time before each edge of the base level
+  std::vector<uint16_t> shares_;  // of each bucket of the base level, what is covered: 65535 all
+  std::vector<int64_t> marks_;    // covered time before every kStride-th of them
+  int64_t total_ns_ = 0;
 };
-
-// The union of all slices of the lanes that touch [t0_ns, t1_ns), by time, disjoint, not clipped.
-std::vector<analysis::Interval> BusyIntervals(const std::vector<const LaneRows*>& lanes,
-                                              int64_t t0_ns, int64_t t1_ns);
 
 // Kind 2 of the tile format.
 void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summary,

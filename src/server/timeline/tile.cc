@@ -16,6 +16,7 @@ class RowWalk {
   RowWalk(const LaneRows& rows, size_t r, const TileSpan& span)
       : rows_(rows), columns_(rows.columns()), slices_(rows.row(r)), r_(r), span_(span) {
     std::tie(next_, end_) = rows.Touching(r, span.begin_ns, span.end_ns());
+    runs_.reserve(std::min<size_t>(2 * (end_ - next_), kTileBuckets));
   }
 
   std::vector<TileRun> Walk() {
@@ -105,8 +106,8 @@ class RowWalk {
 
 uint8_t Share(const TileRun& run, const TileSpan& span) {
   const double width = static_cast<double>(run.x1 - run.x0) * static_cast<double>(span.bucket_ns());
-  return static_cast<uint8_t>(
-      std::clamp(std::lround(255.0 * static_cast<double>(run.covered_ns) / width), 0L, 255L));
+  const double share = 255.0 * static_cast<double>(run.covered_ns) / width;
+  return static_cast<uint8_t>(std::clamp(share + 0.5, 0.0, 255.0));
 }
 
 // One value a run, padded to 4 bytes. Written in place: a tile has some ten thousand values.

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include "analysis/testing/store_builder.h"
+#include "server/api/test_api.h"
+
+namespace steplens::server {
+namespace {
+
+constexpr int64_t kBegin = 1'000'000;
+
+// Two streams that overlap for a while, and a host thread with a nested operator.
+//   stream 2 |a 0-100|        |b 200-300|
+//   stream 3     |c 50-150|
+//   thread 1 |op 0-100: inner 10-40|
+store::Job TwoStreams() {
+  analysis::StoreBuilder builder;
+  const auto hardware = builder.Process("Ascend Hardware");
+  const auto first = builder.Thread(hardware, "Stream 2");
+  const auto second = builder.Thread(hardware, "Stream 3");
+  const auto host = builder.ThreadOf("Python", "Thread 1");
+  builder.Slice(first, kBegin, kBegin + 100, "a", "AI_CORE");
+  builder.Slice(first, kBegin + 200, kBegin + 300, "b", "AI_CORE");
+  builder.Slice(second, kBegin + 50, kBegin + 150, "c", "AI_CORE");
+  builder.Slice(host, kBegin, kBegin + 100, "op", "cpu_op");
+  builder.Slice(host, kBegin + 10, kBegin + 40, "inner", "cpu_op");
+  builder.Flow("async_npu", host, kBegin, second, kBegin + 50);
+  builder.Step(7, kBegin, kBegin + 1000);
+  return builder.Job();
+}
+
+class LanesTest : public testing::Test {
+ protected:
+  LanesTest() : api_(TwoStreams()) {
+    first_ = api_.TrackOf("r0/hw/stream2");
+    second_ = api_.TrackOf("r0/hw/stream3");
+    host_ = api_.TrackOf("r0/py/thread1");
+  }
+  JsonDocument Merge() {
+    return api_.Post("merge", fmt::format(R"({{"tracks":[{},{}]}})", second_, first_));
+  }
+  int64_t Count(std::string_view query) {
+    return *api_.Post("search", fmt::format(R"({{"q":"{}"}})", query)).root()["count"].AsInt();
+  }
+  Response Get(std::string path, std::map<std::string, std::string, std::less<>> query) {
+    return api_.Send({.method = "GET",
+                      .path = std::move(path),
+                      .query = std::move(query),
+                      .body = "",
+                      .is_gone = {}});
+  }
+
+  TestApi api_;
+  int64_t first_ = 0;
+  int64_t second_ = 0;
+  int64_t host_ = 0;
+};
+
+TEST_F(LanesTest, MergedStreamsAreOneLane) {
+  const JsonDocument merged = Merge();
+  EXPECT_EQ(merged.root()["name"].AsString(), "Stream 2 + Stream 3");
+  EXPECT_EQ(merged.root()["path"].AsString(), "r0/hw/stream2+stream3");
+  EXPECT_EQ(merged.root()["n"].AsInt(), 3);
+  EXPECT_EQ(merged.root()["rows"].AsInt(), 2);
+  const int64_t track = *merged.root()["track"].AsInt();
+  EXPECT_EQ(*Merge().root()["track"].AsInt(), track) << "the same lanes are merged once";
+  const JsonDocument range =
+      api_.Post("range", fmt::format(R"({{"tracks":[{}],"t0":0,"t1":1000}})", track));
+  EXPECT_EQ(range.root()["total"]["count"].AsInt(), 3);
+  EXPECT_EQ(range.root()["total"]["covered"].AsInt(), 250);
+  const JsonDocument search =
+      api_.Post("search", fmt::format(R"({{"q":"c","mode":"exact","tracks":[{}]}})", track));
+  EXPECT_EQ(search.root()["per_track"].ToText(), fmt::format("[[{},1]]", second_));
+}
+
+TEST_F(LanesTest, SlicesOfMergedLanesKnowTheirHome) {
+  const std::string track = std::to_string(*Merge().root()["track"].AsInt());
+  const JsonDocument slice =
+      TestApi::Json(Get("/ds/d/slice", {{"track", track}, {"i", "2"}}));  // c
+  EXPECT_EQ(slice.root()["row"].AsInt(), 1);
+  EXPECT_EQ(slice.root()["path"].AsString(), "r0/hw/stream3");
+  EXPECT_NE(slice.root()["flows_in"].ToText().find("\"op\""), std::string::npos);
+  const JsonDocument flows =
+      api_.Post("flows", fmt::format(R"({{"tracks":[{},{}],"t0":0,"t1":1000}})", host_, track));
+  EXPECT_EQ(flows.root()["flows"].ToText(), fmt::format("[[{},0,0,{},1,50,1,0]]", host_, track));
+  const JsonDocument next =
+      api_.Post("next", fmt::format(R"({{"track":{},"i":0,"same":"track"}})", track));
+  EXPECT_EQ(next.root()["name"].AsString(), "c");
+}
+
+TEST_F(LanesTest, RefusesToMergeWhatIsNotTwoLanes) {
+  for (const std::string& tracks :
+       {std::string(""), std::to_string(first_), fmt::format("{},{}", first_, first_),
+        fmt::format("{},1", first_), fmt::format("{},999999999", first_)}) {
+    EXPECT_EQ(api_.Ask("POST", "/ds/d/merge", R"({"tracks":[)" + tracks + "]}").status, 400)
+        << tracks;
+  }
+  const int64_t track = *Merge().root()["track"].AsInt();
+  EXPECT_EQ(
+      api_.Ask("POST", "/ds/d/merge", fmt::format(R"({{"tracks":[{},{}]}})", track, host_)).status,
+      400);
+}
+
+TEST_F(LanesTest, LanesSayHowBusyTheyAre) {
+  const int64_t merged = *Merge().root()["track"].AsInt();
+  const JsonDocument answer =
+      api_.Post("lanes", fmt::format(R"({{"tracks":[{},{},{},{}],"t0":60,"t1":260}})", first_,
+                                     second_, merged, api_.TrackOf("r0/hw")));
+  EXPECT_EQ(answer.root()["rows"].ToText(),
+            fmt::format("[[{},2,100],[{},1,90],[{},3,150],[{},3,150]]", first_, second_, merged,
+                        api_.TrackOf("r0/hw")));
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/lanes", R"({"tracks":[77],"t0":0,"t1":1})").status, 400);
+}
+
+TEST_F(LanesTest, SearchJoinsTerms) {
+  EXPECT_EQ(Count("name=a or name=c"), 2);
+  EXPECT_EQ(Count("cat=AI_CORE and not (name=a or lane:\\\"Stream 3\\\")"), 1);
+  EXPECT_EQ(Count("not cat=AI_CORE lane:python"), 2);
+  EXPECT_EQ(Count("self>=70ns lane:python"), 1);
+  EXPECT_EQ(Count("step=7 cat=cpu_op"), 2);
+  EXPECT_EQ(Count("rank!=0"), 0);
+  EXPECT_EQ(Count("arg.x=1 or name=a"), 1) << "slices without arguments have none";
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/search", R"({"q":"name~a or"})").status, 400);
+}
+
+TEST_F(LanesTest, HistogramsTakeFiltersAndMarkASlice) {
+  const JsonDocument answer = api_.Post(
+      "hist",
+      fmt::format(R"({{"q":"lane:python","bins":2,"log":false,"by":"rank","track":{},"i":4}})",
+                  host_));
+  EXPECT_EQ(answer.root()["bins"].ToText(), R"([{"from":30,"to":65,"count":1,"ranks":[[0,1]]},)"
+                                            R"({"from":65,"to":101,"count":1,"ranks":[[0,1]]}])");
+  EXPECT_EQ(answer.root()["at"].AsInt(), 0);
+  EXPECT_EQ(api_.Post("hist", R"({"name":"a"})").root()["count"].AsInt(), 1);
+}
+
+TEST_F(LanesTest, NextFollowsAnArrow) {
+  const JsonDocument there =
+      api_.Post("next", fmt::format(R"({{"track":{},"i":3,"same":"flow"}})", host_));
+  EXPECT_EQ(there.root()["name"].AsString(), "c");
+  const JsonDocument back =
+      api_.Post("next", fmt::format(R"({{"track":{},"i":2,"same":"flow","dir":-1}})", second_));
+  EXPECT_EQ(back.root()["name"].AsString(), "op");
+  EXPECT_EQ(
+      api_.Ask("POST", "/ds/d/next", fmt::format(R"({{"track":{},"i":2,"same":"flow"}})", second_))
+          .status,
+      404);
+}
+
+TEST_F(LanesTest, ARangeIsWrittenAsAChromeTrace) {
+  const Response response =
+      api_.Ask("POST", "/ds/d/trace",
+               fmt::format(R"({{"t0":0,"t1":120,"tracks":[{},{}]}})", host_, second_));
+  ASSERT_EQ(response.status, 200);
+  std::string text;
+  for (std::string piece; response.stream(piece); piece.clear()) text += piece;
+  const Result<JsonDocument> trace = JsonDocument::Parse(text, "trace");
+  ASSERT_TRUE(trace.ok()) << text;
+  std::map<std::string, int> phases;
+  trace->root()["traceEvents"].ForEachElement(
+      [&](JsonValue event) { ++phases[std::string(*event["ph"].AsString())]; });
+  EXPECT_EQ(phases, (std::map<std::string, int>{{"M", 4}, {"X", 3}, {"s", 1}, {"f", 1}}));
+  EXPECT_NE(text.find(R"("name": "c", "cat": "AI_CORE")"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace steplens::server

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "store/trace_store.h"
+
+namespace steplens::server {
+
+// The args of a slice, read again from its trace: the store does not keep them.
+struct SliceArgs {
+  enum class State : uint8_t {
+    kNone,        // the slice has none, or its source has none
+    kRead,        // `json` is their object
+    kUnreadable,  // the trace changed, or is gone
+    kTooFar,      // behind much of a compressed trace: unpacking up to there would take seconds
+  };
+  State state = State::kNone;
+  std::string json{};
+};
+SliceArgs ReadArgs(const store::TraceStore& store, uint32_t slice);
+
+// Whether args of the rank can be read one by one without unpacking.
+bool HasRandomArgs(const store::TraceStore& store);
+// The value of one argument as text; empty if the slice does not have it. What the store knows of
+// an operator (shapes, types, sequence number) counts where the trace has no args. For a rank whose
+// args are not compressed.
+std::string ArgText(const store::TraceStore& store, uint32_t slice, std::string_view name);
+
+}  // namespace steplens::server

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "analysis/classify/device_work.h"
+#include "analysis/overlap/sweep.h"
+#include "server/timeline/lane_tree.h"
+
+namespace steplens::server {
+
+using analysis::Interval;
+
+// What the reference's Overlap Analysis shows, where the capture lacks it.
+void TreeBuilder::AddDerivedOverlap() {
+  if (analysis::DetectPlatform(store_, kinds_) == analysis::Platform::kHostOnly) return;
+  const std::vector<analysis::DeviceWork> devices = analysis::CollectDeviceWork(store_);
+  if (devices.empty()) return;
+  Interval hull = DeviceHull();
+  for (const analysis::DeviceWork& work : devices) {
+    if (work.compute.empty() && work.communication.empty()) continue;
+    for (const auto* list : {&work.compute, &work.communication}) {
+      for (const Interval& in : *list)
+        hull = {std::min(hull.begin_ns, in.begin_ns), std::max(hull.end_ns, in.end_ns)};
+    }
+    std::string name = "Overlap Analysis";
+    if (devices.size() > 1) name += fmt::format(" ({})", work.device);
+    Lane& group = Add(LaneKind::kGroup, 1, name, Root() + "/overlap");
+    const uint32_t id = group.id;
+    const std::string path = group.path;
+    std::array<RankTimeline::Derived*, 4> parts{};
+    for (size_t k = 0; k < parts.size(); ++k) {
+      parts[k] = out_.derived_.emplace_back(std::make_unique<RankTimeline::Derived>()).get();
+    }
+    analysis::ForEachPiece(work.compute, work.communication, hull,
+                           [&](analysis::PieceKind kind, Interval in) {
+                             RankTimeline::Derived& part = *parts[static_cast<size_t>(kind)];
+                             part.begin_ns.push_back(in.begin_ns);
+                             part.dur_ns.push_back(in.end_ns - in.begin_ns);
+                           });
+    static constexpr std::array<std::string_view, 4> kNames = {
+        "Computing", "Communication", "Communication(Not Overlapped)", "Free"};
+    for (size_t k = 0; k < parts.size(); ++k) {
+      parts[k]->text = kNames[k];
+      AddDerivedLane(*parts[k], id, path);
+    }
+  }
+}
+
+Interval TreeBuilder::DeviceHull() const {
+  Interval hull{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  for (size_t i = 0; i < content_.size(); ++i) {
+    if ((out_.lanes_[i]->flags & kDeviceLane) == 0) continue;
+    for (const uint32_t slice : content_[i].slices) {
+      hull = {std::min(hull.begin_ns, columns_.begin(slice)),
+              std::max(hull.end_ns, columns_.end(slice))};
+    }
+  }
+  return hull;
+}
+
+void TreeBuilder::AddDerivedLane(RankTimeline::Derived& part, uint32_t group,
+                                 const std::string& path) {
+  const size_t count = part.begin_ns.size();
+  if (count == 0) return;
+  part.name.assign(count, StringId::kEmpty);
+  part.name_id.assign(1, 0);
+  Lane& lane = Add(LaneKind::kSlices, group, part.text, path + "/" + Slug(part.text));
+  lane.flags = kOverlapLane | kDerivedLane;
+  lane.count = count;
+  std::vector<uint32_t> slices(count);
+  for (size_t i = 0; i < count; ++i) slices[i] = static_cast<uint32_t>(i);
+  content_.back() = {{part.begin_ns, part.dur_ns, part.name, part.name_id}, std::move(slices)};
+}
+
+}  // namespace steplens::server
