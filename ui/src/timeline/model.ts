@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Dataset } from "../api";
 import type { DatasetMeta, FlowsReply, RangeReply, SliceDetail, SliceRef, StepSpan } from "../api_types";
+import { formatDuration } from "../format";
 import { displayName, type Track, TrackTree } from "../state/tracks";
 import { toast } from "../widgets/toast";
 import { type Family, trackFamily } from "./colors";
@@ -76,6 +77,10 @@ export class TimelineModel {
   /** Grows when layout or scroll changed: the lane headers follow. */
   readonly layoutVersion = signal(0);
   readonly viewVersion = signal(0);
+  /** Views one can go back and forward to. */
+  readonly historyDepth = signal<[number, number]>([0, 0]);
+  /** The length of time on screen as a text: it stays while one pans. */
+  readonly spanText = signal("");
   readonly selected = signal<{ track: number; i: number } | null>(null);
   readonly detail = signal<SliceDetail | null>(null);
   readonly chain = signal<Arrow[]>([]);
@@ -104,6 +109,7 @@ export class TimelineModel {
     public tree: TrackTree,
   ) {
     this.view = fitView(meta.extent);
+    this.spanText.value = formatDuration(this.view.t1 - this.view.t0);
     this.markers = new Markers(`steplens.markers.${meta.path}`);
     this.names = new NameTable(
       (ids) => ds.strings(ids).then((reply) => reply.strings),
@@ -175,6 +181,10 @@ export class TimelineModel {
     if (remember) this.history.leave(this.view, performance.now());
     this.view = clampView(view, this.meta.extent, this.width * this.ratio);
     this.viewVersion.value++;
+    this.spanText.value = formatDuration(this.view.t1 - this.view.t0);
+    const [back, forward] = this.history.depth;
+    const before = this.historyDepth.peek();
+    if (back !== before[0] || forward !== before[1]) this.historyDepth.value = [back, forward];
     this.invalidate();
   }
 

@@ -16,7 +16,7 @@ import { LaneHeaders, LaneScrollbar } from "./headers";
 import { TimelineInput } from "./input";
 import { timelineCommands } from "./keys";
 import { applyLink, kLinkKeys, linkState, longState, shortState } from "./links";
-import { Minimap } from "./minimap";
+import { kMinimapHeight, MinimapView } from "./minimap";
 import { TimelineModel } from "./model";
 import { BottomPanel } from "./panel";
 import { TimelineSearch } from "./searching";
@@ -87,7 +87,8 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   const canvas = useRef<TimelineCanvas | null>(null);
   const axisRef = useRef<HTMLCanvasElement>(null);
   const baseRef = useRef<HTMLCanvasElement>(null);
-  const overlayRef = useRef<HTMLCanvasElement>(null);
+  const overlayRef = useRef<HTMLDivElement>(null);
+  const minimapRef = useRef<HTMLDivElement>(null);
   const searchBox = useRef<HTMLInputElement>(null);
   const filterBox = useRef<HTMLInputElement>(null);
   const [names, setNames] = useState(stored(kStored.names, 260));
@@ -107,8 +108,9 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   useEffect(() => model.changeLanes({ ranks: ranks && new Set(ranks) }), [ranks?.join()]);
 
   useEffect(() => {
-    const [axis, base, overlay] = [axisRef.current, baseRef.current, overlayRef.current];
-    if (!axis || !base || !overlay) return;
+    const [axis, base, overlay, mapBox] = [axisRef.current, baseRef.current, overlayRef.current, minimapRef.current];
+    if (!axis || !base || !overlay || !mapBox) return;
+    const minimap = new MinimapView(mapBox, model, search);
     const flows = new FlowArrows(model);
     const onFrame = () => {
       flows.follow();
@@ -117,7 +119,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     let input: TimelineInput | null = null;
     const view = new TimelineCanvas(
       model,
-      { axis, base, overlay },
+      { axis, base, overlay, minimap },
       (end) => void selectSlice(model, end.track, end.i, true),
       onFrame,
     );
@@ -151,6 +153,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
       removeKeys();
       input?.close();
       view.close();
+      minimap.close();
     };
   }, []);
 
@@ -186,13 +189,19 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
           </span>
         </div>
         <div class="tl-top">
-          <Minimap model={model} search={search} />
+          <div
+            ref={minimapRef}
+            class="minimap"
+            style={{ height: `${kMinimapHeight}px` }}
+            role="img"
+            aria-label={t("tl.minimap")}
+          />
           <canvas ref={axisRef} class="tl-axis" style={{ height: `${kAxisHeight}px` }} aria-hidden="true" />
         </div>
         <LaneHeaders model={model} search={search} />
         <div class="tl-lanes">
           <canvas ref={baseRef} class="tl-base" aria-hidden="true" />
-          <canvas ref={overlayRef} class="tl-overlay" tabIndex={0} role="application" aria-label={t("tl.canvas")} />
+          <div ref={overlayRef} class="tl-overlay" tabIndex={0} role="application" aria-label={t("tl.canvas")} />
           <Tooltip model={model} />
           <LaneScrollbar model={model} />
         </div>
