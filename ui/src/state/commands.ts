@@ -38,6 +38,8 @@ export function keyNames(
 export function keyLabel(key: string): string {
   return key
     .replace(/code:(?:Key|Digit)(\w)/, "$1")
+    .replace("code:Period", ".")
+    .replace("code:Comma", ",")
     .replace("code:", "")
     .replace("Arrow", "");
 }

@@ -19,6 +19,8 @@ export interface Track {
   /** Distance from the root; ranks have 0. */
   level: number;
   children: Track[];
+  /** Lanes this one was merged from; absent for lanes of the capture. */
+  parts?: readonly Track[];
 }
 
 /** Bits of Track.flags. */
@@ -86,6 +88,16 @@ export class TrackTree {
   /** "rank 0 / Ascend Hardware / Stream 2" */
   label(track: Track): string {
     return [...this.ancestors(track).reverse(), track].map((each) => displayName(each)).join(" / ");
+  }
+
+  /** Makes a lane known that stands for several lanes with one parent; the lanes stay where they are. */
+  addMerged(id: number, name: string, rows: number, n: number, parts: readonly Track[]): Track {
+    const first = parts[0]!;
+    const ends = parts.slice(1).map((part) => part.path.slice(part.path.lastIndexOf("/") + 1));
+    const track: Track = { ...first, id, name, path: [first.path, ...ends].join("+"), rows, n, children: [], parts };
+    this.byId.set(id, track);
+    this.byPath.set(track.path, track);
+    return track;
   }
 
   private order(track: Track, level: number): void {

@@ -8,7 +8,7 @@ import type { Hover, TimelineModel } from "./model";
 import { fit, panPixels, zoom, zoomToSelection } from "./moving";
 import { counterAt, summaryAt } from "./probe";
 import type { TimelineSearch } from "./searching";
-import { clearSelection, selectSlice, setArea } from "./selecting";
+import { clearSelection, selectSlice, setArea, setAreaB } from "./selecting";
 
 const kSlack = 3;
 const kDragStart = 4;
@@ -169,7 +169,7 @@ export class TimelineInput {
     const t1 = this.model.timeAt(Math.max(this.from.x, at.x));
     if (mode === "none") this.click(at.x, at.y);
     else if (mode === "zoom") this.model.setView({ t0, t1 });
-    else if (mode === "area") this.finishArea(t0, t1, Math.min(this.from.y, at.y), Math.max(this.from.y, at.y));
+    else if (mode === "area") this.finishArea(t0, t1, Math.min(this.from.y, at.y), Math.max(this.from.y, at.y), event.shiftKey);
     this.view.requestMarks();
   }
 
@@ -180,7 +180,7 @@ export class TimelineInput {
   }
 
   /** The lanes between two heights; groups stand for all below them. */
-  private finishArea(t0: number, t1: number, y0: number, y1: number): void {
+  private finishArea(t0: number, t1: number, y0: number, y1: number, second: boolean): void {
     const { model } = this;
     const ids = new Set<number>();
     let lanes = 0;
@@ -195,7 +195,10 @@ export class TimelineInput {
       if (model.byDepth.value && first >= 0 && last >= 0) rows = [first, last];
       y = laneTop(model, lane) + lane.height;
     }
-    setArea(model, { t0, t1, tracks: [...ids], ...(rows && lanes === 1 ? { rows } : {}) });
+    const area = { t0, t1, tracks: [...ids], ...(rows && lanes === 1 ? { rows } : {}) };
+    // With Shift the first area stays and is compared with this one.
+    if (second && model.area.value && ids.size > 0) setAreaB(model, area);
+    else setArea(model, area);
   }
 
   private double(event: MouseEvent): void {

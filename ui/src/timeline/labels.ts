@@ -84,7 +84,7 @@ export function drawLabels(g: PaintList, model: TimelineModel, bands: Band[], sc
       for (const run of wideRuns(model, band.lane.track.id, band.firstRow + line, scale, kMinWidth * model.ratio)) {
         if (left-- <= 0) return;
         const name = model.names.text(run.name);
-        if (!name) continue;
+        if (!name || model.names.isHidden(name)) continue;
         const x0 = run.left / model.ratio;
         const room = (run.right - run.left) / model.ratio - 2 * kPad;
         const text = fitText((part) => textWidth(g, part), name, room);

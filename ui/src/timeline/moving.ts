@@ -29,13 +29,11 @@ export function fit(model: TimelineModel): void {
 }
 
 export function undo(model: TimelineModel): void {
-  const view = model.history.undo(model.view);
-  if (view) model.setView(view, false);
+  model.travel(-1);
 }
 
 export function redo(model: TimelineModel): void {
-  const view = model.history.redo(model.view);
-  if (view) model.setView(view, false);
+  model.travel(1);
 }
 
 /** Zooms to the area, else to the selected slice. */

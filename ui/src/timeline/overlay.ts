@@ -37,6 +37,9 @@ function drawMarkers(g: PaintList, model: TimelineModel): void {
   }
 }
 
+/** Colour of the area that another one is compared with; the badge in the panel has it, too. */
+const kSecondArea = "#b8610a";
+
 /** Vertical extent of an area: the lanes it is about, as far as they are shown. */
 function areaSpan(model: TimelineModel, area: Area): [number, number] {
   let low = Infinity;
@@ -50,17 +53,25 @@ function areaSpan(model: TimelineModel, area: Area): [number, number] {
   return low < high ? [low, high] : [0, model.height];
 }
 
-function drawArea(g: PaintList, model: TimelineModel, colors: Colors, area: Area): void {
+/** `letter` tells two areas apart; "" while there is one. */
+function drawArea(
+  g: PaintList,
+  model: TimelineModel,
+  colors: Colors,
+  area: Area,
+  color: string,
+  letter: string,
+): void {
   const x0 = model.xOf(area.t0);
   const x1 = model.xOf(area.t1);
   const [y0, y1] = areaSpan(model, area);
-  g.fillStyle = colors.accent;
+  g.fillStyle = color;
   g.globalAlpha = 0.14;
   g.fillRect(x0, y0, x1 - x0, y1 - y0);
   g.globalAlpha = 1;
   g.fillRect(x0, 0, 1, model.height);
   g.fillRect(x1, 0, 1, model.height);
-  const text = formatDuration(area.t1 - area.t0);
+  const text = `${letter} ${formatDuration(area.t1 - area.t0)}`.trim();
   g.font = "12px system-ui, sans-serif";
   const width = g.measureText(text).width + 12;
   const middle = Math.max(
@@ -193,7 +204,9 @@ export function drawOverlay(
 ): Chip[] {
   const chips: Chip[] = [];
   const area = model.area.value;
-  if (area) drawArea(g, model, colors, area);
+  const second = model.areaB.value;
+  if (area) drawArea(g, model, colors, area, colors.accent, second ? "A" : "");
+  if (second) drawArea(g, model, colors, second, kSecondArea, "B");
   drawMarkers(g, model);
   drawFlows(g, model);
   for (const arrow of model.chain.value) drawArrow(g, model, colors, arrow, onFollow, chips);

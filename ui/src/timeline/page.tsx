@@ -12,6 +12,7 @@ import { useAlignment } from "./aligning";
 import { kAxisHeight } from "./axis";
 import { TimelineCanvas } from "./canvas";
 import { FlowArrows } from "./flow_arrows";
+import { LaneStats } from "./lane_stats";
 import { LaneHeaders, LaneScrollbar } from "./headers";
 import { TimelineInput } from "./input";
 import { timelineCommands } from "./keys";
@@ -55,6 +56,9 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       model.viewVersion.value,
       model.selected.value,
       model.area.value,
+      model.areaB.value,
+      model.flowCats.value,
+      search.hide.value,
       model.lanes.value,
       model.tab.value,
       search.text.value,
@@ -85,6 +89,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   const model = useMemo(() => new TimelineModel(ds, meta, tree), []);
   const search = useMemo(() => new TimelineSearch(model), []);
   const canvas = useRef<TimelineCanvas | null>(null);
+  const stats = useRef<LaneStats | null>(null);
   const axisRef = useRef<HTMLCanvasElement>(null);
   const baseRef = useRef<HTMLCanvasElement>(null);
   const overlayRef = useRef<HTMLDivElement>(null);
@@ -112,8 +117,10 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     if (!axis || !base || !overlay || !mapBox) return;
     const minimap = new MinimapView(mapBox, model, search);
     const flows = new FlowArrows(model);
+    const lanes = (stats.current = new LaneStats(model));
     const onFrame = () => {
       flows.follow();
+      lanes.follow();
       input?.refresh();
     };
     let input: TimelineInput | null = null;
@@ -127,14 +134,17 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     Object.assign(overlay, { timeline: view });
     canvas.current = view;
     input = new TimelineInput(model, view, search);
-    const removeKeys = addCommands(
-      timelineCommands({
-        model,
-        search,
-        focusSearch: () => searchBox.current?.select(),
-        focusFilter: () => filterBox.current?.select(),
-      }),
-    );
+    const keys = {
+      model,
+      search,
+      focusSearch: () => searchBox.current?.select(),
+      focusFilter: () => filterBox.current?.select(),
+    };
+    // The set of keys can be changed while the page is shown.
+    const removeKeys = effect(() => {
+      const list = timelineCommands(keys);
+      return untracked(() => addCommands(list));
+    });
     ds.topStrings(5000).then(
       (reply) => (model.names.add(reply.strings), model.invalidate()),
       () => undefined,
@@ -143,15 +153,17 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     let closed = false;
     let stopAddress = () => undefined as void;
     void longState(model, route.value.params).then((state) => {
-      if (closed) return;
-      applyLink(model, search, state);
-      stopAddress = followAddress(model, search);
+      if (closed) return undefined;
+      return applyLink(model, search, state).then(() => {
+        if (!closed) stopAddress = followAddress(model, search);
+      });
     });
     return () => {
       closed = true;
       stopAddress();
       removeKeys();
       input?.close();
+      lanes.close();
       view.close();
       minimap.close();
     };
@@ -178,9 +190,10 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
         model={model}
         search={search}
         canvas={() => canvas.current}
+        laneStats={() => stats.current}
         searchBox={searchBox}
         filterBox={filterBox}
-        onView={(state) => applyLink(model, search, state)}
+        onView={(state) => void applyLink(model, search, state)}
       />
       <div class="tl-main" style={{ gridTemplateColumns: `${names}px minmax(0, 1fr)` }}>
         <div class="tl-corner">

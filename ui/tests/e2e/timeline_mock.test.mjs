@@ -91,7 +91,7 @@ async function menus(page) {
 
 async function flows(page) {
   await page.getByRole("button", { name: /^Flows/ }).click();
-  await page.getByRole("menuitem", { name: /HostToDevice/ }).click();
+  await page.getByRole("menuitemcheckbox", { name: /HostToDevice/ }).click();
   await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.cats.length > 0);
 }
 
