@@ -15,6 +15,8 @@ export class LaneStats {
   private timer = 0;
   private control = new AbortController();
   private shown = "";
+  /** The server has none. */
+  private absent = false;
 
   constructor(private readonly model: TimelineModel) {}
 
@@ -32,7 +34,7 @@ export class LaneStats {
   /** Called with every frame; asks a moment after the last one. */
   follow(): void {
     const { model } = this;
-    const tracks = laneStatsWanted.peek() ? this.tracks() : [];
+    const tracks = laneStatsWanted.peek() && !this.absent ? this.tracks() : [];
     const wanted = `${tracks.join()} ${model.view.t0} ${model.view.t1} ${model.ds.align} ${model.meta.generation}`;
     if (wanted === this.shown) return;
     this.shown = wanted;
@@ -62,7 +64,7 @@ export class LaneStats {
     } catch (error) {
       // They are a courtesy: a server that does not have them, or ranks still being read, are no reason to complain.
       if (!isAbort(error)) model.laneStats.value = null;
-      if (error instanceof ApiError && error.status === 503) this.shown = "";
+      if (error instanceof ApiError && error.status === 404) this.absent = true;
     }
   }
 }

@@ -1,11 +1,11 @@
-// Paints the lanes on a thread of its own. Says "ready" when it is loaded and "painted" after each frame.
-import { type Frame, Screen } from "./screen";
+// Paints the lanes on a thread of its own. Says when it is loaded and when a frame is painted; texels go back to be used again.
+import { type Frame, Screen, type TexelPlanes } from "./screen";
 
 /** The page sends the canvas once, then frames. */
 export type ToWorker = { canvas: OffscreenCanvas } | { frame: Frame };
-export type FromWorker = "ready" | "painted";
+export type FromWorker = { ready: true } | { texels: TexelPlanes | null };
 
-const say = (word: FromWorker) => postMessage(word);
+const say = (message: FromWorker, transfer: Transferable[] = []) => postMessage(message, { transfer });
 let screen: Screen | null = null;
 
 onmessage = (event: MessageEvent<ToWorker>) => {
@@ -14,8 +14,9 @@ onmessage = (event: MessageEvent<ToWorker>) => {
     screen = new Screen(message.canvas, () => new OffscreenCanvas(1, 1));
     return;
   }
+  const { texels } = message.frame;
   screen?.paint(message.frame);
-  say("painted");
+  say({ texels }, texels ? [texels.body.buffer, texels.edge.buffer] : []);
 };
 
-say("ready");
+say({ ready: true });

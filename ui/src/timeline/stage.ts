@@ -1,6 +1,6 @@
 // Where frames are painted: in a worker, so that the page stays free for its user; without one, right here.
 import type { FromWorker, ToWorker } from "./paint_worker";
-import { type Frame, Screen } from "./screen";
+import { type Frame, Screen, type TexelPlanes } from "./screen";
 
 /** Name of the worker's file beside this one; set by the build, "" in tests. */
 declare const PAINT_WORKER: string;
@@ -14,6 +14,7 @@ export class Stage {
   private ready = false;
   private flying = 0;
   private waiting = false;
+  private readonly returned: TexelPlanes[] = [];
 
   /** `onFree` is called when a frame that was refused can be drawn. */
   constructor(
@@ -35,7 +36,20 @@ export class Stage {
   show(frame: Frame): void {
     if (this.screen) return this.screen.paint(frame);
     this.flying++;
-    this.send({ frame });
+    const texels = frame.texels && this.copy(frame.texels);
+    this.send({ frame: { ...frame, texels } }, texels ? [texels.body.buffer, texels.edge.buffer] : []);
+  }
+
+  /** A copy to give away, in arrays that came back if there are some: new ones with every frame would pile up until they are collected. */
+  private copy(from: TexelPlanes): TexelPlanes {
+    const { width, rows } = from;
+    const size = width * rows;
+    const old = this.returned.pop();
+    const fits = old?.body.length === size;
+    const [body, edge] = fits ? [old!.body, old!.edge] : [new Uint32Array(size), new Uint32Array(size)];
+    body.set(from.body);
+    edge.set(from.edge);
+    return { width, rows, body, edge };
   }
 
   close(): void {
@@ -53,12 +67,15 @@ export class Stage {
     this.worker.onerror = () => !this.ready && this.paintHere();
   }
 
-  private heard(word: FromWorker): void {
-    if (word === "ready") {
+  private heard(message: FromWorker): void {
+    if ("ready" in message) {
       const canvas = this.canvas.transferControlToOffscreen();
       this.send({ canvas }, [canvas]);
       this.ready = true;
-    } else this.flying--;
+    } else {
+      this.flying--;
+      if (message.texels && this.returned.length < kAhead) this.returned.push(message.texels);
+    }
     if (this.waiting) this.onFree();
   }
 
