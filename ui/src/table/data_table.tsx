@@ -205,7 +205,8 @@ export function DataTable(props: DataTableProps) {
   };
   return (
     <div class="data-table" style={props.height ? { height: `${props.height}px` } : {}}>
-      <div class="th-clip">
+      <div class="tgrid" role="grid" aria-label={props.name} aria-rowcount={rows}>
+      <div class="th-clip" role="rowgroup">
         <div
           class="thead"
           role="row"
@@ -222,9 +223,8 @@ export function DataTable(props: DataTableProps) {
       <div
         class="tbody"
         ref={body}
-        role="grid"
+        role="rowgroup"
         aria-label={props.name}
-        aria-rowcount={rows}
         tabIndex={0}
         onKeyDown={actions.key}
         onWheel={onWheel}
@@ -244,6 +244,7 @@ export function DataTable(props: DataTableProps) {
             version={model.version.value}
           />
         )}
+      </div>
       </div>
       <TableFooter model={model} name={props.name} onCopy={actions.copy} />
     </div>

@@ -143,7 +143,7 @@ async function thereAndBack(page) {
   await page.keyboard.press("w");
   await page.waitForTimeout(500);
   const before = await view(page);
-  await page.keyboard.press("Alt+8");
+  await page.locator("nav").getByRole("button", { name: "Data", exact: true }).click();
   await page.waitForFunction(() => location.hash.startsWith("#/data"));
   await page.keyboard.press("Alt+2");
   await timelineReady(page);
