@@ -81,6 +81,7 @@ async function sqlPage(page) {
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector('[role="alert"]');
   assert.equal(await page.locator(".cm-lintRange-error").innerText(), "nme", "the mistake is underlined");
+  await page.waitForSelector(".schema details");
   await writeQuery(page, "SELECT k. FROM kernels AS k");
   for (let n = 0; n < " FROM kernels AS k".length; n++) await page.keyboard.press("ArrowLeft");
   await page.keyboard.type("dur");
@@ -117,6 +118,7 @@ async function pipelinePage(page) {
 
 async function numbersAgree(page) {
   await goto(page, "overview");
+  await page.waitForSelector("text=E2E Time");
   const text = await page.locator(".page").innerText();
   assert.match(text, /8873\.76/, "Computing as the reference viewer shows it");
   assert.match(text, /101963\.20?/, "Communication(Not Overlapped)");

@@ -106,7 +106,7 @@ async function safeNames(page) {
 async function words(page) {
   await page.getByRole("button", { name: "Language" }).click();
   assert.equal(await page.getByRole("tab", { name: "切片详情" }).count(), 1, "Chinese at once");
-  await page.locator('[aria-label="语言"]').click();
+  await page.getByRole("button", { name: /语言/ }).click();
   for (let k = 0; k < 3; k++) await page.getByRole("button", { name: "Theme" }).click();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "contrast");
   await page.waitForTimeout(200);

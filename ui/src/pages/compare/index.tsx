@@ -48,7 +48,7 @@ function Headline({ sides, replies }: { sides: [Side, Side]; replies: [TableRepl
     const [a, b] = sides.map((side, at) => partMean(replies[at]!, column, side.rank, side.step)) as [ReturnType<typeof partMean>, ReturnType<typeof partMean>];
     return { name: t(key), a, b };
   });
-  const deltas = useMemo(() => rows.map(({ name, a, b }) => ({ name, value: b.mean - a.mean })), [replies, t("part.free")]);
+  const deltas = useMemo(() => rows.map(({ name, a, b }) => ({ name, value: b.mean - a.mean })), [replies, sides.map(formatSide).join(), t("part.free")]);
   return (
     <div class="grid-2">
       <Card title={t("compare.headline")} definition="overview.step_parts">

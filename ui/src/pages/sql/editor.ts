@@ -73,7 +73,7 @@ export class SqlEditor {
         drawSelection(),
         bracketMatching(),
         closeBrackets(),
-        autocompletion(),
+        autocompletion({ icons: false }),
         highlightActiveLine(),
         kLook,
         syntaxHighlighting(kColors),

@@ -41,16 +41,22 @@ export function QueryBox(props: QueryBoxProps) {
   // The editor outlives renderings; it has to see the handlers of the latest one.
   const latest = useRef(props);
   latest.current = props;
+  /** What the editor holds. A rendering may come later than the next key; only a text from elsewhere goes into the editor. */
+  const held = useRef(text);
   useEffect(() => {
     let made: SqlEditor | null = null;
     let closed = false;
     import("./editor").then(
       ({ SqlEditor: Editor }) => {
         if (closed || !host.current) return;
+        held.current = latest.current.text;
         made = new Editor(host.current, {
           text: latest.current.text,
           label: t("sql.query"),
-          onChange: (changed) => latest.current.onChange(changed),
+          onChange: (changed) => {
+            held.current = changed;
+            latest.current.onChange(changed);
+          },
           onRun: (query) => latest.current.onRun(query),
         });
         setEditor(made);
@@ -62,7 +68,11 @@ export function QueryBox(props: QueryBoxProps) {
       made?.close();
     };
   }, []);
-  useEffect(() => editor?.setText(text), [editor, text]);
+  useEffect(() => {
+    if (text === held.current) return;
+    held.current = text;
+    editor?.setText(text);
+  }, [editor, text]);
   useEffect(() => {
     if (editor && schema) editor.setSchema(schema);
   }, [editor, schema]);
