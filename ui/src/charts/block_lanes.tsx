@@ -111,7 +111,8 @@ function draw({ g, width, muted, line }: Surface, props: Props, window: [number,
   g.strokeStyle = g.fillStyle = muted;
   const middle = (row: number) => kAxis + (row + 0.5) * kRow;
   for (const { fromRow, from, toRow, to } of props.arrows ?? [])
-    if (to >= window[0] && from <= window[1]) drawArrow(g, clamp(x(from)), middle(fromRow), clamp(x(to)), middle(toRow));
+    if (to >= window[0] && from <= window[1])
+      drawArrow(g, clamp(x(from)), middle(fromRow), clamp(x(to)), middle(toRow));
   return marks;
 }
 
@@ -136,10 +137,18 @@ export function BlockLanes(props: Props) {
   return (
     <div onWheel={wheel}>
       <div class="row">
-        <button onClick={() => pan(-0.3)} aria-label={t("comm.earlier")}>◀</button>
-        <button onClick={() => pan(0.3)} aria-label={t("comm.later")}>▶</button>
-        <button onClick={() => scaleBy(0.5)} aria-label={t("comm.zoom_in")}>+</button>
-        <button onClick={() => scaleBy(2)} aria-label={t("comm.zoom_out")}>−</button>
+        <button onClick={() => pan(-0.3)} aria-label={t("comm.earlier")}>
+          ◀
+        </button>
+        <button onClick={() => pan(0.3)} aria-label={t("comm.later")}>
+          ▶
+        </button>
+        <button onClick={() => scaleBy(0.5)} aria-label={t("comm.zoom_in")}>
+          +
+        </button>
+        <button onClick={() => scaleBy(2)} aria-label={t("comm.zoom_out")}>
+          −
+        </button>
         <button onClick={() => setZoom(null)}>{t("comm.fit")}</button>
       </div>
       <CanvasChart

@@ -39,7 +39,15 @@ function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]):
   });
 }
 
-export function DeltaBars({ title, items, onPick }: { title: string; items: readonly Delta[]; onPick?: (at: number) => void }) {
+export function DeltaBars({
+  title,
+  items,
+  onPick,
+}: {
+  title: string;
+  items: readonly Delta[];
+  onPick?: (at: number) => void;
+}) {
   const columns = [
     { name: "name", type: "text" as const },
     { name: "B - A(us)", type: "double" as const, decimals: 3 },

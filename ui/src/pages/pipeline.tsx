@@ -40,9 +40,17 @@ function blocksOf(reply: MetricReply | null, ranks: number[], ideal: boolean): B
   };
   const passColor = (row: Row) => (asText(row["type"]) === "BP" ? kColors.BP : kColors.FP);
   const passes = rowsOf(reply, "blocks").map((row) => make(row, passColor(row), 0, 0.66, asText(row["name"])));
-  const bubbles = rowsOf(reply, "bubbles").map((row) => ({ ...make(row, kColors.bubble, 0, 0.66, cause(row)), hatched: true }));
+  const bubbles = rowsOf(reply, "bubbles").map((row) => ({
+    ...make(row, kColors.bubble, 0, 0.66, cause(row)),
+    hatched: true,
+  }));
   const transfers = rowsOf(reply, "p2p").map((row) => make(row, kColors.p2p, 0.66, 1, asText(row["name"])));
-  const plan = ideal ? rowsOf(reply, "ideal").map((row) => ({ ...make(row, kColors.ideal, 0.05, 0.6, asText(row["name"])), outline: true })) : [];
+  const plan = ideal
+    ? rowsOf(reply, "ideal").map((row) => ({
+        ...make(row, kColors.ideal, 0.05, 0.6, asText(row["name"])),
+        outline: true,
+      }))
+    : [];
   return [...bubbles, ...passes, ...transfers, ...plan].filter((block) => block.row >= 0);
 }
 
@@ -82,7 +90,6 @@ export default function PipelinePage({ ds }: PageProps) {
       <EmptyState title={t("pipeline.none")}>
         <p>{t("pipeline.none_text")}</p>
         <code class="block">torch_npu.npu.mstx.range_start("FP0") · experimental_config: mstx=True</code>
-        <Warnings reply={reply.data} />
       </EmptyState>
     );
   const hasIdeal = tableOf(reply.data, "ideal").rows.length > 0;
@@ -100,7 +107,8 @@ export default function PipelinePage({ ds }: PageProps) {
         extra={
           hasIdeal && (
             <label>
-              <input type="checkbox" checked={ideal} onChange={(event) => setIdeal(event.currentTarget.checked)} /> {t("pipeline.ideal")}
+              <input type="checkbox" checked={ideal} onChange={(event) => setIdeal(event.currentTarget.checked)} />{" "}
+              {t("pipeline.ideal")}
             </label>
           )
         }

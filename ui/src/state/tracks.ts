@@ -1,6 +1,7 @@
 // The lane tree of the open dataset. Tracks are addressed by their stable path in links and by id in requests.
 import { computed, effect, signal } from "@preact/signals";
 import type { TrackKind, TracksReply } from "../api_types";
+import { t } from "../i18n";
 import { dataset, revision } from "./session";
 
 export interface Track {
@@ -109,7 +110,7 @@ export class TrackTree {
 
 /** Ranks are named by their number alone in the data. */
 export function displayName(track: Track): string {
-  return track.kind === "rank" && /^\d+$/.test(track.name) ? `rank ${track.name}` : track.name;
+  return track.kind === "rank" && /^\d+$/.test(track.name) ? `${t("rank")} ${track.name}` : track.name;
 }
 
 const loaded = signal<{ ds: string; tree: TrackTree } | null>(null);

@@ -70,7 +70,10 @@ export class BaseLayer {
     g.setTransform(model.ratio, 0, 0, model.ratio, 0, 0);
     const chips = drawOverlay(g, model, colors, onFollow);
     const texels = filled > 0 ? this.bitmap.bitmap : null;
-    return { frame: { width: this.width, height: Math.round(model.height * model.ratio), calls: g.calls, texels }, chips };
+    return {
+      frame: { width: this.width, height: Math.round(model.height * model.ratio), calls: g.calls, texels },
+      chips,
+    };
   }
 
   /** Draws the bands of one part of the canvas, from css y `top` to `bottom`. */

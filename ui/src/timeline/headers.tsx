@@ -81,7 +81,12 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
     <div
       class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}
       style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
-      title={[model.fullName(track), given && model.tree.label(track), model.origin(track), `${track.path} · ${formatInt(track.n)}`]
+      title={[
+        model.fullName(track),
+        given && model.tree.label(track),
+        model.origin(track),
+        `${track.path} · ${formatInt(track.n)}`,
+      ]
         .filter(Boolean)
         .join("\n")}
       role="treeitem"

@@ -169,7 +169,8 @@ export class TimelineInput {
     const t1 = this.model.timeAt(Math.max(this.from.x, at.x));
     if (mode === "none") this.click(at.x, at.y);
     else if (mode === "zoom") this.model.setView({ t0, t1 });
-    else if (mode === "area") this.finishArea(t0, t1, Math.min(this.from.y, at.y), Math.max(this.from.y, at.y), event.shiftKey);
+    else if (mode === "area")
+      this.finishArea(t0, t1, Math.min(this.from.y, at.y), Math.max(this.from.y, at.y), event.shiftKey);
     this.view.requestMarks();
   }
 

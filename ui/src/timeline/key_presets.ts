@@ -5,7 +5,9 @@ export type KeyPreset = "insight" | "perfetto";
 
 const kKey = "steplens.keys";
 
-export const keyPreset = signal<KeyPreset>(globalThis.localStorage?.getItem(kKey) === "perfetto" ? "perfetto" : "insight");
+export const keyPreset = signal<KeyPreset>(
+  globalThis.localStorage?.getItem(kKey) === "perfetto" ? "perfetto" : "insight",
+);
 
 export function toggleKeyPreset(): void {
   keyPreset.value = keyPreset.value === "insight" ? "perfetto" : "insight";

@@ -28,9 +28,7 @@ export function openAll(model: TimelineModel, open: boolean): void {
   const paths = model.tree.all
     .filter((track) => track.children.length > 0 || (open && track.rows > 1))
     .map((track) => track.path);
-  model.arrange(
-    open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) },
-  );
+  model.arrange(open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) });
 }
 
 /** X with Shift: everything open, unless it is already. */

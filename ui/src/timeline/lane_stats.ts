@@ -47,7 +47,7 @@ export class LaneStats {
     const { model } = this;
     const lanes = lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight);
     const ids = [...model.layout.pinned, ...lanes]
-      .filter((lane) => lane.track.kind !== "counter" && lane.form !== "strip")
+      .filter((lane) => lane.form !== "strip" && model.tree.leaves(lane.track).length > 0)
       .map((lane) => lane.track.id);
     return [...new Set(ids)].slice(0, kMost);
   }

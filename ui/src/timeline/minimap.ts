@@ -125,7 +125,11 @@ function startDrag(event: PointerEvent, box: HTMLElement, model: TimelineModel):
   box.onpointerup = () => (box.onpointermove = null);
 }
 
-function child<K extends keyof HTMLElementTagNameMap>(box: HTMLElement, tag: K, name: string): HTMLElementTagNameMap[K] {
+function child<K extends keyof HTMLElementTagNameMap>(
+  box: HTMLElement,
+  tag: K,
+  name: string,
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   element.className = name;
   box.append(element);
@@ -164,7 +168,8 @@ export class MinimapView {
     const busy = (this.busy = busyColumns(model, Math.floor(model.width), this.busy));
     const hits = this.search.reply.peek()?.hits ?? kNoHits;
     const shown = [busy.columns, hits, model.markers.list.peek(), model.meta, model.width, model.ratio, colors];
-    if (shown.some((value, at) => value !== this.drawn[at])) drawPicture(this.canvas, model, colors, busy.columns, hits);
+    if (shown.some((value, at) => value !== this.drawn[at]))
+      drawPicture(this.canvas, model, colors, busy.columns, hits);
     this.drawn = shown;
     this.placeWindow();
     if (busy.missing.length > 0) this.load(busy.missing);

@@ -54,14 +54,7 @@ function areaSpan(model: TimelineModel, area: Area): [number, number] {
 }
 
 /** `letter` tells two areas apart; "" while there is one. */
-function drawArea(
-  g: PaintList,
-  model: TimelineModel,
-  colors: Colors,
-  area: Area,
-  color: string,
-  letter: string,
-): void {
+function drawArea(g: PaintList, model: TimelineModel, colors: Colors, area: Area, color: string, letter: string): void {
   const x0 = model.xOf(area.t0);
   const x1 = model.xOf(area.t1);
   const [y0, y1] = areaSpan(model, area);
@@ -126,20 +119,12 @@ function drawArrow(
     [arrow.to, to],
   ] as const) {
     const pinned = shownLane(model, end.track)?.pinned ?? false;
-    if (!isOnScreen(model, rect, pinned))
-      chips.push(drawChip(g, model, colors, rect, end.name, () => onFollow(end)));
+    if (!isOnScreen(model, rect, pinned)) chips.push(drawChip(g, model, colors, rect, end.name, () => onFollow(end)));
   }
 }
 
 /** The name of an end that is off screen, at the edge nearest to it. */
-function drawChip(
-  g: PaintList,
-  model: TimelineModel,
-  colors: Colors,
-  rect: Rect,
-  name: string,
-  run: () => void,
-): Chip {
+function drawChip(g: PaintList, model: TimelineModel, colors: Colors, rect: Rect, name: string, run: () => void): Chip {
   const text = name.length > 34 ? `${name.slice(0, 32)}…` : name;
   g.font = "11px system-ui, sans-serif";
   const w = g.measureText(text).width + 14;
@@ -196,12 +181,7 @@ function drawSelection(g: PaintList, model: TimelineModel, colors: Colors): void
 }
 
 /** Draws everything and returns what can be clicked. `g` is scaled to css px. */
-export function drawOverlay(
-  g: PaintList,
-  model: TimelineModel,
-  colors: Colors,
-  onFollow: OnFollow,
-): Chip[] {
+export function drawOverlay(g: PaintList, model: TimelineModel, colors: Colors, onFollow: OnFollow): Chip[] {
   const chips: Chip[] = [];
   const area = model.area.value;
   const second = model.areaB.value;

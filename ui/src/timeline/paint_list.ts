@@ -22,7 +22,15 @@ const kMethods = [
   ["stroke", 0],
 ] as const;
 
-const kProperties = ["fillStyle", "strokeStyle", "globalAlpha", "lineWidth", "font", "textBaseline", "textAlign"] as const;
+const kProperties = [
+  "fillStyle",
+  "strokeStyle",
+  "globalAlpha",
+  "lineWidth",
+  "font",
+  "textBaseline",
+  "textAlign",
+] as const;
 
 type Method = (typeof kMethods)[number][0];
 type Property = (typeof kProperties)[number];
@@ -136,7 +144,14 @@ export function replay(calls: readonly Value[], g: Target, planes: Planes): void
   for (let k = 0; k < calls.length;) {
     const code = calls[k++] as number;
     if (code === kBandCode) {
-      const [plane, at, lines, width, y, height] = calls.slice(k, k + 6) as [Plane, number, number, number, number, number];
+      const [plane, at, lines, width, y, height] = calls.slice(k, k + 6) as [
+        Plane,
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
       g.drawImage(planes[plane], 0, at, width, lines, 0, y, width, height);
       k += 6;
     } else if (code >= kPropertyCode) {

@@ -73,7 +73,8 @@ export class TimelineSearch {
   /** Lanes without hits go while others are hidden, as soon as the answer is here. */
   private applyFound(): void {
     const reply = this.reply.value;
-    const found = this.hide.value && reply && this.text.value.trim() !== "" ? new Set(this.perTrack.value.keys()) : null;
+    const found =
+      this.hide.value && reply && this.text.value.trim() !== "" ? new Set(this.perTrack.value.keys()) : null;
     const before = this.model.lanes.peek().found;
     if (found !== before && (found || before)) this.model.changeLanes({ found });
   }

@@ -12,7 +12,13 @@ export async function checkAccess(page, what) {
     const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.target.join(" ")).join(", ")} (${nodes.length})`);
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .slice(0, 3)
+            .map((node) => node.target.join(" "))
+            .join(", ")} (${nodes.length})`,
+      );
   });
   assert.deepEqual(found, [], `${what}: accessibility`);
 }

@@ -9,9 +9,13 @@ export async function openBare(url, width, height) {
   const profile = mkdtempSync(join(tmpdir(), "steplens_bare_"));
   const program = process.env.CHROMIUM ?? "/usr/bin/chromium";
   const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe"];
-  const child = spawn(program, [...flags, `--user-data-dir=${profile}`, `--window-size=${width},${height}`, "about:blank"], {
-    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    program,
+    [...flags, `--user-data-dir=${profile}`, `--window-size=${width},${height}`, "about:blank"],
+    {
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    },
+  );
   const waiting = new Map();
   let last = 0;
   let text = "";

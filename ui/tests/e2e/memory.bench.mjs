@@ -67,7 +67,9 @@ export async function run({ view }) {
   } finally {
     await page.close();
   }
-  const text = seen.map(({ pss, anonymous, tiles }) => `${pss.toFixed(0)} (own ${anonymous.toFixed(0)}, tiles ${tiles.toFixed(0)})`);
+  const text = seen.map(
+    ({ pss, anonymous, tiles }) => `${pss.toFixed(0)} (own ${anonymous.toFixed(0)}, tiles ${tiles.toFixed(0)})`,
+  );
   console.log(`    MB at first and after each of ${kWalks} walks: ${text.join(", ")}`);
   assert.ok(Math.max(...seen.map((each) => each.tiles)) > 20, "the walks loaded tiles");
   assert.ok(Math.max(...seen.map((each) => each.pss)) < kBudget_MB, "above the budget");

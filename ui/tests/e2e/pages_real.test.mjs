@@ -6,7 +6,19 @@ export const name = "pages on real captures";
 export const needsProgram = true;
 export const needsData = true;
 
-const PAGES = ["overview", "timeline", "operators", "memory", "communication", "cluster", "pipeline", "rl", "compare", "sql", "data"];
+const PAGES = [
+  "overview",
+  "timeline",
+  "operators",
+  "memory",
+  "communication",
+  "cluster",
+  "pipeline",
+  "rl",
+  "compare",
+  "sql",
+  "data",
+];
 
 async function goto(page, id) {
   await page.evaluate((target) => {
@@ -104,7 +116,9 @@ async function comparePage(page) {
   assert.match(text, /8\.874 ms/, "Computing of rank 0");
   await page.locator(".compare-side").nth(1).locator("select").nth(1).selectOption("0");
   await page.waitForFunction(() => location.hash.includes("b="));
-  await page.waitForFunction(() => !/slower|faster/.test(document.querySelector(".data-table .tr")?.textContent ?? "slower"));
+  await page.waitForFunction(
+    () => !/slower|faster/.test(document.querySelector(".data-table .tr")?.textContent ?? "slower"),
+  );
 }
 
 async function pipelinePage(page) {

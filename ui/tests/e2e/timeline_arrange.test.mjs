@@ -87,7 +87,10 @@ async function hiding(page) {
   await timelineReady(page);
   await shot(page, "mock-hide-others");
   await page.locator(".tl-search input").fill("");
-  await page.waitForFunction((n) => document.querySelector(".tl-overlay").timeline.model.layout.lanes.length === n, all);
+  await page.waitForFunction(
+    (n) => document.querySelector(".tl-overlay").timeline.model.layout.lanes.length === n,
+    all,
+  );
 }
 
 async function statistics(page) {

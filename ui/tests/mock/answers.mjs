@@ -73,7 +73,9 @@ export function tracks(dataset) {
         : dataset.leaves(track.id).reduce((n, leaf) => n + leaf.slices.length, 0);
   return {
     cols: ["id", "parent", "kind", "name", "path", "rank", "dev", "rows", "n", "flags"],
-    rows: dataset.tracks.filter((t) => !t.merged).map((t) => [t.id, t.parent, t.kind, t.name, t.path, t.rank, t.rank, t.rows, count(t), ""]),
+    rows: dataset.tracks
+      .filter((t) => !t.merged)
+      .map((t) => [t.id, t.parent, t.kind, t.name, t.path, t.rank, t.rank, t.rows, count(t), ""]),
   };
 }
 

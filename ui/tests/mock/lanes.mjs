@@ -30,13 +30,26 @@ export function merge(dataset, { tracks }) {
   if (parts.length < 2 || parts.some((part) => !part?.slices || part.parent !== parts[0].parent)) return null;
   const path = parts.map((part, at) => (at === 0 ? part.path : part.path.split("/").at(-1))).join("+");
   const known = dataset.tracks.find((track) => track.path === path);
-  const made = known ?? dataset.add(parts[0].parent, "slices", parts.map((part) => part.name).join(" + "), path, parts[0].rank);
+  const made =
+    known ?? dataset.add(parts[0].parent, "slices", parts.map((part) => part.name).join(" + "), path, parts[0].rank);
   if (!known) {
     made.merged = true;
-    made.slices = parts.flatMap((part) => part.slices.map((slice) => ({ ...slice }))).map((slice, ord) => ({ ...slice, ord }));
+    made.slices = parts
+      .flatMap((part) => part.slices.map((slice) => ({ ...slice })))
+      .map((slice, ord) => ({ ...slice, ord }));
     dataset.stack(made);
   }
-  return { track: made.id, name: made.name, path, rank: made.rank, dev: made.rank, rows: made.rows, n: made.slices.length, flags: 0, tracks };
+  return {
+    track: made.id,
+    name: made.name,
+    path,
+    rank: made.rank,
+    dev: made.rank,
+    rows: made.rows,
+    n: made.slices.length,
+    flags: 0,
+    tracks,
+  };
 }
 
 /** Arrows between the k-th collectives of the first two ranks. */

@@ -86,7 +86,10 @@ test("drawing calls are made as they were asked for, and a value that is set alr
   const target = new Proxy(
     {},
     {
-      get: (_, name) => (...args: unknown[]) => seen.push([name, ...args]),
+      get:
+        (_, name) =>
+        (...args: unknown[]) =>
+          seen.push([name, ...args]),
       set: (_, name, value) => (seen.push([name, "=", value]), true),
     },
   );

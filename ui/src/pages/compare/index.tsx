@@ -17,7 +17,12 @@ import type { PageProps } from "../registry";
 import { diffOperators, isClear, kParts, partMean } from "./diff";
 import { firstSides, formatSide, parseSide, type Side } from "./sides";
 
-const kGroupings = ["Computing Operator Type", "Computing Operator Name and Input Shape", "Communication Operator Type", "Communication Operator"];
+const kGroupings = [
+  "Computing Operator Type",
+  "Computing Operator Name and Input Shape",
+  "Communication Operator Type",
+  "Communication Operator",
+];
 const kLetters = ["A", "B"] as const;
 
 function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onPick(side: Side): void }) {
@@ -25,13 +30,26 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
   const runs = (info.value?.datasets ?? []).map((each) => ({ value: each.ds, text: each.name }));
   const ranks = (meta?.ranks ?? []).map((each) => ({ value: each.rank, text: each.alias || String(each.rank) }));
   const steps = meta?.ranks.find((each) => each.rank === side.rank)?.steps ?? [];
-  const stepOptions = [{ value: "", text: t("all") }, ...steps.map(({ step }) => ({ value: String(step), text: String(step) }))];
+  const stepOptions = [
+    { value: "", text: t("all") },
+    ...steps.map(({ step }) => ({ value: String(step), text: String(step) })),
+  ];
   return (
     <div class="controls compare-side">
       <b class={`area-badge area-${letter}`}>{letter}</b>
-      <Pick label={t("compare.run")} value={side.ds} options={runs} onPick={(ds) => onPick({ ...side, ds, step: null })} />
+      <Pick
+        label={t("compare.run")}
+        value={side.ds}
+        options={runs}
+        onPick={(ds) => onPick({ ...side, ds, step: null })}
+      />
       <Pick label={t("rank")} value={side.rank} options={ranks} onPick={(rank) => onPick({ ...side, rank })} />
-      <Pick label={t("step")} value={side.step === null ? "" : String(side.step)} options={stepOptions} onPick={(step) => onPick({ ...side, step: step === "" ? null : Number(step) })} />
+      <Pick
+        label={t("step")}
+        value={side.step === null ? "" : String(side.step)}
+        options={stepOptions}
+        onPick={(step) => onPick({ ...side, step: step === "" ? null : Number(step) })}
+      />
     </div>
   );
 }
@@ -45,10 +63,16 @@ function verdict(clear: boolean | null): string {
 /** The parts of a step of both sides: mean over the chosen steps. */
 function Headline({ sides, replies }: { sides: [Side, Side]; replies: [TableReply, TableReply] }) {
   const rows = kParts.map(([column, key]) => {
-    const [a, b] = sides.map((side, at) => partMean(replies[at]!, column, side.rank, side.step)) as [ReturnType<typeof partMean>, ReturnType<typeof partMean>];
+    const [a, b] = sides.map((side, at) => partMean(replies[at]!, column, side.rank, side.step)) as [
+      ReturnType<typeof partMean>,
+      ReturnType<typeof partMean>,
+    ];
     return { name: t(key), a, b };
   });
-  const deltas = useMemo(() => rows.map(({ name, a, b }) => ({ name, value: b.mean - a.mean })), [replies, sides.map(formatSide).join(), t("part.free")]);
+  const deltas = useMemo(
+    () => rows.map(({ name, a, b }) => ({ name, value: b.mean - a.mean })),
+    [replies, sides.map(formatSide).join(), t("part.free")],
+  );
   return (
     <div class="grid-2">
       <Card title={t("compare.headline")} definition="overview.step_parts">
@@ -91,7 +115,12 @@ function Operators({ sides }: { sides: [Side, Side] }) {
   const b = useMetric(new Dataset(sides[1].ds), "operator_groups", args(sides[1]));
   const diffs = useMemo(() => {
     const key = (row: Record<string, unknown>) =>
-      grouping.endsWith("Type") ? String(row["Type"] ?? "") : [row["Name"], row["Input Shape"]].map((part) => String(part ?? "")).filter(Boolean).join(" ");
+      grouping.endsWith("Type")
+        ? String(row["Type"] ?? "")
+        : [row["Name"], row["Input Shape"]]
+            .map((part) => String(part ?? ""))
+            .filter(Boolean)
+            .join(" ");
     return a.data && b.data ? diffOperators(rowsOf(a.data, "groups"), rowsOf(b.data, "groups"), key) : null;
   }, [a.data, b.data]);
   const source = useMemo(() => {
@@ -99,23 +128,72 @@ function Operators({ sides }: { sides: [Side, Side] }) {
     const time = (name: string) => ({ name, type: "double" as const, decimals: 2 });
     const int = (name: string) => ({ name, type: "int" as const });
     const text = (name: string) => ({ name, type: "text" as const });
-    const columns = [text(t("tl.area.name")), text("Accelerator Core"), text(t("compare.change")), time("Total A(us)"), time("Total B(us)"), time("B − A(us)"), { name: "B / A", type: "double" as const, decimals: 3 }, int("Count A"), int("Count B"), time("Avg A(us)"), time("Avg B(us)")];
+    const columns = [
+      text(t("tl.area.name")),
+      text("Accelerator Core"),
+      text(t("compare.change")),
+      time("Total A(us)"),
+      time("Total B(us)"),
+      time("B − A(us)"),
+      { name: "B / A", type: "double" as const, decimals: 3 },
+      int("Count A"),
+      int("Count B"),
+      time("Avg A(us)"),
+      time("Avg B(us)"),
+    ];
     const average = (total: number, count: number) => (count > 0 ? total / count : null);
-    const rows = diffs.map(({ name, core, change, total: [x, y], count: [m, n] }) => [name, core, t(`compare.${change}`), x, y, y - x, x > 0 ? y / x : null, m, n, average(x, m), average(y, n)]);
+    const rows = diffs.map(({ name, core, change, total: [x, y], count: [m, n] }) => [
+      name,
+      core,
+      t(`compare.${change}`),
+      x,
+      y,
+      y - x,
+      x > 0 ? y / x : null,
+      m,
+      n,
+      average(x, m),
+      average(y, n),
+    ]);
     return localSource(`compare/${grouping}/${sides.map(formatSide).join("/")}`, columns, rows);
   }, [diffs, t("compare.added")]);
-  const top = useMemo(() => (diffs ?? []).filter((each) => each.change !== "same").slice(0, 12).map((each) => ({ name: each.name, value: each.total[1] - each.total[0] })), [diffs]);
+  const top = useMemo(
+    () =>
+      (diffs ?? [])
+        .filter((each) => each.change !== "same")
+        .slice(0, 12)
+        .map((each) => ({ name: each.name, value: each.total[1] - each.total[0] })),
+    [diffs],
+  );
   const error = a.error ?? b.error;
   return (
     <Card
       title={t("compare.operators")}
       definition="insight.operator_groups"
-      extra={<Pick label={t("operators.group_by")} value={grouping} options={kGroupings.map((name) => ({ value: name, text: t(`operators.${name}`) }))} onPick={(name) => setGrouping(name)} />}
+      extra={
+        <Pick
+          label={t("operators.group_by")}
+          value={grouping}
+          options={kGroupings.map((name) => ({ value: name, text: t(`operators.${name}`) }))}
+          onPick={(name) => setGrouping(name)}
+        />
+      }
     >
-      {error ? <ErrorState error={error} /> : !source ? <Loading /> : (
+      {error ? (
+        <ErrorState error={error} />
+      ) : !source ? (
+        <Loading />
+      ) : (
         <>
-          {top.length > 0 && <DeltaBars title={t("compare.operators")} items={top} onPick={(at) => openSearch(top[at]?.name ?? "")} />}
-          <DataTable name="compare_operators" source={source} height={380} onJump={(row) => openSearch(asText(row.cells[0] ?? null))} />
+          {top.length > 0 && (
+            <DeltaBars title={t("compare.operators")} items={top} onPick={(at) => openSearch(top[at]?.name ?? "")} />
+          )}
+          <DataTable
+            name="compare_operators"
+            source={source}
+            height={380}
+            onJump={(row) => openSearch(asText(row.cells[0] ?? null))}
+          />
         </>
       )}
     </Card>
@@ -137,7 +215,10 @@ export default function ComparePage({ meta }: PageProps) {
   const sides = chosen(meta);
   const set = (at: 0 | 1) => (side: Side) => noteState({ [at === 0 ? "a" : "b"]: formatSide(side) });
   const swap = () => noteState({ a: formatSide(sides[1]), b: formatSide(sides[0]) });
-  const loaded = useLoad((signal) => Promise.all([steps(sides[0].ds, signal), steps(sides[1].ds, signal)]), [sides[0].ds, sides[1].ds]);
+  const loaded = useLoad(
+    (signal) => Promise.all([steps(sides[0].ds, signal), steps(sides[1].ds, signal)]),
+    [sides[0].ds, sides[1].ds],
+  );
   return (
     <div class="page-body">
       <div class="controls">
@@ -147,7 +228,13 @@ export default function ComparePage({ meta }: PageProps) {
         <button onClick={swap}>{t("tl.diff.swap")}</button>
       </div>
       <p class="muted">{t("compare.text")}</p>
-      {loaded.error ? <ErrorState error={loaded.error} onRetry={loaded.reload} /> : !loaded.data ? <Loading /> : <Headline sides={sides} replies={loaded.data} />}
+      {loaded.error ? (
+        <ErrorState error={loaded.error} onRetry={loaded.reload} />
+      ) : !loaded.data ? (
+        <Loading />
+      ) : (
+        <Headline sides={sides} replies={loaded.data} />
+      )}
       <Operators sides={sides} />
     </div>
   );

@@ -22,7 +22,14 @@ export function formatSide({ ds, rank, step }: Side): string {
 export function firstSides(ds: string, ranks: { rank: number; steps: { step: number }[] }[]): [Side, Side] {
   const [first, second] = ranks;
   const rank = first?.rank ?? 0;
-  if (second) return [{ ds, rank, step: null }, { ds, rank: second.rank, step: null }];
+  if (second)
+    return [
+      { ds, rank, step: null },
+      { ds, rank: second.rank, step: null },
+    ];
   const [one, other] = first?.steps ?? [];
-  return [{ ds, rank, step: one && other ? one.step : null }, { ds, rank, step: one && other ? other.step : null }];
+  return [
+    { ds, rank, step: one && other ? one.step : null },
+    { ds, rank, step: one && other ? other.step : null },
+  ];
 }

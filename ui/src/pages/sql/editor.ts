@@ -23,7 +23,9 @@ const kLook = EditorView.theme({
   ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--ink)", padding: "6px 0" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
   ".cm-gutters": { backgroundColor: "var(--ground)", color: "var(--muted)", border: "0" },
-  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--accent-soft) 45%, transparent)" },
+  ".cm-activeLine, .cm-activeLineGutter": {
+    backgroundColor: "color-mix(in srgb, var(--accent-soft) 45%, transparent)",
+  },
   "&.cm-focused": { outline: "none" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--accent) 28%, transparent)",
@@ -53,7 +55,10 @@ function language(schema: SchemaReply | null) {
       info: doc,
       type: "property",
     }));
-    return [quoted(table.name), { self: { label: table.name, detail: table.kind, info: table.doc, type: "type" }, children: columns }];
+    return [
+      quoted(table.name),
+      { self: { label: table.name, detail: table.kind, info: table.doc, type: "type" }, children: columns },
+    ];
   });
   return sql({ dialect: SQLite, schema: Object.fromEntries(tables), upperCaseKeywords: true });
 }

@@ -61,6 +61,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
   const [reply, setReply] = useState<SqlReply | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [runs, setRuns] = useState(0);
+  const [chosen, setChosen] = useState(0);
   const control = useRef<AbortController | null>(null);
   const [busy, setBusy] = useState(false);
   const schema = useLoad(() => ds.schema(), [ds.ds]);
@@ -88,6 +89,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
   }, []);
   const pick = (query: string) => {
     setText(query);
+    setChosen((n) => n + 1);
     void run(query);
   };
   const when = reply ? timeColumn(reply) : null;
@@ -121,7 +123,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
             </>
           }
         >
-          <QueryBox text={text} schema={schema.data} error={error} onChange={setText} onRun={(query) => void run(query)} />
+          <QueryBox text={text} chosen={chosen} schema={schema.data} error={error} onChange={setText} onRun={(query) => void run(query)} />
         </Card>
         {error !== null && <ErrorState error={error} />}
         {reply && (

@@ -8,6 +8,8 @@ import { errorPlace } from "./error_place";
 
 export interface QueryBoxProps {
   text: string;
+  /** Grows when `text` was not typed but chosen elsewhere: the editor takes it over. */
+  chosen: number;
   schema: SchemaReply | null;
   /** What the last run said about `text`; null = nothing wrong. */
   error: unknown;
@@ -35,28 +37,22 @@ function PlainBox({ text, onChange, onRun }: QueryBoxProps) {
 }
 
 export function QueryBox(props: QueryBoxProps) {
-  const { text, schema, error } = props;
+  const { chosen, schema, error } = props;
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<SqlEditor | null>(null);
   // The editor outlives renderings; it has to see the handlers of the latest one.
   const latest = useRef(props);
   latest.current = props;
-  /** What the editor holds. A rendering may come later than the next key; only a text from elsewhere goes into the editor. */
-  const held = useRef(text);
   useEffect(() => {
     let made: SqlEditor | null = null;
     let closed = false;
     import("./editor").then(
       ({ SqlEditor: Editor }) => {
         if (closed || !host.current) return;
-        held.current = latest.current.text;
         made = new Editor(host.current, {
           text: latest.current.text,
           label: t("sql.query"),
-          onChange: (changed) => {
-            held.current = changed;
-            latest.current.onChange(changed);
-          },
+          onChange: (changed) => latest.current.onChange(changed),
           onRun: (query) => latest.current.onRun(query),
         });
         setEditor(made);
@@ -68,11 +64,8 @@ export function QueryBox(props: QueryBoxProps) {
       made?.close();
     };
   }, []);
-  useEffect(() => {
-    if (text === held.current) return;
-    held.current = text;
-    editor?.setText(text);
-  }, [editor, text]);
+  // Not `text`: a rendering may come later than the next key and would take it back.
+  useEffect(() => editor?.setText(latest.current.text), [editor, chosen]);
   useEffect(() => {
     if (editor && schema) editor.setSchema(schema);
   }, [editor, schema]);

@@ -36,7 +36,10 @@ export function AreaCompare({ model, a, b, onFind }: Props) {
   const clip = model.clip.value;
   const [queryA, queryB] = [rangeQuery(a, clip), rangeQuery(b, clip)];
   const key = JSON.stringify([queryA, queryB]);
-  const loaded = useLoad((signal) => Promise.all([model.ds.range(queryA, signal), model.ds.range(queryB, signal)]), [key]);
+  const loaded = useLoad(
+    (signal) => Promise.all([model.ds.range(queryA, signal), model.ds.range(queryB, signal)]),
+    [key],
+  );
   const source = useMemo(
     () => loaded.data && localSource(`diff ${key}`, diffColumns(), diffAreas(...loaded.data).map(diffCells)),
     [loaded.data],
