@@ -2,7 +2,7 @@
 //   node build.mjs [--watch]     rebuilds on change, without gzip
 import { build, context } from "esbuild";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -10,15 +10,11 @@ const root = dirname(fileURLToPath(import.meta.url));
 const dist = join(root, "dist");
 const watch = process.argv.includes("--watch");
 
-const options = {
+const common = {
   absWorkingDir: root,
-  entryPoints: { app: "src/main.tsx" },
   bundle: true,
-  splitting: true,
   format: "esm",
   target: "es2022",
-  jsx: "automatic",
-  jsxImportSource: "preact",
   minify: !watch,
   sourcemap: watch,
   outdir: "dist/assets",
@@ -28,6 +24,23 @@ const options = {
   metafile: true,
   logLevel: "warning",
 };
+
+/** The worker is built first: the app has to know its name. */
+async function buildWorker() {
+  const { metafile } = await build({ ...common, entryPoints: { paint: "src/timeline/paint_worker.ts" } });
+  return basename(Object.keys(metafile.outputs).find((path) => path.endsWith(".js")));
+}
+
+function options(worker) {
+  return {
+    ...common,
+    entryPoints: { app: "src/main.tsx" },
+    splitting: true,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    define: { PAINT_WORKER: JSON.stringify(`./${worker}`) },
+  };
+}
 
 function walk(folder) {
   return readdirSync(folder).flatMap((name) => {
@@ -66,9 +79,10 @@ function finish(result) {
 }
 
 rmSync(dist, { recursive: true, force: true });
+const settings = options(await buildWorker());
 if (watch) {
   const plugin = { name: "finish", setup: (b) => b.onEnd((result) => result.metafile && finish(result)) };
-  await (await context({ ...options, plugins: [plugin] })).watch();
+  await (await context({ ...settings, plugins: [plugin] })).watch();
 } else {
-  finish(await build(options));
+  finish(await build(settings));
 }

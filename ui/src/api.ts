@@ -139,6 +139,12 @@ export class Dataset {
   metric = (name: string, args: Record<string, unknown> = {}, signal?: AbortSignal) =>
     query<T.MetricReply>(this.path("/metric"), { name, args }, signal);
 
+  /** One lane with the slices of several lanes of a rank; its track holds for this run of the server. */
+  merge = (tracks: number[]) => query<T.MergeReply>(this.path("/merge"), { tracks });
+
+  lanes = (body: { tracks: number[]; t0: number; t1: number }, signal?: AbortSignal) =>
+    query<T.LanesReply>(this.path("/lanes"), this.timed(body), signal);
+
   setAlign = (body: T.AlignQuery) => query<T.AlignReply>(this.path("/align"), this.timed(body));
 
   explain = (body: T.ExplainQuery) => query<T.ExplainReply>(this.path("/explain"), this.timed(body));

@@ -276,6 +276,19 @@ export interface MetricReply {
   warnings: string[];
 }
 
+export interface MergeReply {
+  track: number;
+  name: string;
+  path: string;
+  rows: number;
+  n: number;
+}
+
+export interface LanesReply {
+  /** [track, slices, busy ns] */
+  rows: [number, number, number][];
+}
+
 export interface AlignQuery {
   mode: "auto" | "op" | "manual" | "reset";
   track?: number;

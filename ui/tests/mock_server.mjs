@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as answers from "./mock/answers.mjs";
+import { lanes, merge } from "./mock/lanes.mjs";
 import { Dataset } from "./mock/dataset.mjs";
 import { encodeTiles } from "./mock/tiles.mjs";
 
@@ -47,6 +48,10 @@ function route(dataset, method, path, url, body) {
       return answers.hist(dataset, body);
     case "POST /flows":
       return answers.flows(dataset, body);
+    case "POST /lanes":
+      return lanes(dataset, body);
+    case "POST /merge":
+      return merge(dataset, body);
     case "POST /table":
       return body.source === "events" ? answers.events(dataset, body) : null;
     case "POST /metric":

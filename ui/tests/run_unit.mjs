@@ -21,6 +21,7 @@ await build({
   outdir: out,
   outExtension: { ".js": ".mjs" },
   loader: { ".css": "empty" },
+  define: { PAINT_WORKER: '""' },
   logLevel: "warning",
 });
 const result = spawnSync(process.execPath, ["--test", out], { stdio: "inherit", cwd: root });

@@ -31,3 +31,17 @@ export function toggled(set: ReadonlySet<number>, index: number): ReadonlySet<nu
   if (!next.delete(index)) next.add(index);
   return next;
 }
+
+/** What colours mean, where nothing can be switched off. */
+export function ColorKey({ items }: { items: readonly { name: string; color: string }[] }) {
+  return (
+    <ul class="legend color-key">
+      {items.map(({ name, color }) => (
+        <li key={name}>
+          <i style={{ background: color }} />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -22,12 +22,27 @@ export interface PageDef {
 
 export const pages: PageDef[] = [
   { id: "overview", title: "page.overview", icon: "overview", needs: "overview", load: () => import("./overview") },
-  { id: "timeline", title: "page.timeline", icon: "timeline", needs: "timeline", load: () => import("../timeline/page") },
+  {
+    id: "timeline",
+    title: "page.timeline",
+    icon: "timeline",
+    needs: "timeline",
+    load: () => import("../timeline/page"),
+  },
   { id: "operators", title: "page.operators", icon: "operators", needs: "operator", load: () => import("./operators") },
   { id: "memory", title: "page.memory", icon: "memory", needs: "memory", load: () => import("./memory") },
-  { id: "communication", title: "page.communication", icon: "communication", needs: "communication", load: () => import("./communication/index") },
+  {
+    id: "communication",
+    title: "page.communication",
+    icon: "communication",
+    needs: "communication",
+    load: () => import("./communication/index"),
+  },
   { id: "cluster", title: "page.cluster", icon: "cluster", needs: "cluster", load: () => import("./cluster") },
-  { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql") },
+  { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: null, load: () => import("./pipeline") },
+  { id: "rl", title: "page.rl", icon: "rl", needs: null, load: () => import("./rl") },
+  { id: "compare", title: "page.compare", icon: "compare", needs: "overview", load: () => import("./compare/index") },
+  { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql/index") },
   { id: "data", title: "page.data", icon: "data", needs: null, load: () => import("./data") },
 ];
 

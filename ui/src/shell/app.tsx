@@ -44,7 +44,7 @@ function shellCommands(): Command[] {
     ...pages.map((page, at) => ({
       id: `page.${page.id}`,
       title: page.title,
-      keys: [`Alt+code:Digit${at + 1}`],
+      keys: at < 9 ? [`Alt+code:Digit${at + 1}`] : [],
       run: () => navigate(page.id),
     })),
   ];

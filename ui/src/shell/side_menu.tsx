@@ -16,7 +16,7 @@ export function SideMenu({ current }: { current: string }) {
             key={page.id}
             class={`${page.id === current ? "on" : ""} ${missing ? "dim" : ""}`}
             aria-current={page.id === current ? "page" : undefined}
-            title={`${t(page.title)} (Alt+${at + 1})`}
+            title={at < 9 ? `${t(page.title)} (Alt+${at + 1})` : t(page.title)}
             onClick={() => navigate(page.id)}
           >
             <Icon name={page.icon} />

@@ -43,7 +43,7 @@ export function TopBar() {
       </button>
       <button
         class="icon wide"
-        aria-label={t("language")}
+        aria-label={`${t("language")}: ${locale.value === "en" ? "中" : "En"}`}
         title={t("language")}
         onClick={() => setLocale(locale.value === "en" ? "zh" : "en")}
       >

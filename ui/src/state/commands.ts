@@ -38,11 +38,15 @@ export function keyNames(
 export function keyLabel(key: string): string {
   return key
     .replace(/code:(?:Key|Digit)(\w)/, "$1")
+    .replace("code:Period", ".")
+    .replace("code:Comma", ",")
     .replace("code:", "")
     .replace("Arrow", "");
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(event: Event): boolean {
+  // Inside a shadow root the event names the host; its path begins with the element itself.
+  const target = event.composedPath()[0] ?? event.target;
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
@@ -51,7 +55,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || document.querySelector("dialog[open], .menu-backdrop")) return;
   const names = keyNames(event);
   const plain = !(event.ctrlKey || event.metaKey || event.altKey) && event.key !== "F1";
-  if (plain && isTyping(event.target)) return;
+  if (plain && isTyping(event)) return;
   // The page's own keys, added last, win over the shell's.
   const found = [...commands.value].reverse().find((command) => command.keys.some((key) => names.includes(key)));
   if (!found) return;

@@ -1,6 +1,7 @@
 // The lane tree of the open dataset. Tracks are addressed by their stable path in links and by id in requests.
 import { computed, effect, signal } from "@preact/signals";
 import type { TrackKind, TracksReply } from "../api_types";
+import { t } from "../i18n";
 import { dataset, revision } from "./session";
 
 export interface Track {
@@ -19,6 +20,8 @@ export interface Track {
   /** Distance from the root; ranks have 0. */
   level: number;
   children: Track[];
+  /** Lanes this one was merged from; absent for lanes of the capture. */
+  parts?: readonly Track[];
 }
 
 /** Bits of Track.flags. */
@@ -88,6 +91,16 @@ export class TrackTree {
     return [...this.ancestors(track).reverse(), track].map((each) => displayName(each)).join(" / ");
   }
 
+  /** Makes a lane known that stands for several lanes with one parent; the lanes stay where they are. */
+  addMerged(id: number, name: string, rows: number, n: number, parts: readonly Track[]): Track {
+    const first = parts[0]!;
+    const ends = parts.slice(1).map((part) => part.path.slice(part.path.lastIndexOf("/") + 1));
+    const track: Track = { ...first, id, name, path: [first.path, ...ends].join("+"), rows, n, children: [], parts };
+    this.byId.set(id, track);
+    this.byPath.set(track.path, track);
+    return track;
+  }
+
   private order(track: Track, level: number): void {
     track.level = level;
     this.all.push(track);
@@ -97,7 +110,7 @@ export class TrackTree {
 
 /** Ranks are named by their number alone in the data. */
 export function displayName(track: Track): string {
-  return track.kind === "rank" && /^\d+$/.test(track.name) ? `rank ${track.name}` : track.name;
+  return track.kind === "rank" && /^\d+$/.test(track.name) ? `${t("rank")} ${track.name}` : track.name;
 }
 
 const loaded = signal<{ ds: string; tree: TrackTree } | null>(null);

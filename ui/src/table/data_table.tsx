@@ -205,45 +205,46 @@ export function DataTable(props: DataTableProps) {
   };
   return (
     <div class="data-table" style={props.height ? { height: `${props.height}px` } : {}}>
-      <div class="th-clip">
-        <div
-          class="thead"
-          role="row"
-          ref={head}
-          style={{ width: `${shown.reduce((sum, each) => sum + each.width, 0)}px` }}
-        >
-          <TableHeader
-            model={model}
-            shown={shown}
-            onResize={(name, width) => setWidths({ ...widths, [name]: width })}
-          />
+      <div class="tgrid" role="grid" aria-label={props.name} aria-rowcount={rows}>
+        <div class="th-clip" role="rowgroup">
+          <div
+            class="thead"
+            role="row"
+            ref={head}
+            style={{ width: `${shown.reduce((sum, each) => sum + each.width, 0)}px` }}
+          >
+            <TableHeader
+              model={model}
+              shown={shown}
+              onResize={(name, width) => setWidths({ ...widths, [name]: width })}
+            />
+          </div>
         </div>
-      </div>
-      <div
-        class="tbody"
-        ref={body}
-        role="grid"
-        aria-label={props.name}
-        aria-rowcount={rows}
-        tabIndex={0}
-        onKeyDown={actions.key}
-        onWheel={onWheel}
-        onScroll={onScroll}
-      >
-        {model.error.value ? (
-          <ErrorState error={model.error.value} onRetry={() => model.restart()} />
-        ) : model.busy.value && shown.length === 0 ? (
-          <Loading />
-        ) : (
-          <Rows
-            model={model}
-            shown={shown}
-            actions={actions}
-            scrollTop={scrollTop}
-            viewport={viewport}
-            version={model.version.value}
-          />
-        )}
+        <div
+          class="tbody"
+          ref={body}
+          role="rowgroup"
+          aria-label={props.name}
+          tabIndex={0}
+          onKeyDown={actions.key}
+          onWheel={onWheel}
+          onScroll={onScroll}
+        >
+          {model.error.value ? (
+            <ErrorState error={model.error.value} onRetry={() => model.restart()} />
+          ) : model.busy.value && shown.length === 0 ? (
+            <Loading />
+          ) : (
+            <Rows
+              model={model}
+              shown={shown}
+              actions={actions}
+              scrollTop={scrollTop}
+              viewport={viewport}
+              version={model.version.value}
+            />
+          )}
+        </div>
       </div>
       <TableFooter model={model} name={props.name} onCopy={actions.copy} />
     </div>

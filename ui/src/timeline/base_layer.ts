@@ -1,4 +1,4 @@
-// The lower canvas: lane grounds, slices, counters, names.
+// The canvas of the lanes: grounds, slices, counters, names, and what is drawn over them.
 import { formatShort } from "../format";
 import { cssColor } from "../state/theme";
 import { axisTicks } from "./axis";
@@ -7,7 +7,10 @@ import { hslPixel, isDark, parseColor, type Pixel, pixelToCss } from "./colors";
 import { drawLabels } from "./labels";
 import { lanesIn } from "./layout";
 import type { TimelineModel } from "./model";
+import { type Chip, drawOverlay, type OnFollow } from "./overlay";
+import { PaintList } from "./paint_list";
 import type { Paint } from "./raster";
+import type { Frame } from "./screen";
 import { SliceBitmap } from "./slice_bitmap";
 
 export interface Colors {
@@ -37,26 +40,17 @@ export function readColors(): Colors {
 
 export class BaseLayer {
   readonly bitmap = new SliceBitmap();
-  private readonly g: CanvasRenderingContext2D;
+  private g = new PaintList();
+  private width = 0;
 
-  constructor(readonly canvas: HTMLCanvasElement) {
-    const g = canvas.getContext("2d", { alpha: false });
-    if (!g) throw new Error("this browser has no 2-D canvas");
-    this.g = g;
-  }
-
-  draw(model: TimelineModel, colors: Colors): Band[] {
-    const { g } = this;
+  /** A frame and what can be clicked on it. */
+  draw(model: TimelineModel, colors: Colors, onFollow: OnFollow): { frame: Frame; chips: Chip[] } {
+    const g = (this.g = new PaintList());
     const scale = model.scale();
     const bands = visibleBands(model);
     const paint: Paint = { ground: colors.ground, bar: hslPixel(212, 30, colors.dark ? 62 : 45), names: model.names };
-    this.bitmap.update(model, bands, scale, paint);
-    if (this.canvas.width !== scale.width || this.canvas.height !== Math.round(model.height * model.ratio)) {
-      this.canvas.width = scale.width;
-      this.canvas.height = Math.round(model.height * model.ratio);
-    }
-    g.setTransform(1, 0, 0, 1, 0, 0);
-    g.imageSmoothingEnabled = false;
+    const filled = this.bitmap.update(model, bands, scale, paint);
+    this.width = scale.width;
     const split = model.pinnedShown;
     this.region(
       model,
@@ -73,7 +67,13 @@ export class BaseLayer {
         0,
         split,
       );
-    return bands;
+    g.setTransform(model.ratio, 0, 0, model.ratio, 0, 0);
+    const chips = drawOverlay(g, model, colors, onFollow);
+    const texels = filled > 0 ? this.bitmap.bitmap : null;
+    return {
+      frame: { width: this.width, height: Math.round(model.height * model.ratio), calls: g.calls, texels },
+      chips,
+    };
   }
 
   /** Draws the bands of one part of the canvas, from css y `top` to `bottom`. */
@@ -82,13 +82,13 @@ export class BaseLayer {
     const { ratio } = model;
     g.save();
     g.beginPath();
-    g.rect(0, top * ratio, this.canvas.width, (bottom - top) * ratio);
+    g.rect(0, top * ratio, this.width, (bottom - top) * ratio);
     g.clip();
     g.fillStyle = colors.lane;
-    g.fillRect(0, top * ratio, this.canvas.width, (bottom - top) * ratio);
+    g.fillRect(0, top * ratio, this.width, (bottom - top) * ratio);
     this.grounds(model, colors, top > 0 || model.pinnedShown === 0);
     for (const band of bands) this.band(model, colors, band);
-    g.scale(ratio, ratio);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.grid(model, colors, top, bottom);
     drawLabels(g, model, bands, model.scale());
     this.counterTexts(colors, bands);
@@ -120,37 +120,27 @@ export class BaseLayer {
       const y = laneTop(model, lane);
       if (lane.form === "header" || lane.track.kind === "rank") {
         g.fillStyle = colors.panel;
-        g.fillRect(0, y * ratio, this.canvas.width, lane.height * ratio);
+        g.fillRect(0, y * ratio, this.width, lane.height * ratio);
       }
       if (lane.form === "strip") continue;
       g.fillStyle = colors.line;
-      g.fillRect(0, Math.round((y + lane.height - 1) * ratio), this.canvas.width, 1);
+      g.fillRect(0, Math.round((y + lane.height - 1) * ratio), this.width, 1);
     }
   }
 
   private band(model: TimelineModel, colors: Colors, band: Band): void {
     const { g } = this;
     const { ratio } = model;
-    const width = this.canvas.width;
+    const width = this.width;
     const y = Math.round(band.y * ratio);
     const height = Math.round(band.lines * band.lineHeight * ratio);
-    g.drawImage(this.bitmap.body, 0, band.at, width, band.lines, 0, y, width, height);
+    g.band("body", band.at, band.lines, width, y, height);
     if (band.lane.form === "counter" || band.lineHeight < 6) return;
     g.fillStyle = colors.lane;
     for (let line = 0; line < band.lines; line++) {
       const end = Math.round((band.y + (line + 1) * band.lineHeight) * ratio);
       if (this.bitmap.bitmap.edged[band.at + line] && band.lineHeight >= 10) {
-        g.drawImage(
-          this.bitmap.edge,
-          0,
-          band.at + line,
-          width,
-          1,
-          0,
-          end - Math.round(3 * ratio),
-          width,
-          Math.round(2 * ratio),
-        );
+        g.band("edge", band.at + line, 1, width, end - Math.round(3 * ratio), Math.round(2 * ratio));
       }
       g.fillRect(0, end - Math.max(1, Math.round(ratio)), width, Math.max(1, Math.round(ratio)));
     }

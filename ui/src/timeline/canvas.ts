@@ -3,16 +3,21 @@ import { theme } from "../state/theme";
 import { drawAxis } from "./axis";
 import { BaseLayer, type Colors, readColors } from "./base_layer";
 import type { TimelineModel } from "./model";
-import { type Chip, type DragBox, drawOverlay, isBlank, type OverlayState } from "./overlay";
+import type { MinimapView } from "./minimap";
+import type { Chip, OnFollow } from "./overlay";
+import { type DragBox, PointerMarks } from "./pointer_marks";
+import { Stage } from "./stage";
 import { wishes } from "./wishes";
 
 const kIdleMs = 80;
 const kFrames = 240;
 
-export interface Canvases {
+export interface Surfaces {
   axis: HTMLCanvasElement;
   base: HTMLCanvasElement;
-  overlay: HTMLCanvasElement;
+  /** Takes the pointer and the focus; lies over the lanes. */
+  overlay: HTMLElement;
+  minimap: MinimapView;
 }
 
 export class TimelineCanvas {
@@ -22,24 +27,26 @@ export class TimelineCanvas {
   readonly frame_ms: number[] = [];
 
   private readonly baseLayer: BaseLayer;
+  private readonly stage: Stage;
   private colors: Colors = readColors();
   private frame = 0;
   private idle = 0;
-  private overlayOnly = false;
-  /** The overlay has nothing on it. */
-  private blank = false;
+  private pointerOnly = false;
+  private readonly marks: PointerMarks;
   private readonly observer: ResizeObserver;
   private readonly stopTheme: () => void;
 
   constructor(
     readonly model: TimelineModel,
-    readonly canvases: Canvases,
-    private readonly onFollow: OverlayState["onFollow"],
+    readonly surfaces: Surfaces,
+    private readonly onFollow: OnFollow,
     private readonly onFrame: () => void,
   ) {
-    this.baseLayer = new BaseLayer(canvases.base);
+    this.baseLayer = new BaseLayer();
+    this.stage = new Stage(surfaces.base, () => this.request());
+    this.marks = new PointerMarks(surfaces.overlay);
     model.onRedraw(() => this.request());
-    const box = canvases.base.parentElement;
+    const box = surfaces.base.parentElement;
     this.observer = new ResizeObserver(() => this.measure());
     if (box) this.observer.observe(box);
     this.stopTheme = theme.subscribe(() => this.restyle());
@@ -51,6 +58,8 @@ export class TimelineCanvas {
     clearTimeout(this.idle);
     this.observer.disconnect();
     this.stopTheme();
+    this.marks.close();
+    this.stage.close();
     this.model.onRedraw(() => undefined);
   }
 
@@ -62,13 +71,13 @@ export class TimelineCanvas {
 
   /** Asks for a frame; several requests make one. */
   request(): void {
-    this.overlayOnly = false;
+    this.pointerOnly = false;
     this.schedule();
   }
 
-  /** As request(), when only hover, selection or a drag changed. */
-  requestOverlay(): void {
-    if (this.frame === 0) this.overlayOnly = true;
+  /** As request(), when only the pointer moved. */
+  requestMarks(): void {
+    if (this.frame === 0) this.pointerOnly = true;
     this.schedule();
   }
 
@@ -77,40 +86,32 @@ export class TimelineCanvas {
   }
 
   private measure(): void {
-    const box = this.canvases.base.parentElement;
+    const box = this.surfaces.base.parentElement;
     if (!box) return;
     this.model.resize(box.clientWidth, box.clientHeight, Math.min(2, devicePixelRatio || 1));
   }
 
   private draw(): void {
     this.frame = 0;
-    const begin = performance.now();
-    const overlayOnly = this.overlayOnly;
-    this.overlayOnly = false;
-    const { model, canvases, colors } = this;
-    if (!overlayOnly) {
-      model.cache.tick();
-      drawAxis(canvases.axis, model, colors);
-      this.baseLayer.draw(model, colors);
-      model.loader.want(wishes(model, false));
-      this.prefetchSoon();
+    const { model, surfaces, colors } = this;
+    if (this.pointerOnly) {
+      this.pointerOnly = false;
+      return this.marks.update(model, this.drag);
     }
-    this.overlay();
-    if (overlayOnly) return;
+    if (!this.stage.free) return;
+    const begin = performance.now();
+    model.cache.tick();
+    drawAxis(surfaces.axis, model, colors);
+    const { frame, chips } = this.baseLayer.draw(model, colors, this.onFollow);
+    this.chips = chips;
+    this.stage.show(frame);
+    surfaces.minimap.draw(colors);
+    model.loader.want(wishes(model, false));
+    this.prefetchSoon();
     this.onFrame();
+    this.marks.update(model, this.drag);
     this.frame_ms.push(performance.now() - begin);
     if (this.frame_ms.length > kFrames) this.frame_ms.shift();
-  }
-
-  private overlay(): void {
-    const state = { drag: this.drag, onFollow: this.onFollow };
-    const blank = isBlank(this.model, state);
-    const sized =
-      this.canvases.overlay.width === this.canvases.base.width &&
-      this.canvases.overlay.height === this.canvases.base.height;
-    if (!(blank && this.blank && sized))
-      this.chips = drawOverlay(this.canvases.overlay, this.model, this.colors, state);
-    this.blank = blank;
   }
 
   private prefetchSoon(): void {

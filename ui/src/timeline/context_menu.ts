@@ -1,12 +1,14 @@
 // The right-click menu: only what makes sense where it was opened.
 import { t } from "../i18n";
 import { setScope } from "../state/session";
+import type { Track } from "../state/tracks";
 import type { MenuEntry } from "../widgets/menu";
 import { copyText } from "../widgets/states";
 import { align, setBase } from "./aligning";
 import { explainAt } from "./explaining";
 import { saveSnapshot } from "./exporting";
-import { hide, openAll, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
+import { hide, openAll, rename, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
+import { merge, mergeable, mergeableOf, split } from "./merging";
 import type { Hover, TimelineModel } from "./model";
 import { fit, undo, zoomToSelection } from "./moving";
 import type { TimelineSearch } from "./searching";
@@ -48,6 +50,13 @@ function linkEntries(model: TimelineModel): MenuEntry[] {
   return entries.length > 0 ? [...entries, "-"] : [];
 }
 
+function mergeEntries(model: TimelineModel, track: Track): MenuEntry[] {
+  if (track.parts) return [{ label: t("tl.menu.split"), run: () => split(model, track) }];
+  const beside = mergeable(model, track);
+  if (beside.length < 2) return [];
+  return [{ label: t("tl.menu.merge", { n: beside.length }), run: () => void merge(model, beside) }];
+}
+
 export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): MenuEntry[] {
   const { track } = hover;
   const pinned = model.lanes.value.pinned.includes(track.path);
@@ -78,6 +87,8 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
       disabled: leaves.length === 0,
       run: () => setArea(model, { t0: model.meta.extent[0], t1: model.meta.extent[1], tracks: leaves }),
     },
+    ...mergeEntries(model, track),
+    { label: t("tl.menu.rename"), run: () => rename(model, track) },
     { label: t("tl.menu.copy_path"), run: () => void copyText(track.path) },
   ];
 }
@@ -85,9 +96,13 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
 function areaEntries(model: TimelineModel): MenuEntry[] {
   const area = model.area.value;
   if (!area) return [];
+  const together = mergeableOf(model, area.tracks);
   return [
     { label: t("tl.menu.zoom_area"), hint: "Shift+Z", run: () => zoomToSelection(model) },
     { label: t("tl.menu.scope"), run: () => setScope({ range: [area.t0, area.t1] }) },
+    ...(together.length > 0
+      ? [{ label: t("tl.menu.merge", { n: together.length }), run: () => void merge(model, together) }]
+      : []),
     { label: t("tl.menu.snapshot"), run: () => void saveSnapshot(model) },
     "-",
   ];

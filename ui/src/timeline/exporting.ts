@@ -10,7 +10,7 @@ import { linkState } from "./links";
 import type { TimelineModel } from "./model";
 import { complain } from "./selecting";
 
-/** What is on screen as one picture: lane names, axis, lanes, overlay. */
+/** What is on screen as one picture: lane names, axis, lanes. */
 export function savePicture(model: TimelineModel, view: TimelineCanvas): void {
   const names = 240;
   const ratio = model.ratio;
@@ -22,9 +22,8 @@ export function savePicture(model: TimelineModel, view: TimelineCanvas): void {
   const style = getComputedStyle(document.documentElement);
   g.fillStyle = style.getPropertyValue("--panel");
   g.fillRect(0, 0, picture.width, picture.height);
-  g.drawImage(view.canvases.axis, names * ratio, 0);
-  g.drawImage(view.canvases.base, names * ratio, kAxisHeight * ratio);
-  g.drawImage(view.canvases.overlay, names * ratio, kAxisHeight * ratio);
+  g.drawImage(view.surfaces.axis, names * ratio, 0);
+  g.drawImage(view.surfaces.base, names * ratio, kAxisHeight * ratio);
   g.scale(ratio, ratio);
   g.font = "12px system-ui, sans-serif";
   g.fillStyle = style.getPropertyValue("--ink");

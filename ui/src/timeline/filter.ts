@@ -109,6 +109,8 @@ function modeTest(text: string, mode: NameMode): (name: string) => boolean {
 
 /** Which names a search means; null if it says nothing about names (only durations, ranks, ...). */
 export function nameTest(text: string, mode: NameMode): ((name: string) => boolean) | null {
+  // What these mean for a single name only the server can say.
+  if (/(^|[\s)])(or|not)(?=[\s(])|[()]/i.test(text) && /[a-z]\s*(=|~|<|>|:|!|\bin\b)/i.test(text)) return null;
   const terms = parseFilter(text);
   if (terms.every((term) => term.field === "")) return text.trim() === "" ? null : modeTest(text.trim(), mode);
   const tests = terms.filter((term) => term.field === "name" || term.field === "").map(textTest);

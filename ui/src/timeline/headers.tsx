@@ -1,6 +1,6 @@
 // Names of the lanes at the left; only those on screen are in the DOM.
 import { useEffect, useRef } from "preact/hooks";
-import { formatDuration, formatInt, formatShort } from "../format";
+import { formatDuration, formatInt, formatPercent, formatShort } from "../format";
 import { t } from "../i18n";
 import { Icon } from "../shell/icons";
 import { openMenu, openMenuAt } from "../widgets/menu";
@@ -43,10 +43,25 @@ function Badges({ model, search, lane }: Props & { lane: Lane }) {
   );
 }
 
+/** What the lane does in the time on screen: busy share and number of slices; beside the name, or below it where there is room. */
+function Stat({ model, lane }: { model: TimelineModel; lane: Lane }) {
+  const stat = model.laneStats.value?.get(lane.track.id);
+  if (!stat || lane.form === "counter") return null;
+  const share = stat.busy_ns / Math.max(1, model.view.t1 - model.view.t0);
+  const slices = t("tl.area.slices", { n: stat.count });
+  const text = lane.height >= 36 ? `${formatPercent(share)} · ${slices}` : formatPercent(share);
+  return (
+    <span class="lane-stat" title={t("tl.lane_stat", { share: formatPercent(share), slices })}>
+      {text}
+    </span>
+  );
+}
+
 /** `top` is a prop and not computed here: a header draws itself again only when its props change. */
 function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: number }) {
   const { track } = lane;
-  const label = lane.pinned ? model.tree.label(track) : model.shortName(track);
+  const label = lane.pinned ? model.fullName(track) : model.shortName(track);
+  const given = model.lanes.value.names.has(track.path);
   const menu = (event: MouseEvent) => {
     event.preventDefault();
     openMenu(event.clientX, event.clientY, laneEntries(model, { track }));
@@ -66,7 +81,12 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
     <div
       class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}
       style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
-      title={[model.tree.label(track), model.origin(track), `${track.path} · ${formatInt(track.n)}`]
+      title={[
+        model.fullName(track),
+        given && model.tree.label(track),
+        model.origin(track),
+        `${track.path} · ${formatInt(track.n)}`,
+      ]
         .filter(Boolean)
         .join("\n")}
       role="treeitem"
@@ -88,7 +108,11 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
       ) : (
         <span class="lane-open" />
       )}
-      <span class="lane-name">{label}</span>
+      <span class="lane-name">
+        {label}
+        {lane.height >= 36 && <Stat model={model} lane={lane} />}
+      </span>
+      {lane.height < 36 && lane.height >= 18 && <Stat model={model} lane={lane} />}
       <Badges model={model} search={search} lane={lane} />
       {lane.height >= 18 && (
         <span class="lane-tools">

@@ -8,10 +8,11 @@ import type { Hover, TimelineModel } from "./model";
 import { fit, panPixels, zoom, zoomToSelection } from "./moving";
 import { counterAt, summaryAt } from "./probe";
 import type { TimelineSearch } from "./searching";
-import { clearSelection, selectSlice, setArea } from "./selecting";
+import { clearSelection, selectSlice, setArea, setAreaB } from "./selecting";
 
 const kSlack = 3;
 const kDragStart = 4;
+const kRestMs = 60;
 
 type DragMode = "none" | "area" | "pan" | "zoom";
 
@@ -21,6 +22,9 @@ export class TimelineInput {
   private from = { x: 0, y: 0 };
   private last = { x: 0, y: 0 };
   private space = false;
+  private rest = 0;
+  /** The view the hover belongs to. */
+  private seen = "";
   private readonly stops: (() => void)[] = [];
 
   constructor(
@@ -28,7 +32,7 @@ export class TimelineInput {
     private readonly view: TimelineCanvas,
     private readonly search: TimelineSearch,
   ) {
-    const { overlay, axis } = view.canvases;
+    const { overlay, axis } = view.surfaces;
     this.listen(overlay, "pointerdown", (event) => this.down(event));
     this.listen(overlay, "pointermove", (event) => this.move(event));
     this.listen(overlay, "pointerup", (event) => this.up(event));
@@ -44,6 +48,7 @@ export class TimelineInput {
   }
 
   close(): void {
+    clearTimeout(this.rest);
     for (const stop of this.stops) stop();
   }
 
@@ -67,7 +72,7 @@ export class TimelineInput {
   }
 
   private point(event: MouseEvent): { x: number; y: number } {
-    const box = this.view.canvases.overlay.getBoundingClientRect();
+    const box = this.view.surfaces.overlay.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
 
@@ -95,18 +100,24 @@ export class TimelineInput {
     return { x, y, t, track, row, run, value: null };
   }
 
-  /** The view moved under a pointer that rests. */
+  /** The view moves under a pointer that rests: what is said about the place goes, and comes back when the view rests, too. */
   refresh(): void {
-    const { hover } = this.model;
+    const { hover, view, scrollY } = this.model;
     const now = hover.peek();
-    if (!now || now.x < 0) return;
-    const next = this.probe(now.x, now.y);
-    if (next?.t !== now.t || next.track !== now.track) hover.value = next;
+    const seen = `${view.t0} ${view.t1} ${scrollY}`;
+    if (!now || now.x < 0 || seen === this.seen) return;
+    this.seen = seen;
+    if (now.run || now.value !== null) hover.value = { ...now, run: null, value: null };
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      const at = hover.peek();
+      if (at && at.x >= 0 && !this.pressed) this.setHover(this.probe(at.x, at.y));
+    }, kRestMs) as unknown as number;
   }
 
   private setHover(hover: Hover | null): void {
     this.model.hover.value = hover;
-    this.view.requestOverlay();
+    this.view.requestMarks();
   }
 
   private down(event: PointerEvent): void {
@@ -120,7 +131,7 @@ export class TimelineInput {
     this.from = this.last = at;
     const pan = event.button === 1 || this.space || event.ctrlKey || event.metaKey;
     this.mode = pan ? "pan" : "none";
-    this.view.canvases.overlay.setPointerCapture(event.pointerId);
+    this.view.surfaces.overlay.setPointerCapture(event.pointerId);
     // The middle button would start the browser's own scrolling.
     if (event.button === 1) event.preventDefault();
   }
@@ -143,7 +154,7 @@ export class TimelineInput {
         y1: this.mode === "zoom" ? this.model.height : at.y,
         zoom: this.mode === "zoom",
       };
-      this.view.requestOverlay();
+      this.view.requestMarks();
     }
   }
 
@@ -158,8 +169,9 @@ export class TimelineInput {
     const t1 = this.model.timeAt(Math.max(this.from.x, at.x));
     if (mode === "none") this.click(at.x, at.y);
     else if (mode === "zoom") this.model.setView({ t0, t1 });
-    else if (mode === "area") this.finishArea(t0, t1, Math.min(this.from.y, at.y), Math.max(this.from.y, at.y));
-    this.view.requestOverlay();
+    else if (mode === "area")
+      this.finishArea(t0, t1, Math.min(this.from.y, at.y), Math.max(this.from.y, at.y), event.shiftKey);
+    this.view.requestMarks();
   }
 
   private click(x: number, y: number): void {
@@ -169,7 +181,7 @@ export class TimelineInput {
   }
 
   /** The lanes between two heights; groups stand for all below them. */
-  private finishArea(t0: number, t1: number, y0: number, y1: number): void {
+  private finishArea(t0: number, t1: number, y0: number, y1: number, second: boolean): void {
     const { model } = this;
     const ids = new Set<number>();
     let lanes = 0;
@@ -184,7 +196,10 @@ export class TimelineInput {
       if (model.byDepth.value && first >= 0 && last >= 0) rows = [first, last];
       y = laneTop(model, lane) + lane.height;
     }
-    setArea(model, { t0, t1, tracks: [...ids], ...(rows && lanes === 1 ? { rows } : {}) });
+    const area = { t0, t1, tracks: [...ids], ...(rows && lanes === 1 ? { rows } : {}) };
+    // With Shift the first area stays and is compared with this one.
+    if (second && model.area.value && ids.size > 0) setAreaB(model, area);
+    else setArea(model, area);
   }
 
   private double(event: MouseEvent): void {
@@ -216,7 +231,7 @@ export class TimelineInput {
   }
 
   private dragAxis(event: PointerEvent): void {
-    const { axis } = this.view.canvases;
+    const { axis } = this.view.surfaces;
     let last = event.clientX;
     axis.setPointerCapture(event.pointerId);
     axis.onpointermove = (move) => {

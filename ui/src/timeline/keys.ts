@@ -1,7 +1,8 @@
-// The timeline's commands with the keys of the Insight preset. WASD go by physical key, whatever the layout.
+// The timeline's commands; the keys written here are those of the Insight set, key_presets.ts has the others. WASD go by physical key, whatever the layout.
 import type { Command } from "../state/commands";
 import { alignToBase, setBase } from "./aligning";
 import { explainHere } from "./explaining";
+import { keyPreset, keysFor, toggleKeyPreset } from "./key_presets";
 import { hide, toggleAll, toggleOpen, togglePin, toggleSolo } from "./lane_actions";
 import type { TimelineModel } from "./model";
 import { fit, goStep, panShare, redo, undo, zoom, zoomToSelection } from "./moving";
@@ -16,7 +17,7 @@ export interface KeyTargets {
   focusFilter(): void;
 }
 
-/** K: a region of the area, of the selected slice, else a point under the pointer. */
+/** A region of the area, of the selected slice, else a point under the pointer. */
 export function mark(model: TimelineModel): void {
   const area = model.area.value;
   const detail = model.detail.value;
@@ -35,7 +36,7 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
   const command = (id: string, keys: string[], run: () => void): Command => ({
     id: `tl.${id}`,
     title: `tl.cmd.${id}`,
-    keys,
+    keys: keysFor(keyPreset.value, id, keys),
     run,
   });
   return [
@@ -70,13 +71,14 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
     command("pin", ["P"], lane(togglePin)),
     command("hide", ["H"], lane(hide)),
     // The lanes move when one is alone, so the second press takes back whatever is under the pointer now.
-    command("solo", ["O"], () => (model.lanes.value.solo ? model.changeLanes({ solo: "" }) : lane(toggleSolo)())),
+    command("solo", ["O"], () => (model.lanes.value.solo ? model.arrange({ solo: "" }) : lane(toggleSolo)())),
     command("explain", ["E"], () => explainHere(model)),
     command("expand", ["X"], lane(toggleOpen)),
     command("expand_all", ["Shift+X"], () => toggleAll(model)),
     command("next_step", ["N"], () => goStep(model, 1)),
     command("previous_step", ["Shift+N"], () => goStep(model, -1)),
     command("by_depth", [], () => (model.byDepth.value = !model.byDepth.value)),
+    command("keys", [], toggleKeyPreset),
     command("clear", ["Escape"], () => clearSelection(model)),
   ];
 }

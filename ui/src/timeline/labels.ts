@@ -3,6 +3,7 @@ import type { Band } from "./bands";
 import { isDark } from "./colors";
 import { bucketNs, tileNs } from "./lod";
 import type { TimelineModel } from "./model";
+import type { PaintList } from "./paint_list";
 import { type Columns, eachSource, type Scale } from "./raster";
 import { firstRunAfter, kClippedLeft } from "./tile_codec";
 
@@ -12,7 +13,7 @@ const kPad = 4;
 
 const widths = new Map<string, number>();
 
-function textWidth(g: CanvasRenderingContext2D, text: string): number {
+function textWidth(g: PaintList, text: string): number {
   let width = widths.get(text);
   if (width === undefined) {
     if (widths.size > 50_000) widths.clear();
@@ -70,7 +71,7 @@ function wideRuns(model: TimelineModel, track: number, row: number, scale: Scale
   return runs;
 }
 
-export function drawLabels(g: CanvasRenderingContext2D, model: TimelineModel, bands: Band[], scale: Scale): void {
+export function drawLabels(g: PaintList, model: TimelineModel, bands: Band[], scale: Scale): void {
   let left = kMost;
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
@@ -83,7 +84,7 @@ export function drawLabels(g: CanvasRenderingContext2D, model: TimelineModel, ba
       for (const run of wideRuns(model, band.lane.track.id, band.firstRow + line, scale, kMinWidth * model.ratio)) {
         if (left-- <= 0) return;
         const name = model.names.text(run.name);
-        if (!name) continue;
+        if (!name || model.names.isHidden(name)) continue;
         const x0 = run.left / model.ratio;
         const room = (run.right - run.left) / model.ratio - 2 * kPad;
         const text = fitText((part) => textWidth(g, part), name, room);

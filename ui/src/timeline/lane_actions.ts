@@ -1,6 +1,7 @@
 // Pin, hide, solo, expand.
 import { t } from "../i18n";
 import type { Track } from "../state/tracks";
+import { askText } from "../widgets/dialog";
 import { toast } from "../widgets/toast";
 import { isOpen } from "./layout";
 import type { TimelineModel } from "./model";
@@ -15,7 +16,7 @@ function without<T>(set: ReadonlySet<T>, value: T): Set<T> {
 export function toggleOpen(model: TimelineModel, track: Track): void {
   const state = model.lanes.value;
   const open = isOpen(track, state, model.tree.roots.length);
-  model.changeLanes(
+  model.arrange(
     open
       ? { opened: without(state.opened, track.path), closed: new Set(state.closed).add(track.path) }
       : { closed: without(state.closed, track.path), opened: new Set(state.opened).add(track.path) },
@@ -27,9 +28,7 @@ export function openAll(model: TimelineModel, open: boolean): void {
   const paths = model.tree.all
     .filter((track) => track.children.length > 0 || (open && track.rows > 1))
     .map((track) => track.path);
-  model.changeLanes(
-    open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) },
-  );
+  model.arrange(open ? { opened: new Set(paths), closed: new Set() } : { opened: new Set(), closed: new Set(paths) });
 }
 
 /** X with Shift: everything open, unless it is already. */
@@ -42,14 +41,14 @@ export function toggleAll(model: TimelineModel): void {
 
 /** Ranks with the largest value first; the metric is a part of the step as in the rank strips. null = by number. */
 export async function sortRanks(model: TimelineModel, metric: string | null): Promise<void> {
-  if (metric === null) return model.changeLanes({ order: null });
+  if (metric === null) return model.arrange({ order: null });
   try {
     const table = (await model.ds.metric("summary_ranks", { step: null })).tables["ranks"];
     const rank = table?.columns.findIndex((column) => column.name === "rank") ?? -1;
     const value = table?.columns.findIndex((column) => column.name === `${metric}(us)`) ?? -1;
     if (!table || rank < 0 || value < 0) return toast("info", t("tl.sort.none"));
     const rows = [...table.rows].sort((a, b) => Number(b[value] ?? 0) - Number(a[value] ?? 0));
-    model.changeLanes({ order: rows.map((row) => Number(row[rank])) });
+    model.arrange({ order: rows.map((row) => Number(row[rank])) });
   } catch (error) {
     complain(error);
   }
@@ -57,7 +56,7 @@ export async function sortRanks(model: TimelineModel, metric: string | null): Pr
 
 export function togglePin(model: TimelineModel, track: Track): void {
   const { pinned } = model.lanes.value;
-  model.changeLanes({
+  model.arrange({
     pinned: pinned.includes(track.path) ? pinned.filter((path) => path !== track.path) : [...pinned, track.path],
   });
 }
@@ -69,7 +68,7 @@ export function togglePinByName(model: TimelineModel, track: Track): void {
     .map((each) => each.path);
   const { pinned } = model.lanes.value;
   const all = same.every((path) => pinned.includes(path));
-  model.changeLanes({
+  model.arrange({
     pinned: all ? pinned.filter((path) => !same.includes(path)) : [...new Set([...pinned, ...same])],
   });
 }
@@ -78,24 +77,33 @@ export function movePin(model: TimelineModel, path: string, before: string): voi
   const rest = model.lanes.value.pinned.filter((each) => each !== path);
   const at = rest.indexOf(before);
   rest.splice(at < 0 ? rest.length : at, 0, path);
-  model.changeLanes({ pinned: rest });
+  model.arrange({ pinned: rest });
 }
 
 export function unpinAll(model: TimelineModel): void {
-  model.changeLanes({ pinned: [] });
+  model.arrange({ pinned: [] });
 }
 
 export function hide(model: TimelineModel, track: Track): void {
-  model.changeLanes({
+  model.arrange({
     hidden: new Set(model.lanes.value.hidden).add(track.path),
     pinned: model.lanes.value.pinned.filter((path) => path !== track.path),
   });
 }
 
 export function showAll(model: TimelineModel): void {
-  model.changeLanes({ hidden: new Set(), solo: "" });
+  model.arrange({ hidden: new Set(), solo: "" });
+}
+
+export function rename(model: TimelineModel, track: Track): void {
+  askText(t("tl.menu.rename"), t("tl.rename.hint"), model.shortName(track), (text) => {
+    const names = new Map(model.lanes.value.names);
+    if (text.trim() === "") names.delete(track.path);
+    else names.set(track.path, text.trim());
+    model.arrange({ names });
+  });
 }
 
 export function toggleSolo(model: TimelineModel, track: Track): void {
-  model.changeLanes({ solo: model.lanes.value.solo === track.path ? "" : track.path });
+  model.arrange({ solo: model.lanes.value.solo === track.path ? "" : track.path });
 }

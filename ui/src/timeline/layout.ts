@@ -39,7 +39,27 @@ export interface LaneState {
   ranks: ReadonlySet<number> | null;
   /** Ranks in the order shown; null = as in the data. */
   order: readonly number[] | null;
+  /** Tracks that a search found, while it hides the others; null = all. */
+  found: ReadonlySet<number> | null;
+  /** Lanes that stand for several; each part by its path. */
+  merged: ReadonlyMap<string, Track>;
+  /** Names the user gave, by path. */
+  names: ReadonlyMap<string, string>;
 }
+
+export const kPlainLanes: LaneState = {
+  opened: new Set(),
+  closed: new Set(),
+  hidden: new Set(),
+  pinned: [],
+  solo: "",
+  filter: null,
+  ranks: null,
+  order: null,
+  found: null,
+  merged: new Map(),
+  names: new Map(),
+};
 
 export interface Layout {
   pinned: Lane[];
@@ -91,15 +111,28 @@ function makeLane(track: Track, state: LaneState, ranks: number, pinned: boolean
 }
 
 /** Tracks to show: those that pass, and the parents of those. */
+/** The lane drawn in a track's place: itself, the lane it was merged into, or none if another part stands for that. */
+function standIn(track: Track, state: LaneState): Track | null {
+  const merged = state.merged.get(track.path);
+  if (!merged) return track;
+  return merged.parts?.[0]?.path === track.path ? merged : null;
+}
+
+function isFound(track: Track, state: LaneState): boolean {
+  return state.found === null || (track.parts ?? [track]).some((part) => state.found?.has(part.id));
+}
+
 function shownTracks(tree: TrackTree, state: LaneState): Set<Track> {
   const shown = new Set<Track>();
   const visit = (track: Track, inSolo: boolean): boolean => {
     if (state.hidden.has(track.path) || (state.ranks && !state.ranks.has(track.rank))) return false;
     const solo = inSolo || state.solo === "" || track.path === state.solo;
     const below = track.children.map((child) => visit(child, solo)).some(Boolean);
+    const lane = standIn(track, state);
+    const passes = lane !== null && !state.hidden.has(lane.path) && isFound(lane, state);
     const leaf = track.children.length === 0;
-    const self = leaf && solo && (state.filter === null || state.filter(track));
-    if (below || self || (track.kind === "slices" && solo && state.filter?.(track))) shown.add(track);
+    const self = leaf && solo && passes && (state.filter === null || state.filter(lane));
+    if (below || self || (track.kind === "slices" && solo && passes && state.filter?.(lane))) shown.add(track);
     return shown.has(track);
   };
   for (const root of tree.roots) visit(root, false);
@@ -129,7 +162,7 @@ export function computeLayout(tree: TrackTree, state: LaneState): Layout {
   const lanes: Lane[] = [];
   const visit = (track: Track) => {
     if (!shown.has(track)) return;
-    const lane = makeLane(track, state, ranks, false);
+    const lane = makeLane(standIn(track, state) ?? track, state, ranks, false);
     lanes.push(lane);
     // A filter opens what it found, except whole ranks of a large job.
     const filtered = state.filter !== null && track.kind !== "slices";

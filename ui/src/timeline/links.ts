@@ -1,11 +1,14 @@
 // The state of the timeline as parameters of the address. Lanes go by path, so that links survive a new import.
-import { type Tab, kTabs, type TimelineModel } from "./model";
+import { restoreMerged } from "./merging";
+import { type Area, type Tab, kTabs, type TimelineModel } from "./model";
 import { openParents, revealTrack } from "./moving";
-import { selectSlice, setArea } from "./selecting";
+import { selectSlice, setArea, setAreaB } from "./selecting";
 import type { TimelineSearch } from "./searching";
 import { viewAround } from "./view";
 import { t } from "../i18n";
 import { toast } from "../widgets/toast";
+
+const kManyTracks = 40;
 
 function pathOf(model: TimelineModel, track: number): string {
   return model.tree.byId.get(track)?.path ?? `~${track}`;
@@ -21,10 +24,15 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
   return track ? { track: track.id, i } : null;
 }
 
-const kManyTracks = 40;
-
 /** The parameters linkState() speaks of. */
-export const kLinkKeys = ["t", "sel", "area", "pins", "hide", "solo", "open", "close", "filter", "q", "tab", "v"];
+export const kLinkKeys = [
+  ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows"],
+  ...["q", "others", "tab", "v"],
+];
+
+function areaText(model: TimelineModel, area: Area | null): string {
+  return area ? [area.t0, area.t1, ...area.tracks.slice(0, kManyTracks).map((id) => pathOf(model, id))].join("|") : "";
+}
 
 /** What the address should say; empty strings are left out. */
 export function linkState(model: TimelineModel, search?: TimelineSearch): Record<string, string> {
@@ -32,19 +40,23 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
   const [e0, e1] = model.meta.extent;
   const whole = view.t0 <= e0 && view.t1 >= e1;
   const selected = model.selected.value;
-  const area = model.area.value;
   const lanes = model.lanes.value;
   return {
     t: whole ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}`,
     sel: selected ? `${pathOf(model, selected.track)}/${selected.i}` : "",
-    area: area ? [area.t0, area.t1, ...area.tracks.slice(0, kManyTracks).map((id) => pathOf(model, id))].join("|") : "",
+    area: areaText(model, model.area.value),
+    area2: areaText(model, model.areaB.value),
     pins: lanes.pinned.join("|"),
     hide: [...lanes.hidden].join("|"),
     solo: lanes.solo,
     open: [...lanes.opened].slice(0, kManyTracks).join("|"),
     close: [...lanes.closed].slice(0, kManyTracks).join("|"),
     filter: model.laneFilterText.value,
+    merge: [...new Set([...lanes.merged.values()].map((lane) => lane.path))].join("|"),
+    names: [...lanes.names].map(([path, name]) => `${path}=${encodeURIComponent(name)}`).join("|"),
+    flows: model.flowCats.value.join("|"),
     q: search?.text.value ?? "",
+    others: search?.hide.value ? "hide" : "",
     tab: model.tab.value === "selection" ? "" : model.tab.value,
   };
 }
@@ -84,14 +96,40 @@ function list(text: string | undefined): string[] {
   return text ? text.split("|") : [];
 }
 
-function applyArea(model: TimelineModel, text: string): void {
-  const [t0, t1, ...paths] = text.split("|");
+function readArea(model: TimelineModel, text: string | undefined): Area | null {
+  const [t0, t1, ...paths] = list(text);
   const tracks = paths.flatMap((path) => model.tree.byPath.get(path)?.id ?? []);
-  if (Number(t1) > Number(t0)) setArea(model, { t0: Number(t0), t1: Number(t1), tracks });
+  return Number(t1) > Number(t0) ? { t0: Number(t0), t1: Number(t1), tracks } : null;
+}
+
+function applyAreas(model: TimelineModel, params: ReadonlyMap<string, string>): void {
+  const [area, second] = [readArea(model, params.get("area")), readArea(model, params.get("area2"))];
+  if (area) setArea(model, area);
+  if (area && second) setAreaB(model, second);
+}
+
+/** "path=name|..." with names percent-encoded. */
+function readNames(text: string | undefined): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const pair of list(text)) {
+    const at = pair.lastIndexOf("=");
+    try {
+      if (at > 0) names.set(pair.slice(0, at), decodeURIComponent(pair.slice(at + 1)));
+    } catch {
+      // Not ours; the lane keeps its own name.
+    }
+  }
+  return names;
 }
 
 /** Brings the timeline into the state of an address. What no longer exists is left out. */
-export function applyLink(model: TimelineModel, search: TimelineSearch, params: ReadonlyMap<string, string>): void {
+export async function applyLink(
+  model: TimelineModel,
+  search: TimelineSearch,
+  params: ReadonlyMap<string, string>,
+): Promise<void> {
+  // Merged lanes first: pins and areas may be on them.
+  await restoreMerged(model, list(params.get("merge")));
   const known = (text: string | undefined) => list(text).filter((path) => model.tree.byPath.has(path));
   model.changeLanes({
     pinned: known(params.get("pins")),
@@ -99,13 +137,15 @@ export function applyLink(model: TimelineModel, search: TimelineSearch, params: 
     opened: new Set(known(params.get("open"))),
     closed: new Set(known(params.get("close"))),
     solo: known(params.get("solo"))[0] ?? "",
+    names: readNames(params.get("names")),
   });
+  model.flowCats.value = list(params.get("flows"));
   model.setLaneFilter(params.get("filter") ?? "");
   const [t0, t1] = (params.get("t") ?? "").split(",").map(Number);
   const hasView = t0 !== undefined && t1 !== undefined && t1 > t0;
   if (hasView) model.setView({ t0, t1 }, false);
-  const area = params.get("area");
-  if (area) applyArea(model, area);
+  applyAreas(model, params);
+  search.hide.value = params.get("others") === "hide";
   const q = params.get("q") ?? "";
   if (q !== search.text.value) search.type(q);
   const selected = parseSlice(model, params.get("sel") ?? "");

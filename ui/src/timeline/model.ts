@@ -2,19 +2,20 @@
 import { signal } from "@preact/signals";
 import type { Dataset } from "../api";
 import type { DatasetMeta, FlowsReply, RangeReply, SliceDetail, SliceRef, StepSpan } from "../api_types";
+import { formatDuration } from "../format";
 import { displayName, type Track, TrackTree } from "../state/tracks";
 import { toast } from "../widgets/toast";
 import { type Family, trackFamily } from "./colors";
 import { laneFilter } from "./filter";
 import type { RunHit } from "./hit";
-import { computeLayout, type LaneState, type Layout } from "./layout";
+import { computeLayout, kPlainLanes, type LaneState, type Layout } from "./layout";
 import { levelFor } from "./lod";
 import { Markers } from "./markers";
 import { NameTable } from "./names";
 import type { Scale } from "./raster";
 import { TileCache } from "./tile_cache";
 import { TileLoader } from "./tile_loader";
-import { clampView, fitView, type View, ViewHistory } from "./view";
+import { clampView, fitView, History, type View } from "./view";
 
 /** A range of time on some lanes. */
 export interface Area {
@@ -32,6 +33,12 @@ export interface Arrow {
   to: SliceRef;
 }
 
+/** What a lane does in the time on screen. */
+export interface LaneStat {
+  count: number;
+  busy_ns: number;
+}
+
 export type Tab = "selection" | "area" | "flame" | "histogram" | "events" | "search" | "stats" | "explain";
 
 export const kTabs: Tab[] = ["selection", "area", "flame", "histogram", "events", "search", "stats", "explain"];
@@ -47,12 +54,19 @@ export interface Hover {
   value: number | null;
 }
 
+/** What going back brings back: the time on screen and how lanes are arranged. */
+export interface Place {
+  view: View;
+  lanes: LaneState;
+  filter: string;
+}
+
 export class TimelineModel {
   readonly cache = new TileCache();
   readonly names: NameTable;
   readonly loader: TileLoader;
   readonly markers: Markers;
-  readonly history = new ViewHistory();
+  readonly history = new History<Place>();
 
   view: View;
   scrollY = 0;
@@ -62,26 +76,25 @@ export class TimelineModel {
   ratio = 1;
   layout: Layout = { pinned: [], pinnedHeight: 0, lanes: [], height: 0, hiddenCount: 0, byTrack: new Map() };
 
-  readonly lanes = signal<LaneState>({
-    opened: new Set(),
-    closed: new Set(),
-    hidden: new Set(),
-    pinned: [],
-    solo: "",
-    filter: null,
-    ranks: null,
-    order: null,
-  });
+  readonly lanes = signal<LaneState>(kPlainLanes);
   readonly laneFilterText = signal("");
   /** Grows when layout or scroll changed: the lane headers follow. */
   readonly layoutVersion = signal(0);
   readonly viewVersion = signal(0);
+  /** Views one can go back and forward to. */
+  readonly historyDepth = signal<[number, number]>([0, 0]);
+  /** The length of time on screen as a text: it stays while one pans. */
+  readonly spanText = signal("");
   readonly selected = signal<{ track: number; i: number } | null>(null);
   readonly detail = signal<SliceDetail | null>(null);
   readonly chain = signal<Arrow[]>([]);
   readonly area = signal<Area | null>(null);
+  /** The area that the first one is compared with. */
+  readonly areaB = signal<Area | null>(null);
   readonly clip = signal(false);
   readonly areaStats = signal<RangeReply | null>(null);
+  /** Slices and busy ns of lanes in the time on screen, by track; null while not asked for. */
+  readonly laneStats = signal<ReadonlyMap<number, LaneStat> | null>(null);
   readonly hover = signal<Hover | null>(null);
   readonly tab = signal<Tab>("selection");
   readonly panelOpen = signal(true);
@@ -104,6 +117,7 @@ export class TimelineModel {
     public tree: TrackTree,
   ) {
     this.view = fitView(meta.extent);
+    this.spanText.value = formatDuration(this.view.t1 - this.view.t0);
     this.markers = new Markers(`steplens.markers.${meta.path}`);
     this.names = new NameTable(
       (ids) => ds.strings(ids).then((reply) => reply.strings),
@@ -139,6 +153,8 @@ export class TimelineModel {
   setData(meta: DatasetMeta, tree: TrackTree): void {
     const whole = this.view.t0 <= this.meta.extent[0] && this.view.t1 >= this.meta.extent[1];
     this.meta = meta;
+    const merged = new Set(this.lanes.peek().merged.values());
+    for (const lane of merged) tree.addMerged(lane.id, lane.name, lane.rows, lane.n, lane.parts ?? []);
     this.tree = tree;
     this.familyOf.clear();
     this.cache.dropPending();
@@ -172,10 +188,38 @@ export class TimelineModel {
 
   /** Goes to a view; the one before can be gone back to. */
   setView(view: View, remember = true): void {
-    if (remember) this.history.leave(this.view, performance.now());
+    if (remember) this.leave("view");
     this.view = clampView(view, this.meta.extent, this.width * this.ratio);
     this.viewVersion.value++;
+    this.spanText.value = formatDuration(this.view.t1 - this.view.t0);
+    this.noteDepth();
     this.invalidate();
+  }
+
+  private place(): Place {
+    return { view: this.view, lanes: this.lanes.peek(), filter: this.laneFilterText.peek() };
+  }
+
+  private leave(kind: string): void {
+    this.history.leave(this.place(), performance.now(), kind);
+  }
+
+  private noteDepth(): void {
+    const [back, forward] = this.history.depth;
+    const before = this.historyDepth.peek();
+    if (back !== before[0] || forward !== before[1]) this.historyDepth.value = [back, forward];
+  }
+
+  /** One place back (-1) or forward (1). */
+  travel(dir: 1 | -1): void {
+    const place = dir < 0 ? this.history.undo(this.place()) : this.history.redo(this.place());
+    if (!place) return;
+    this.laneFilterText.value = place.filter;
+    // What the scope bar and a search ask for is theirs.
+    const { ranks, found } = this.lanes.peek();
+    this.lanes.value = { ...place.lanes, ranks, found };
+    this.relayout();
+    this.setView(place.view, false);
   }
 
   /** Height that the lanes below the pinned ones have. */
@@ -210,12 +254,23 @@ export class TimelineModel {
     this.relayout();
   }
 
+  /** As changeLanes(), as something the user did and may want to take back. */
+  arrange(patch: Partial<LaneState>): void {
+    // Each is an entry of its own, however fast they follow each other.
+    this.leave(`lanes ${performance.now()}`);
+    this.noteDepth();
+    this.changeLanes(patch);
+  }
+
   setLaneFilter(text: string): void {
+    if (text === this.laneFilterText.peek()) return;
+    this.leave("filter");
+    this.noteDepth();
     this.laneFilterText.value = text;
     const test = laneFilter(text);
     const filter =
       test &&
-      ((track: Track) => test({ name: track.name, label: this.tree.label(track), path: track.path, rank: track.rank }));
+      ((track: Track) => test({ name: track.name, label: this.fullName(track), path: track.path, rank: track.rank }));
     this.changeLanes({ filter });
   }
 
@@ -248,11 +303,21 @@ export class TimelineModel {
 
   laneName(track: number): string {
     const found = this.tree.byId.get(track);
-    return found ? this.tree.label(found) : "";
+    return found ? this.fullName(found) : "";
+  }
+
+  /** The lane with the groups above it, under the names the user gave. */
+  fullName(track: Track): string {
+    const { names } = this.lanes.value;
+    return [...this.tree.ancestors(track).reverse(), track]
+      .map((each) => names.get(each.path) ?? displayName(each))
+      .join(" / ");
   }
 
   /** The name in the lane's header: of a rank its alias, if it has one. */
   shortName(track: Track): string {
+    const given = this.lanes.value.names.get(track.path);
+    if (given) return given;
     const alias = track.kind === "rank" ? this.meta.ranks.find((rank) => rank.rank === track.rank)?.alias : "";
     return alias || displayName(track);
   }

@@ -6,7 +6,8 @@ import { fitView, panView, type View, viewAround, zoomView } from "./view";
 
 /** The moment zooming holds on to: under the pointer, else the middle. */
 function focus(model: TimelineModel): number {
-  return model.hover.value?.t ?? (model.view.t0 + model.view.t1) / 2;
+  const x = model.hover.value?.x ?? -1;
+  return model.timeAt(x >= 0 ? x : model.width / 2);
 }
 
 export function zoom(model: TimelineModel, factor: number, at = focus(model)): void {
@@ -28,13 +29,11 @@ export function fit(model: TimelineModel): void {
 }
 
 export function undo(model: TimelineModel): void {
-  const view = model.history.undo(model.view);
-  if (view) model.setView(view, false);
+  model.travel(-1);
 }
 
 export function redo(model: TimelineModel): void {
-  const view = model.history.redo(model.view);
-  if (view) model.setView(view, false);
+  model.travel(1);
 }
 
 /** Zooms to the area, else to the selected slice. */

@@ -16,6 +16,7 @@ export class NameTable {
   private ground: Pixel = 0;
   /** Which names a search leaves bright; null = all. */
   private bright: ((name: string) => boolean) | null = null;
+  private dimmed = 1;
 
   constructor(
     private readonly fetchNames: (ids: number[]) => Promise<Record<string, string>>,
@@ -41,9 +42,16 @@ export class NameTable {
     this.reset();
   }
 
-  dimExcept(bright: ((name: string) => boolean) | null): void {
+  /** Names that do not pass keep `share` of their colour; 0 makes them vanish. */
+  dimExcept(bright: ((name: string) => boolean) | null, share: number): void {
     this.bright = bright;
+    this.dimmed = share;
     this.reset();
+  }
+
+  /** True if a search makes slices of that name vanish. */
+  isHidden(name: string): boolean {
+    return this.bright !== null && this.dimmed === 0 && !this.bright(name);
   }
 
   get styleMode(): ColorMode {
@@ -59,7 +67,7 @@ export class NameTable {
     if (text === undefined) return sliceColor(family, "", "family", this.dark);
     const own = sliceFamily(family, text);
     let color = sliceColor(own, text, this.mode, this.dark);
-    if (this.bright && !this.bright(text)) color = mix(this.ground, color, 0.16);
+    if (this.bright && !this.bright(text)) color = mix(this.ground, color, this.dimmed);
     table[id] = color;
     this.hatched[families.indexOf(family)]![id] = own === "wait" ? 1 : own === "free" ? 2 : 0;
     return color;

@@ -1,8 +1,10 @@
-// The upper canvas: grid, area, markers, arrows, selection and hover. Redrawn often, holds little.
+// What is drawn over the lanes, on the same canvas: area, markers, arrows, selection. A second canvas of that size would cost the
+// browser a copy of it each frame; what follows the pointer is not here but in pointer_marks.ts.
 import { formatDuration } from "../format";
 import { laneTop } from "./bands";
 import type { Colors } from "./base_layer";
 import type { Area, Arrow, TimelineModel } from "./model";
+import type { PaintList } from "./paint_list";
 import { isOnScreen, type Rect, shownLane, sliceRect } from "./places";
 
 /** Something of the overlay that can be clicked. */
@@ -10,20 +12,10 @@ export interface Chip extends Rect {
   run(): void;
 }
 
-export interface DragBox {
-  x0: number;
-  x1: number;
-  y0: number;
-  y1: number;
-  zoom: boolean;
-}
+/** Called when the name of an arrow's far end is clicked. */
+export type OnFollow = (end: Arrow["from"]) => void;
 
-export interface OverlayState {
-  drag: DragBox | null;
-  onFollow(end: Arrow["from"]): void;
-}
-
-function drawMarkers(g: CanvasRenderingContext2D, model: TimelineModel): void {
+function drawMarkers(g: PaintList, model: TimelineModel): void {
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "top";
   for (const marker of model.markers.list.value) {
@@ -45,6 +37,9 @@ function drawMarkers(g: CanvasRenderingContext2D, model: TimelineModel): void {
   }
 }
 
+/** Colour of the area that another one is compared with; the badge in the panel has it, too. */
+const kSecondArea = "#b8610a";
+
 /** Vertical extent of an area: the lanes it is about, as far as they are shown. */
 function areaSpan(model: TimelineModel, area: Area): [number, number] {
   let low = Infinity;
@@ -58,17 +53,18 @@ function areaSpan(model: TimelineModel, area: Area): [number, number] {
   return low < high ? [low, high] : [0, model.height];
 }
 
-function drawArea(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors, area: Area): void {
+/** `letter` tells two areas apart; "" while there is one. */
+function drawArea(g: PaintList, model: TimelineModel, colors: Colors, area: Area, color: string, letter: string): void {
   const x0 = model.xOf(area.t0);
   const x1 = model.xOf(area.t1);
   const [y0, y1] = areaSpan(model, area);
-  g.fillStyle = colors.accent;
+  g.fillStyle = color;
   g.globalAlpha = 0.14;
   g.fillRect(x0, y0, x1 - x0, y1 - y0);
   g.globalAlpha = 1;
   g.fillRect(x0, 0, 1, model.height);
   g.fillRect(x1, 0, 1, model.height);
-  const text = formatDuration(area.t1 - area.t0);
+  const text = `${letter} ${formatDuration(area.t1 - area.t0)}`.trim();
   g.font = "12px system-ui, sans-serif";
   const width = g.measureText(text).width + 12;
   const middle = Math.max(
@@ -84,7 +80,7 @@ function drawArea(g: CanvasRenderingContext2D, model: TimelineModel, colors: Col
   g.textAlign = "left";
 }
 
-function arrowHead(g: CanvasRenderingContext2D, x: number, y: number, left: boolean): void {
+function arrowHead(g: PaintList, x: number, y: number, left: boolean): void {
   const d = left ? -7 : 7;
   g.beginPath();
   g.moveTo(x, y);
@@ -93,7 +89,7 @@ function arrowHead(g: CanvasRenderingContext2D, x: number, y: number, left: bool
   g.fill();
 }
 
-function curve(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+function curve(g: PaintList, x0: number, y0: number, x1: number, y1: number): void {
   const bend = Math.max(20, Math.min(140, Math.abs(x1 - x0) / 2));
   g.beginPath();
   g.moveTo(x0, y0);
@@ -103,17 +99,18 @@ function curve(g: CanvasRenderingContext2D, x0: number, y0: number, x1: number, 
 }
 
 function drawArrow(
-  g: CanvasRenderingContext2D,
+  g: PaintList,
   model: TimelineModel,
   colors: Colors,
   arrow: Arrow,
-  state: OverlayState,
+  onFollow: OnFollow,
   chips: Chip[],
 ): void {
   const from = sliceRect(model, arrow.from);
   const to = sliceRect(model, arrow.to);
   if (!from || !to) return;
-  g.strokeStyle = g.fillStyle = colors.accent;
+  g.strokeStyle = colors.accent;
+  g.fillStyle = colors.accent;
   g.lineWidth = 1.5;
   const startX = Math.min(from.x + from.w, Math.max(from.x, to.x));
   curve(g, startX, from.y + from.h / 2, to.x, to.y + to.h / 2);
@@ -122,20 +119,12 @@ function drawArrow(
     [arrow.to, to],
   ] as const) {
     const pinned = shownLane(model, end.track)?.pinned ?? false;
-    if (!isOnScreen(model, rect, pinned))
-      chips.push(drawChip(g, model, colors, rect, end.name, () => state.onFollow(end)));
+    if (!isOnScreen(model, rect, pinned)) chips.push(drawChip(g, model, colors, rect, end.name, () => onFollow(end)));
   }
 }
 
 /** The name of an end that is off screen, at the edge nearest to it. */
-function drawChip(
-  g: CanvasRenderingContext2D,
-  model: TimelineModel,
-  colors: Colors,
-  rect: Rect,
-  name: string,
-  run: () => void,
-): Chip {
+function drawChip(g: PaintList, model: TimelineModel, colors: Colors, rect: Rect, name: string, run: () => void): Chip {
   const text = name.length > 34 ? `${name.slice(0, 32)}…` : name;
   g.font = "11px system-ui, sans-serif";
   const w = g.measureText(text).width + 14;
@@ -156,7 +145,7 @@ function drawChip(
 const kFlowColors = ["#8a5cd1", "#1f9e89", "#c8553d", "#3b7dd8", "#a0764a"];
 
 /** All arrows of the chosen categories; a bundle is as thick as its count suggests. */
-function drawFlows(g: CanvasRenderingContext2D, model: TimelineModel): void {
+function drawFlows(g: PaintList, model: TimelineModel): void {
   const reply = model.flows.value;
   if (!reply) return;
   g.globalAlpha = 0.55;
@@ -164,20 +153,22 @@ function drawFlows(g: CanvasRenderingContext2D, model: TimelineModel): void {
     const from = sliceRect(model, { track: fromTrack, i: -1, name: "", begin: fromT, dur: 0, row: fromRow });
     const to = sliceRect(model, { track: toTrack, i: -1, name: "", begin: toT, dur: 0, row: toRow });
     if (!from || !to) continue;
-    g.strokeStyle = g.fillStyle = kFlowColors[cat % kFlowColors.length]!;
+    const color = kFlowColors[cat % kFlowColors.length]!;
+    g.strokeStyle = color;
+    g.fillStyle = color;
     g.lineWidth = Math.min(6, 1 + Math.log2(Math.max(1, count)));
     curve(g, from.x, from.y + from.h / 2, to.x, to.y + to.h / 2);
   }
   g.globalAlpha = 1;
 }
 
-function outline(g: CanvasRenderingContext2D, rect: Rect, color: string, width: number): void {
+function outline(g: PaintList, rect: Rect, color: string, width: number): void {
   g.strokeStyle = color;
   g.lineWidth = width;
   g.strokeRect(rect.x - 0.5, rect.y - 0.5, Math.max(2, rect.w), rect.h);
 }
 
-function drawSelection(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
+function drawSelection(g: PaintList, model: TimelineModel, colors: Colors): void {
   const detail = model.detail.value;
   const rect = detail && sliceRect(model, detail);
   if (rect) {
@@ -189,69 +180,16 @@ function drawSelection(g: CanvasRenderingContext2D, model: TimelineModel, colors
   if (baseRect) outline(g, baseRect, "#d6453d", 2);
 }
 
-function drawHover(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
-  const hover = model.hover.value;
-  if (!hover) return;
-  g.fillStyle = colors.muted;
-  g.globalAlpha = 0.6;
-  g.fillRect(hover.x, 0, 1, model.height);
-  g.globalAlpha = 1;
-  if (!hover.run) return;
-  const rect = sliceRect(model, {
-    track: hover.run.track,
-    i: hover.run.ord,
-    name: "",
-    begin: hover.run.t0,
-    dur: hover.run.t1 - hover.run.t0,
-    row: hover.run.row,
-  });
-  if (rect) outline(g, rect, colors.accent, 1.5);
-}
-
-function drawDrag(g: CanvasRenderingContext2D, colors: Colors, drag: DragBox): void {
-  const x = Math.min(drag.x0, drag.x1);
-  const y = Math.min(drag.y0, drag.y1);
-  g.fillStyle = drag.zoom ? "#c77f16" : colors.accent;
-  g.globalAlpha = 0.18;
-  g.fillRect(x, y, Math.abs(drag.x1 - drag.x0), Math.abs(drag.y1 - drag.y0));
-  g.globalAlpha = 1;
-  g.strokeStyle = g.fillStyle;
-  g.lineWidth = 1;
-  g.strokeRect(x + 0.5, y + 0.5, Math.abs(drag.x1 - drag.x0), Math.abs(drag.y1 - drag.y0));
-}
-
-/** True if there is nothing to draw: the canvas then need not be touched, which saves the browser copying it. */
-export function isBlank(model: TimelineModel, state: OverlayState): boolean {
-  const { area, markers, flows, chain, detail, base, hover } = model;
-  const nothing = !area.value && !flows.value && !detail.value && !base.value && !hover.value && !state.drag;
-  return nothing && markers.list.value.length === 0 && chain.value.length === 0;
-}
-
-/** Draws everything and returns what can be clicked. */
-export function drawOverlay(
-  canvas: HTMLCanvasElement,
-  model: TimelineModel,
-  colors: Colors,
-  state: OverlayState,
-): Chip[] {
-  const g = canvas.getContext("2d");
-  if (!g) return [];
-  const width = Math.round(model.width * model.ratio);
-  const height = Math.round(model.height * model.ratio);
-  if (canvas.width !== width || canvas.height !== height) {
-    canvas.width = width;
-    canvas.height = height;
-  }
-  g.setTransform(model.ratio, 0, 0, model.ratio, 0, 0);
-  g.clearRect(0, 0, model.width, model.height);
+/** Draws everything and returns what can be clicked. `g` is scaled to css px. */
+export function drawOverlay(g: PaintList, model: TimelineModel, colors: Colors, onFollow: OnFollow): Chip[] {
   const chips: Chip[] = [];
   const area = model.area.value;
-  if (area) drawArea(g, model, colors, area);
+  const second = model.areaB.value;
+  if (area) drawArea(g, model, colors, area, colors.accent, second ? "A" : "");
+  if (second) drawArea(g, model, colors, second, kSecondArea, "B");
   drawMarkers(g, model);
   drawFlows(g, model);
-  for (const arrow of model.chain.value) drawArrow(g, model, colors, arrow, state, chips);
+  for (const arrow of model.chain.value) drawArrow(g, model, colors, arrow, onFollow, chips);
   drawSelection(g, model, colors);
-  drawHover(g, model, colors);
-  if (state.drag) drawDrag(g, colors, state.drag);
   return chips;
 }

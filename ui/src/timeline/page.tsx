@@ -12,11 +12,12 @@ import { useAlignment } from "./aligning";
 import { kAxisHeight } from "./axis";
 import { TimelineCanvas } from "./canvas";
 import { FlowArrows } from "./flow_arrows";
+import { LaneStats } from "./lane_stats";
 import { LaneHeaders, LaneScrollbar } from "./headers";
 import { TimelineInput } from "./input";
 import { timelineCommands } from "./keys";
 import { applyLink, kLinkKeys, linkState, longState, shortState } from "./links";
-import { Minimap } from "./minimap";
+import { kMinimapHeight, MinimapView } from "./minimap";
 import { TimelineModel } from "./model";
 import { BottomPanel } from "./panel";
 import { TimelineSearch } from "./searching";
@@ -55,6 +56,9 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       model.viewVersion.value,
       model.selected.value,
       model.area.value,
+      model.areaB.value,
+      model.flowCats.value,
+      search.hide.value,
       model.lanes.value,
       model.tab.value,
       search.text.value,
@@ -85,9 +89,11 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   const model = useMemo(() => new TimelineModel(ds, meta, tree), []);
   const search = useMemo(() => new TimelineSearch(model), []);
   const canvas = useRef<TimelineCanvas | null>(null);
+  const stats = useRef<LaneStats | null>(null);
   const axisRef = useRef<HTMLCanvasElement>(null);
   const baseRef = useRef<HTMLCanvasElement>(null);
-  const overlayRef = useRef<HTMLCanvasElement>(null);
+  const overlayRef = useRef<HTMLDivElement>(null);
+  const minimapRef = useRef<HTMLDivElement>(null);
   const searchBox = useRef<HTMLInputElement>(null);
   const filterBox = useRef<HTMLInputElement>(null);
   const [names, setNames] = useState(stored(kStored.names, 260));
@@ -107,17 +113,20 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   useEffect(() => model.changeLanes({ ranks: ranks && new Set(ranks) }), [ranks?.join()]);
 
   useEffect(() => {
-    const [axis, base, overlay] = [axisRef.current, baseRef.current, overlayRef.current];
-    if (!axis || !base || !overlay) return;
+    const [axis, base, overlay, mapBox] = [axisRef.current, baseRef.current, overlayRef.current, minimapRef.current];
+    if (!axis || !base || !overlay || !mapBox) return;
+    const minimap = new MinimapView(mapBox, model, search);
     const flows = new FlowArrows(model);
+    const lanes = (stats.current = new LaneStats(model));
     const onFrame = () => {
       flows.follow();
+      lanes.follow();
       input?.refresh();
     };
     let input: TimelineInput | null = null;
     const view = new TimelineCanvas(
       model,
-      { axis, base, overlay },
+      { axis, base, overlay, minimap },
       (end) => void selectSlice(model, end.track, end.i, true),
       onFrame,
     );
@@ -125,14 +134,17 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     Object.assign(overlay, { timeline: view });
     canvas.current = view;
     input = new TimelineInput(model, view, search);
-    const removeKeys = addCommands(
-      timelineCommands({
-        model,
-        search,
-        focusSearch: () => searchBox.current?.select(),
-        focusFilter: () => filterBox.current?.select(),
-      }),
-    );
+    const keys = {
+      model,
+      search,
+      focusSearch: () => searchBox.current?.select(),
+      focusFilter: () => filterBox.current?.select(),
+    };
+    // The set of keys can be changed while the page is shown.
+    const removeKeys = effect(() => {
+      const list = timelineCommands(keys);
+      return untracked(() => addCommands(list));
+    });
     ds.topStrings(5000).then(
       (reply) => (model.names.add(reply.strings), model.invalidate()),
       () => undefined,
@@ -141,16 +153,19 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     let closed = false;
     let stopAddress = () => undefined as void;
     void longState(model, route.value.params).then((state) => {
-      if (closed) return;
-      applyLink(model, search, state);
-      stopAddress = followAddress(model, search);
+      if (closed) return undefined;
+      return applyLink(model, search, state).then(() => {
+        if (!closed) stopAddress = followAddress(model, search);
+      });
     });
     return () => {
       closed = true;
       stopAddress();
       removeKeys();
       input?.close();
+      lanes.close();
       view.close();
+      minimap.close();
     };
   }, []);
 
@@ -175,9 +190,10 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
         model={model}
         search={search}
         canvas={() => canvas.current}
+        laneStats={() => stats.current}
         searchBox={searchBox}
         filterBox={filterBox}
-        onView={(state) => applyLink(model, search, state)}
+        onView={(state) => void applyLink(model, search, state)}
       />
       <div class="tl-main" style={{ gridTemplateColumns: `${names}px minmax(0, 1fr)` }}>
         <div class="tl-corner">
@@ -186,13 +202,19 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
           </span>
         </div>
         <div class="tl-top">
-          <Minimap model={model} search={search} />
+          <div
+            ref={minimapRef}
+            class="minimap"
+            style={{ height: `${kMinimapHeight}px` }}
+            role="img"
+            aria-label={t("tl.minimap")}
+          />
           <canvas ref={axisRef} class="tl-axis" style={{ height: `${kAxisHeight}px` }} aria-hidden="true" />
         </div>
         <LaneHeaders model={model} search={search} />
         <div class="tl-lanes">
           <canvas ref={baseRef} class="tl-base" aria-hidden="true" />
-          <canvas ref={overlayRef} class="tl-overlay" tabIndex={0} role="application" aria-label={t("tl.canvas")} />
+          <div ref={overlayRef} class="tl-overlay" tabIndex={0} role="application" aria-label={t("tl.canvas")} />
           <Tooltip model={model} />
           <LaneScrollbar model={model} />
         </div>

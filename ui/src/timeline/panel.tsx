@@ -52,18 +52,20 @@ export function BottomPanel({ model, search, height, onHeight }: Props) {
   return (
     <section class="tl-panel" style={{ height: open ? `${height}px` : "auto" }} aria-label={t("tl.panel")}>
       {open && <div class="tl-grip" role="separator" aria-orientation="horizontal" onPointerDown={drag} />}
-      <div class="tl-tabs" role="tablist">
-        {kTabs.map((tab) => (
-          <button
-            key={tab}
-            role="tab"
-            aria-selected={open && model.tab.value === tab}
-            class={open && model.tab.value === tab ? "on" : ""}
-            onClick={() => model.showTab(tab)}
-          >
-            {t(`tl.tab.${tab}`)}
-          </button>
-        ))}
+      <div class="tl-tabs">
+        <div role="tablist" aria-label={t("tl.panel")}>
+          {kTabs.map((tab) => (
+            <button
+              key={tab}
+              role="tab"
+              aria-selected={open && model.tab.value === tab}
+              class={open && model.tab.value === tab ? "on" : ""}
+              onClick={() => model.showTab(tab)}
+            >
+              {t(`tl.tab.${tab}`)}
+            </button>
+          ))}
+        </div>
         <span class="grow" />
         <button
           class="icon"

@@ -17,7 +17,7 @@ function only(model: TimelineModel, keep: (group: Track) => boolean): void {
   const kept = groups.filter(keep);
   if (kept.length === 0) return;
   model.setLaneFilter("");
-  model.changeLanes({
+  model.arrange({
     hidden: new Set(groups.filter((group) => !keep(group)).map((group) => group.path)),
     opened: new Set([...model.tree.roots.slice(0, 64), ...kept].map((track) => track.path)),
     closed: new Set(),
@@ -39,7 +39,7 @@ export const presets: Preset[] = [
     title: "tl.preset.default",
     apply: (model) => (
       model.setLaneFilter(""),
-      model.changeLanes({ hidden: new Set(), opened: new Set(), closed: new Set(), solo: "" })
+      model.arrange({ hidden: new Set(), opened: new Set(), closed: new Set(), solo: "" })
     ),
   },
   { title: "tl.preset.comm", apply: communication },

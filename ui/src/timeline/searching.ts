@@ -6,6 +6,9 @@ import { nameTest } from "./filter";
 import type { TimelineModel } from "./model";
 import { complain, selectSlice } from "./selecting";
 
+/** How much of its colour a slice keeps that was not searched for. */
+const kDimmed = 0.16;
+
 export type SearchScope = "all" | "rank" | "pinned" | "area";
 
 export class TimelineSearch {
@@ -13,6 +16,8 @@ export class TimelineSearch {
   readonly mode = signal<SearchMode>("contains");
   readonly scope = signal<SearchScope>("all");
   readonly dim = signal(true);
+  /** Only what was found is drawn, and only lanes that have some of it. */
+  readonly hide = signal(false);
   readonly reply = signal<SearchReply | null>(null);
   readonly busy = signal(false);
   /** Position among the loaded hits; -1 before the first step. */
@@ -58,9 +63,20 @@ export class TimelineSearch {
   }
 
   applyDim(): void {
-    const test = this.dim.value ? nameTest(this.text.value, this.mode.value) : null;
-    this.model.names.dimExcept(test);
+    const wanted = this.dim.value || this.hide.value;
+    const test = wanted ? nameTest(this.text.value, this.mode.value) : null;
+    this.model.names.dimExcept(test, this.hide.value ? 0 : kDimmed);
+    this.applyFound();
     this.model.invalidate();
+  }
+
+  /** Lanes without hits go while others are hidden, as soon as the answer is here. */
+  private applyFound(): void {
+    const reply = this.reply.value;
+    const found =
+      this.hide.value && reply && this.text.value.trim() !== "" ? new Set(this.perTrack.value.keys()) : null;
+    const before = this.model.lanes.peek().found;
+    if (found !== before && (found || before)) this.model.changeLanes({ found });
   }
 
   /** Loads the next page of hits. */
@@ -104,6 +120,7 @@ export class TimelineSearch {
     this.at.value = -1;
     if (this.text.value.trim() === "") {
       this.reply.value = null;
+      this.applyFound();
       return;
     }
     this.busy.value = true;
@@ -117,6 +134,7 @@ export class TimelineSearch {
       }
     } finally {
       if (!stop.aborted) this.busy.value = false;
+      this.applyFound();
       this.model.invalidate();
     }
   }

@@ -80,6 +80,7 @@ export function clearSelection(model: TimelineModel): void {
   model.detail.value = null;
   model.chain.value = [];
   model.area.value = null;
+  model.areaB.value = null;
   model.areaStats.value = null;
   model.invalidate();
 }
@@ -139,10 +140,29 @@ export function goTo(model: TimelineModel, slice: Pick<SliceRef, "track" | "i">)
   void selectSlice(model, slice.track, slice.i, true);
 }
 
+function whole(area: Area | null): Area | null {
+  return area && { ...area, t0: Math.round(area.t0), t1: Math.round(area.t1) };
+}
+
+/** Chooses an area; a second one goes with the first. */
 export function setArea(model: TimelineModel, area: Area | null): void {
-  model.area.value = area && { ...area, t0: Math.round(area.t0), t1: Math.round(area.t1) };
+  model.area.value = whole(area);
+  model.areaB.value = null;
   model.areaStats.value = null;
   if (area) model.showTab("area");
+  model.invalidate();
+}
+
+/** The area that the first one is compared with; null ends the comparison. */
+export function setAreaB(model: TimelineModel, area: Area | null): void {
+  model.areaB.value = whole(area);
+  if (area) model.showTab("area");
+  model.invalidate();
+}
+
+export function swapAreas(model: TimelineModel): void {
+  const { area, areaB } = model;
+  [area.value, areaB.value] = [areaB.value, area.value];
   model.invalidate();
 }
 

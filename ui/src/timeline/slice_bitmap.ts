@@ -17,8 +17,6 @@ import {
 
 export class SliceBitmap {
   bitmap: Bitmap = makeBitmap(1, 1);
-  readonly body = document.createElement("canvas");
-  readonly edge = document.createElement("canvas");
   /** Values of the counters on screen, by track. */
   readonly counters = new Map<number, CounterColumns>();
   private signature = "";
@@ -33,7 +31,6 @@ export class SliceBitmap {
     this.t0 = scale.t0;
     if (!columns) return 0;
     for (const band of bands) this.fillBand(model, band, scale, paint, columns);
-    this.upload();
     return columns.to - columns.from;
   }
 
@@ -73,23 +70,6 @@ export class SliceBitmap {
       const job = { track: shown.id, row: band.firstRow + line, family, at: band.at + line, kind: "slices" as const };
       if (columns.to - columns.from === scale.width) this.bitmap.edged[job.at] = 0;
       fillRow(this.bitmap, job, model.cache, scale, paint, columns);
-    }
-  }
-
-  private upload(): void {
-    const { width, rows } = this.bitmap;
-    for (const [canvas, pixels] of [
-      [this.body, this.bitmap.body],
-      [this.edge, this.bitmap.edge],
-    ] as const) {
-      if (canvas.width !== width || canvas.height !== rows) {
-        canvas.width = width;
-        canvas.height = rows;
-      }
-      // willReadFrequently keeps the canvas in software, where putImageData is a copy.
-      const g = canvas.getContext("2d", { willReadFrequently: true });
-      const image = new ImageData(new Uint8ClampedArray(pixels.buffer as ArrayBuffer), width, rows);
-      g?.putImageData(image, 0, 0);
     }
   }
 }

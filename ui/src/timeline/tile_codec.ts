@@ -1,6 +1,6 @@
 // The binary tiles of the API. Little endian; every array starts at a multiple of 4 bytes:
 //   u32 bytes | u32 track | u8 L | u8 kind | u16 flags | u32 index | payload
-// Decoded arrays are views of the response, nothing is copied.
+// Decoded arrays are views of a copy of the tile: a view of the whole answer would keep all of its tiles in memory as long as one is used.
 
 export interface SliceRow {
   n: number;
@@ -118,14 +118,20 @@ function readSummary(cursor: Cursor): SummaryRuns {
   return { n, x0: cursor.u16s(n), x1: cursor.u16s(n), cov: cursor.u8s(n) };
 }
 
-function decodeOne(buffer: ArrayBuffer, at: number): Tile {
-  const head = new DataView(buffer, at, kHeader);
-  const bytes = head.getUint32(0, true);
+/** A copy of the tile that begins at `at`. */
+function ownPart(buffer: ArrayBuffer, at: number): ArrayBuffer {
+  const bytes = new DataView(buffer, at, kHeader).getUint32(0, true);
   if (bytes < kHeader || bytes % 4 !== 0 || at + bytes > buffer.byteLength) {
     throw new RangeError(`tile of ${bytes} bytes at ${at} in an answer of ${buffer.byteLength}`);
   }
+  return buffer.slice(at, at + bytes);
+}
+
+function decodeOne(buffer: ArrayBuffer): Tile {
+  const head = new DataView(buffer, 0, kHeader);
+  const bytes = buffer.byteLength;
   const common = { track: head.getUint32(4, true), level: head.getUint8(8), index: head.getUint32(12, true), bytes };
-  const cursor = new Cursor(buffer, at + kHeader, at + bytes);
+  const cursor = new Cursor(buffer, kHeader, bytes);
   switch (head.getUint8(9)) {
     case 1:
       return { ...common, kind: "slices", rows: Array.from({ length: cursor.u16pair() }, () => readRow(cursor)) };
@@ -147,7 +153,7 @@ export function decodeTiles(buffer: ArrayBuffer): Tile[] {
   const tiles: Tile[] = [];
   for (let at = 0; at < buffer.byteLength;) {
     if (at + kHeader > buffer.byteLength) throw new RangeError(`answer ends inside a tile's header at ${at}`);
-    const tile = decodeOne(buffer, at);
+    const tile = decodeOne(ownPart(buffer, at));
     tiles.push(tile);
     at += tile.bytes;
   }

@@ -1,6 +1,6 @@
 // The line above the lanes: views, search, lane filter, and menus.
 import type { RefObject } from "preact";
-import { formatDuration, formatInt } from "../format";
+import { formatInt } from "../format";
 import { t } from "../i18n";
 import { Icon } from "../shell/icons";
 import { showAll } from "./lane_actions";
@@ -75,9 +75,9 @@ function SearchBox({ model, search, searchBox }: ToolbarProps) {
 
 export function Toolbar(props: ToolbarProps) {
   const { model, filterBox } = props;
-  void model.viewVersion.value;
-  void model.layoutVersion.value;
-  const [back, forward] = model.history.depth;
+  // Not the view itself: this bar must not be made anew with every frame.
+  void model.lanes.value;
+  const [back, forward] = model.historyDepth.value;
   return (
     <div class="tl-toolbar" role="toolbar" aria-label={t("tl.toolbar")}>
       <button
@@ -123,7 +123,7 @@ export function Toolbar(props: ToolbarProps) {
         +
       </button>
       <span class="tl-span" title={t("tl.span")}>
-        {formatDuration(model.view.t1 - model.view.t0)}
+        {model.spanText}
       </span>
       <SearchBox {...props} />
       <input

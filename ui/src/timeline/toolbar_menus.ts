@@ -1,7 +1,7 @@
 // The drop-down menus of the toolbar.
 import type { SearchMode } from "../api_types";
 import { formatDuration, formatInt, parseDuration } from "../format";
-import { t } from "../i18n";
+import { hasMessage, t } from "../i18n";
 import { askText } from "../widgets/dialog";
 import { type MenuEntry, openMenuAt } from "../widgets/menu";
 import { copyText } from "../widgets/states";
@@ -9,6 +9,8 @@ import { toast } from "../widgets/toast";
 import { align, offsets } from "./aligning";
 import type { TimelineCanvas } from "./canvas";
 import { openViewFile, savePicture, saveSnapshot, saveViewFile } from "./exporting";
+import { keyPreset, toggleKeyPreset } from "./key_presets";
+import { type LaneStats, laneStatsWanted } from "./lane_stats";
 import { openAll, showAll, sortRanks, unpinAll } from "./lane_actions";
 import { kManyRanks } from "./layout";
 import type { TimelineModel } from "./model";
@@ -20,6 +22,7 @@ import { viewAround } from "./view";
 export interface MoreMenu {
   model: TimelineModel;
   canvas: () => TimelineCanvas | null;
+  laneStats: () => LaneStats | null;
   /** A view file was opened: its state as parameters of an address. */
   onView(state: ReadonlyMap<string, string>): void;
 }
@@ -48,6 +51,7 @@ export function searchMenu(anchor: Element, model: TimelineModel, search: Timeli
     })),
     "-",
     { label: t("tl.search.dim"), checked: search.dim.value, run: pick(search.dim, !search.dim.value) },
+    { label: t("tl.search.hide"), checked: search.hide.value, run: pick(search.hide, !search.hide.value) },
     { label: t("tl.search.list"), run: () => model.showTab("search") },
   ]);
 }
@@ -79,7 +83,7 @@ export async function flowMenu(anchor: Element, model: TimelineModel): Promise<v
     anchor,
     cats.length > 0
       ? cats.map((cat) => ({
-          label: cat.name,
+          label: hasMessage(`tl.flow.${cat.name}`) ? t(`tl.flow.${cat.name}`) : cat.name,
           hint: formatInt(cat.count),
           checked: chosen.includes(cat.name),
           run: toggle(cat.name),
@@ -194,6 +198,9 @@ export function moreMenu(anchor: Element, props: MoreMenu): void {
     },
     { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
     ...(model.tree.roots.length > kManyRanks ? stripEntries(model) : []),
+    "-",
+    { label: t("tl.lane_stats"), checked: laneStatsWanted.value, run: () => props.laneStats()?.toggle() },
+    { label: t("tl.keys.perfetto"), checked: keyPreset.value === "perfetto", run: toggleKeyPreset },
     "-",
     { label: t("tl.export.link"), run: () => void copyText(location.href) },
     { label: t("tl.export.png"), run: () => ((view) => view && savePicture(model, view))(props.canvas()) },

@@ -65,7 +65,7 @@ export function Tooltip({ model }: { model: TimelineModel }) {
       }}
     >
       <Lines model={model} hover={hover} exact={exact} />
-      <div class="muted">{`${model.tree.label(hover.track)} · ${formatDuration(exact?.begin ?? hover.t)}`}</div>
+      <div class="muted">{`${model.fullName(hover.track)} · ${formatDuration(exact?.begin ?? hover.t)}`}</div>
     </div>
   );
 }

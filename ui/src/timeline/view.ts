@@ -40,34 +40,36 @@ export function viewAround(t0: number, t1: number, air = 0.15): View {
 
 const kKept = 100;
 
-/** Back and forward through views. A move that goes on (drag, held key) is one entry. */
-export class ViewHistory {
-  private back: View[] = [];
-  private forward: View[] = [];
+/** Back and forward through places: a view, and whatever else belongs to it. Places are values that nobody changes. */
+export class History<Place> {
+  private back: Place[] = [];
+  private forward: Place[] = [];
   private last_ms = 0;
+  private last_kind = "";
 
-  /** Called with the view that is being left. */
-  leave(view: View, now_ms: number): void {
-    if (now_ms - this.last_ms > 600) {
-      this.back.push({ ...view });
+  /** Called with the place that is being left. What goes on without a pause (drag, held key, typing) is one entry of its kind. */
+  leave(place: Place, now_ms: number, kind: string): void {
+    if (now_ms - this.last_ms > 600 || kind !== this.last_kind) {
+      this.back.push(place);
       if (this.back.length > kKept) this.back.shift();
       this.forward = [];
     }
     this.last_ms = now_ms;
+    this.last_kind = kind;
   }
 
-  undo(current: View): View | null {
-    const view = this.back.pop();
-    if (view) this.forward.push({ ...current });
+  undo(current: Place): Place | null {
+    const place = this.back.pop();
+    if (place) this.forward.push(current);
     this.last_ms = 0;
-    return view ?? null;
+    return place ?? null;
   }
 
-  redo(current: View): View | null {
-    const view = this.forward.pop();
-    if (view) this.back.push({ ...current });
+  redo(current: Place): Place | null {
+    const place = this.forward.pop();
+    if (place) this.back.push(current);
     this.last_ms = 0;
-    return view ?? null;
+    return place ?? null;
   }
 
   get depth(): [number, number] {

@@ -67,10 +67,12 @@ function MenuButton({ item }: { item: MenuItem }) {
     closeMenu();
     item.run?.();
   };
-  const mark = item.checked === undefined ? "" : item.checked ? "✓" : "";
+  const role = item.checked === undefined ? "menuitem" : "menuitemcheckbox";
   return (
-    <button role="menuitem" disabled={item.disabled} onClick={run}>
-      <span class="menu-mark">{mark}</span>
+    <button role={role} aria-checked={item.checked} disabled={item.disabled} onClick={run}>
+      <span class="menu-mark" aria-hidden="true">
+        {item.checked ? "✓" : ""}
+      </span>
       <span class="menu-label">{item.label}</span>
       {item.hint && <kbd>{item.hint}</kbd>}
     </button>

@@ -38,7 +38,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
   return (
     <div class="state" role="alert">
       <h2>{t(problem.status === 0 ? "error.unreachable" : "error.title")}</h2>
-      <p>{problem.message}</p>
+      <p class="lines">{problem.message}</p>
       {problem.hint && <p class="muted">{problem.hint}</p>}
       <div class="row">
         {onRetry && <button onClick={onRetry}>{t("retry")}</button>}

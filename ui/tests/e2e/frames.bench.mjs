@@ -1,16 +1,19 @@
 // Main-thread time of a frame while panning and zooming: 40 lanes, 1600 px, no GPU.
-// Two measures: the time our drawing takes in a frame, and the CPU time of the browser's main thread per frame, which has in it what the
-// browser does to bring the canvases on screen without a GPU. The gate is the first, the best of three tries: other programs may want the cores.
+// Three measures: the time our drawing takes in a frame; from a trace of the browser, what its main thread does in a frame altogether (median, wall and
+// CPU); and CPU time over all tasks divided by frames, which has in it what happens between frames. The gate is on the first and on the CPU of the
+// second, the best of some tries: other programs may want the cores.
 import { assert, openPage, timelineReady } from "./browser.mjs";
+import { frameTimes } from "./main_thread.mjs";
 
 export const name = "frames stay below 8 ms";
 
 const kGate_ms = 8;
+const kTries = 5;
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-/** Runs `act` and says what its frames cost. */
-async function measure(page, cdp, act) {
+/** Runs `act` twice and says what its frames cost: with counters alone, then traced, which costs something itself. */
+async function measure(browser, page, cdp, act) {
   const cpu = async () =>
     (await cdp.send("Performance.getMetrics")).metrics.find((each) => each.name === "TaskDuration").value * 1000;
   await page.evaluate(() => (document.querySelector(".tl-overlay").timeline.frame_ms.length = 0));
@@ -18,7 +21,14 @@ async function measure(page, cdp, act) {
   await act();
   const spent = (await cpu()) - before;
   const drawn = await page.evaluate(() => document.querySelector(".tl-overlay").timeline.frame_ms.slice());
-  return { frames: drawn.length, drawing_ms: median(drawn), cpu_ms: spent / drawn.length };
+  const traced = await frameTimes(browser, act);
+  return {
+    frames: drawn.length,
+    drawing_ms: median(drawn),
+    all_ms: spent / drawn.length,
+    wall_ms: median(traced.map((frame) => frame.wall_ms)),
+    cpu_ms: median(traced.map((frame) => frame.cpu_ms)),
+  };
 }
 
 export async function run({ browser, mock }) {
@@ -60,21 +70,25 @@ export async function run({ browser, mock }) {
   };
   const best = async (act) => {
     const tries = [];
-    for (let k = 0; k < 3 && (tries.at(-1)?.drawing_ms ?? 99) > kGate_ms; k++)
-      tries.push(await measure(page, cdp, act));
-    return tries.sort((a, b) => a.drawing_ms - b.drawing_ms)[0];
+    for (let k = 0; k < kTries && (tries.at(-1)?.cpu_ms ?? 99) > kGate_ms; k++)
+      tries.push(await measure(browser, page, cdp, act));
+    return tries.sort((a, b) => a.cpu_ms - b.cpu_ms)[0];
   };
   const results = [["panning, whole trace", await best(pan)]];
   results.push(["zooming", await best(zoom)]);
   for (let k = 0; k < 4; k++) await page.keyboard.press("w");
   await timelineReady(page);
   results.push(["panning, zoomed in", await best(pan)]);
-  for (const [what, { frames, drawing_ms, cpu_ms }] of results) {
+  for (const [what, { frames, drawing_ms, all_ms, wall_ms, cpu_ms }] of results) {
+    const [drawing, all, wall, cpu] = [drawing_ms, all_ms, wall_ms, cpu_ms].map((ms) => ms.toFixed(1));
     console.log(
-      `    ${what}: ${lanes} lanes, ${rows} rows x ${Math.round(box.width)} px, ${frames} frames, drawing ${drawing_ms.toFixed(1)} ms (median), main thread ${cpu_ms.toFixed(1)} ms CPU a frame`,
+      `    ${what}: ${lanes} lanes, ${rows} rows x ${Math.round(box.width)} px, ${frames} frames, drawing ${drawing} ms (median), ` +
+        `main thread by the trace ${cpu} ms CPU, ${wall} ms wall (median), all tasks ${all} ms CPU a frame`,
     );
     assert.ok(frames > 15, "frames were drawn");
-    assert.ok(drawing_ms <= kGate_ms, `${what}: ${drawing_ms.toFixed(1)} ms a frame`);
+    assert.ok(cpu_ms > 0, "the trace has tasks");
+    assert.ok(drawing_ms <= kGate_ms, `${what}: drawing takes ${drawing} ms a frame`);
+    assert.ok(cpu_ms <= kGate_ms, `${what}: the main thread takes ${cpu} ms a frame`);
   }
   await done();
 }

@@ -1,11 +1,24 @@
 // Every page on a real two-rank capture and on a Kineto trace: content, jumps to the timeline, filters, deep links, both languages and themes.
+import { checkAccess } from "./axe.mjs";
 import { assert, openPage, shot, timelineReady } from "./browser.mjs";
 
 export const name = "pages on real captures";
 export const needsProgram = true;
 export const needsData = true;
 
-const PAGES = ["overview", "timeline", "operators", "memory", "communication", "cluster", "sql", "data"];
+const PAGES = [
+  "overview",
+  "timeline",
+  "operators",
+  "memory",
+  "communication",
+  "cluster",
+  "pipeline",
+  "rl",
+  "compare",
+  "sql",
+  "data",
+];
 
 async function goto(page, id) {
   await page.evaluate((target) => {
@@ -39,7 +52,9 @@ export async function tour(browser, url, tag, options, skip = []) {
   for (const id of PAGES.filter((each) => !skip.includes(each))) {
     await goto(page, id);
     if (id === "timeline") await timelineReady(page);
+    if (id === "sql") await page.waitForSelector(".cm-content");
     await checkLayout(page, `${tag} ${id}`);
+    if (options.access) await checkAccess(page, `${tag} ${id}`);
     await shot(page, `${tag}-${id}`);
   }
   await done();
@@ -63,7 +78,7 @@ async function operatorsPage(page) {
 
 async function sqlPage(page) {
   await goto(page, "sql");
-  await page.fill("textarea", "SELECT count(*) AS n FROM kernels WHERE rank = 0");
+  await writeQuery(page, "SELECT count(*) AS n FROM kernels WHERE rank = 0");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector(".data-table .tr .td");
   assert.equal(await page.locator(".data-table .tr .td").first().innerText(), "191");
@@ -74,13 +89,50 @@ async function sqlPage(page) {
     "191",
     "a reload runs the query of the address again",
   );
-  await page.fill("textarea", "SELEC nonsense");
+  await writeQuery(page, "SELECT name, nme FROM kernels");
   await page.keyboard.press("Control+Enter");
   await page.waitForSelector('[role="alert"]');
+  assert.equal(await page.locator(".cm-lintRange-error").innerText(), "nme", "the mistake is underlined");
+  await page.waitForSelector(".schema details");
+  await writeQuery(page, "SELECT k. FROM kernels AS k");
+  for (let n = 0; n < " FROM kernels AS k".length; n++) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.type("dur");
+  await page.waitForSelector(".cm-tooltip-autocomplete li");
+  await shot(page, "real-sql-completion");
+  await page.keyboard.press("Enter");
+  assert.match(await page.locator(".cm-content").innerText(), /k\.dur_ns FROM/, "columns of the table are completed");
+}
+
+async function writeQuery(page, text) {
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(text);
+}
+
+async function comparePage(page) {
+  await goto(page, "compare");
+  await page.waitForSelector(".data-table .tr .td");
+  const text = await page.locator(".page").innerText();
+  assert.match(text, /8\.874 ms/, "Computing of rank 0");
+  await page.locator(".compare-side").nth(1).locator("select").nth(1).selectOption("0");
+  await page.waitForFunction(() => location.hash.includes("b="));
+  await page.waitForFunction(
+    () => !/slower|faster/.test(document.querySelector(".data-table .tr")?.textContent ?? "slower"),
+  );
+}
+
+async function pipelinePage(page) {
+  await goto(page, "pipeline");
+  await page.waitForSelector("text=Pipeline schedule");
+  await page.locator(".chart-box canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await timelineReady(page);
 }
 
 async function numbersAgree(page) {
   await goto(page, "overview");
+  await page.waitForSelector("text=E2E Time");
   const text = await page.locator(".page").innerText();
   assert.match(text, /8873\.76/, "Computing as the reference viewer shows it");
   assert.match(text, /101963\.20?/, "Communication(Not Overlapped)");
@@ -108,8 +160,8 @@ async function communicationPage(page) {
 
 export async function run({ browser, program }) {
   const server = await program("ascend_pt/text/level1");
-  await tour(browser, server.url, "en-light", {});
-  await tour(browser, server.url, "zh-dark", { dark: true, locale: "zh-CN" });
+  await tour(browser, server.url, "en-light", { access: true });
+  await tour(browser, server.url, "zh-dark", { dark: true, locale: "zh-CN", access: true });
   await tour(browser, server.url, "en-wide", { width: 2560, height: 1440 });
   const { page, done } = await openPage(browser, server.url);
   await timelineReady(page);
@@ -117,6 +169,8 @@ export async function run({ browser, program }) {
   await operatorsPage(page);
   await memoryPage(page);
   await communicationPage(page);
+  await comparePage(page);
+  await pipelinePage(page);
   await sqlPage(page);
   await page.context().close();
   void done;

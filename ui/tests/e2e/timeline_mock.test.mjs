@@ -91,7 +91,7 @@ async function menus(page) {
 
 async function flows(page) {
   await page.getByRole("button", { name: /^Flows/ }).click();
-  await page.getByRole("menuitem", { name: /HostToDevice/ }).click();
+  await page.getByRole("menuitemcheckbox", { name: /HostToDevice/ }).click();
   await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.cats.length > 0);
 }
 
@@ -106,7 +106,7 @@ async function safeNames(page) {
 async function words(page) {
   await page.getByRole("button", { name: "Language" }).click();
   assert.equal(await page.getByRole("tab", { name: "切片详情" }).count(), 1, "Chinese at once");
-  await page.locator('[aria-label="语言"]').click();
+  await page.getByRole("button", { name: /语言/ }).click();
   for (let k = 0; k < 3; k++) await page.getByRole("button", { name: "Theme" }).click();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "contrast");
   await page.waitForTimeout(200);
@@ -143,7 +143,7 @@ async function thereAndBack(page) {
   await page.keyboard.press("w");
   await page.waitForTimeout(500);
   const before = await view(page);
-  await page.keyboard.press("Alt+8");
+  await page.locator("nav").getByRole("button", { name: "Data", exact: true }).click();
   await page.waitForFunction(() => location.hash.startsWith("#/data"));
   await page.keyboard.press("Alt+2");
   await timelineReady(page);

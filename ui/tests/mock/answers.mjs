@@ -1,4 +1,5 @@
 // JSON answers of the mock server, by brute force.
+import { collectives } from "./lanes.mjs";
 
 const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? 0;
 
@@ -72,7 +73,9 @@ export function tracks(dataset) {
         : dataset.leaves(track.id).reduce((n, leaf) => n + leaf.slices.length, 0);
   return {
     cols: ["id", "parent", "kind", "name", "path", "rank", "dev", "rows", "n", "flags"],
-    rows: dataset.tracks.map((t) => [t.id, t.parent, t.kind, t.name, t.path, t.rank, t.rank, t.rows, count(t), ""]),
+    rows: dataset.tracks
+      .filter((t) => !t.merged)
+      .map((t) => [t.id, t.parent, t.kind, t.name, t.path, t.rank, t.rank, t.rows, count(t), ""]),
   };
 }
 
@@ -245,9 +248,13 @@ export function flows(dataset, { tracks: ids, t0, t1, cats }) {
       continue;
     rows.push([flow.from[0], a.row, a.begin, flow.to[0], b.row, b.begin, 1, 0]);
   }
+  const between = collectives(dataset, wanted);
   return {
-    cats: [{ name: "HostToDevice", count: dataset.flows.length }],
-    flows: cats?.includes("HostToDevice") ? rows : [],
+    cats: [
+      { name: "HostToDevice", count: dataset.flows.length },
+      { name: "collective", count: between.length, off: true },
+    ],
+    flows: [...(cats?.includes("HostToDevice") ? rows : []), ...(cats?.includes("collective") ? between : [])],
     bundled: false,
   };
 }

@@ -18,7 +18,7 @@ export interface MockTrack {
   points?: [number, number][];
 }
 export class Dataset {
-  constructor(shape?: { ranks?: number; kernels?: number });
+  constructor(shape?: { ranks?: number; kernels?: number; streams?: number });
   ds: string;
   strings: string[];
   tracks: MockTrack[];

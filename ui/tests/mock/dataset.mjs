@@ -10,7 +10,7 @@ export function random(seed) {
 }
 
 export class Dataset {
-  constructor({ ranks = 2, kernels = 400 } = {}) {
+  constructor({ ranks = 2, kernels = 400, streams = 1 } = {}) {
     this.ds = "00c0ffee00c0ffee";
     this.strings = [""];
     this.ids = new Map([["", 0]]);
@@ -18,7 +18,7 @@ export class Dataset {
     this.flows = [];
     this.extent = [0, 0];
     this.steps = [];
-    for (let rank = 0; rank < ranks; rank++) this.addRank(rank, kernels);
+    for (let rank = 0; rank < ranks; rank++) this.addRank(rank, kernels, streams);
     for (const track of this.tracks) if (track.slices) this.stack(track);
   }
 
@@ -50,7 +50,7 @@ export class Dataset {
     return track.slices.length - 1;
   }
 
-  addRank(rank, kernels) {
+  addRank(rank, kernels, streams) {
     const next = random(rank + 7);
     const p = `r${rank}`;
     const root = this.add(0, "rank", String(rank), p, rank);
@@ -60,6 +60,9 @@ export class Dataset {
     const api = this.add(cann.id, "slices", "Thread 30965", `${p}/cann/30965`, rank);
     const hw = this.add(root.id, "group", "Ascend Hardware", `${p}/hw`, rank);
     const stream = this.add(hw.id, "slices", "Stream 2", `${p}/hw/stream2`, rank);
+    const others = Array.from({ length: streams - 1 }, (_, k) =>
+      this.add(hw.id, "slices", `Stream ${k + 3}`, `${p}/hw/stream${k + 3}`, rank),
+    );
     const comm = this.add(root.id, "group", "Communication", `${p}/comm`, rank);
     const group = this.add(comm.id, "slices", "Group tp Communication", `${p}/comm/tp`, rank);
     const overlap = this.add(root.id, "group", "Overlap Analysis", `${p}/overlap`, rank);
@@ -81,6 +84,7 @@ export class Dataset {
         const launch = this.put(api, "aclrtLaunchKernel", host + 3000, 2500);
         const task = this.put(stream, `${op}_${k}`, t, dur);
         this.flows.push({ cat: "HostToDevice", from: [api.id, launch], to: [stream.id, task] });
+        others.forEach((other, at) => this.put(other, `Memcpy_${at}`, t + dur / 3, dur));
         this.put(computing, "Computing", t, dur);
         if (k % 40 === 20) this.put(group, `hcom_allReduce__${k}`, t + dur / 2, dur * 1.5);
         if (gap > 1000) this.put(free, "Free", t + dur, gap);

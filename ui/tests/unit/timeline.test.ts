@@ -7,7 +7,7 @@ import { TrackTree } from "../../src/state/tracks";
 import { isDark, mix, nameHash, pixel, sliceColor, sliceFamily, trackFamily } from "../../src/timeline/colors";
 import { layoutFlame, type FlameNode } from "../../src/timeline/flame_layout";
 import { hitRow, rowOfSlice } from "../../src/timeline/hit";
-import { computeLayout, laneAt, lanesIn, type LaneState } from "../../src/timeline/layout";
+import { computeLayout, kPlainLanes, laneAt, lanesIn, type LaneState } from "../../src/timeline/layout";
 import { levelFor } from "../../src/timeline/lod";
 import { fitText } from "../../src/timeline/labels";
 import { stepToShow } from "../../src/timeline/moving";
@@ -15,22 +15,13 @@ import { NameTable } from "../../src/timeline/names";
 import { fillRow, makeBitmap, type Scale, shiftBitmap } from "../../src/timeline/raster";
 import { TileCache } from "../../src/timeline/tile_cache";
 import { decodeTiles } from "../../src/timeline/tile_codec";
-import { clampView, fitView, kMinNsPerPx, ViewHistory, zoomView } from "../../src/timeline/view";
+import { clampView, fitView, History, kMinNsPerPx, type View, zoomView } from "../../src/timeline/view";
 import { axisTicks } from "../../src/timeline/axis";
 
 const dataset = new Dataset({ ranks: 2, kernels: 60 });
 const tree = new TrackTree(answers.tracks(dataset));
 const stream = dataset.tracks.find((track) => track.path === "r0/hw/stream2")!;
-const none: LaneState = {
-  opened: new Set(),
-  closed: new Set(),
-  hidden: new Set(),
-  pinned: [],
-  solo: "",
-  filter: null,
-  ranks: null,
-  order: null,
-};
+const none = kPlainLanes;
 
 function scaleOf(t0: number, t1: number, width: number): Scale {
   const nsPerPx = (t1 - t0) / width;
@@ -163,14 +154,22 @@ test("zoom holds the moment under the pointer, and has a floor", () => {
 });
 
 test("views can be gone back and forth through", () => {
-  const history = new ViewHistory();
-  history.leave({ t0: 0, t1: 10 }, 1000);
-  history.leave({ t0: 1, t1: 9 }, 1100);
-  history.leave({ t0: 2, t1: 8 }, 5000);
+  const history = new History<View>();
+  history.leave({ t0: 0, t1: 10 }, 1000, "view");
+  history.leave({ t0: 1, t1: 9 }, 1100, "view");
+  history.leave({ t0: 2, t1: 8 }, 5000, "view");
   assert.deepEqual(history.undo({ t0: 3, t1: 7 }), { t0: 2, t1: 8 });
   assert.deepEqual(history.undo({ t0: 2, t1: 8 }), { t0: 0, t1: 10 });
   assert.equal(history.undo({ t0: 0, t1: 10 }), null);
   assert.deepEqual(history.redo({ t0: 0, t1: 10 }), { t0: 2, t1: 8 });
+});
+
+test("an action of another kind is an entry of its own, however fast it follows", () => {
+  const history = new History<string>();
+  history.leave("first", 1000, "view");
+  history.leave("second", 1010, "lanes 1");
+  assert.equal(history.undo("third"), "second");
+  assert.equal(history.undo("second"), "first");
 });
 
 test("N shows the step that is looked at, then walks", () => {

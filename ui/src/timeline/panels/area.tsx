@@ -1,6 +1,6 @@
 // Statistics of a range of time on some lanes, by name.
 import { useEffect, useMemo } from "preact/hooks";
-import type { Cell, ColumnInfo, RangeReply } from "../../api_types";
+import type { Cell, ColumnInfo, RangeQuery, RangeReply } from "../../api_types";
 import { formatDuration, formatPercent } from "../../format";
 import { t } from "../../i18n";
 import { partColors } from "../../charts/palette";
@@ -12,6 +12,7 @@ import { EmptyState, ErrorState, Loading } from "../../widgets/states";
 import type { Area, TimelineModel } from "../model";
 import { zoomToSelection } from "../moving";
 import type { TimelineSearch } from "../searching";
+import { AreaCompare } from "./area_compare";
 
 interface Props {
   model: TimelineModel;
@@ -91,17 +92,23 @@ function Totals({ reply, area }: { reply: RangeReply; area: Area }) {
   );
 }
 
-export function AreaPanel({ model, search }: Props) {
+export function rangeQuery(area: Area, clip: boolean): RangeQuery {
+  const { tracks, t0, t1, rows } = area;
+  return { tracks, t0, t1, clip, by: "name", ...(rows ? { rows } : {}) };
+}
+
+export function AreaPanel(props: Props) {
+  const { model, search } = props;
+  const [a, b] = [model.area.value, model.areaB.value];
+  if (!a || !b || a.tracks.length === 0) return <OneArea {...props} />;
+  const find = (row: RowView) => search.type(`name="${String(row.cells[0]).replace(/["\\]/g, "\\$&")}"`);
+  return <AreaCompare model={model} a={a} b={b} onFind={find} />;
+}
+
+function OneArea({ model, search }: Props) {
   const area = model.area.value;
   const clip = model.clip.value;
-  const query = area && {
-    tracks: area.tracks,
-    t0: area.t0,
-    t1: area.t1,
-    clip,
-    by: "name",
-    ...(area.rows ? { rows: area.rows } : {}),
-  };
+  const query = area && rangeQuery(area, clip);
   const loaded = useLoad(
     (signal) => (query && query.tracks.length > 0 ? model.ds.range(query, signal) : null),
     [JSON.stringify(query)],

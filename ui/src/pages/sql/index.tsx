@@ -1,16 +1,17 @@
 // Read-only SQL over everything in the profile and over the analyses.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SchemaReply, SqlReply } from "../api_types";
-import { isAbort } from "../api";
-import { t } from "../i18n";
-import { noteState, route } from "../state/router";
-import { DataTable } from "../table/data_table";
-import { localSource } from "../table/source";
-import { useLoad } from "../widgets/async";
-import { ErrorState, Loading } from "../widgets/states";
-import { openRange } from "../state/jump";
-import { asNumber, Card } from "./parts";
-import type { PageProps } from "./registry";
+import type { SchemaReply, SqlReply } from "../../api_types";
+import { isAbort } from "../../api";
+import { t } from "../../i18n";
+import { noteState, route } from "../../state/router";
+import { DataTable } from "../../table/data_table";
+import { localSource } from "../../table/source";
+import { useLoad } from "../../widgets/async";
+import { ErrorState, Loading } from "../../widgets/states";
+import { openRange } from "../../state/jump";
+import { asNumber, Card } from "../parts";
+import type { PageProps } from "../registry";
+import { QueryBox } from "./query_box";
 
 const SNIPPETS: { key: string; query: string }[] = [
   { key: "sql.top_kernels", query: "SELECT name, count(*) AS calls, sum(dur_ns) / 1000.0 AS total_us, max(dur_ns) / 1000.0 AS max_us\nFROM kernels GROUP BY name ORDER BY total_us DESC LIMIT 50" },
@@ -30,11 +31,12 @@ function Schema({ schema, onPick }: { schema: SchemaReply; onPick(text: string):
       <div class="scroll">
         {shown.map((table) => (
           <details key={table.name}>
-            <summary title={table.doc}>
-              <button class="link mono" onClick={() => onPick(`SELECT * FROM ${table.name} LIMIT 100`)}>
-                {table.name}
-              </button>
+            <summary class="mono" title={table.doc}>
+              {table.name}
             </summary>
+            <button class="link mono" onClick={() => onPick(`SELECT * FROM ${table.name} LIMIT 100`)}>
+              SELECT * FROM {table.name}
+            </button>
             <ul>
               {table.columns.map((column) => (
                 <li key={column.name} title={column.doc}>
@@ -59,6 +61,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
   const [reply, setReply] = useState<SqlReply | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [runs, setRuns] = useState(0);
+  const [chosen, setChosen] = useState(0);
   const control = useRef<AbortController | null>(null);
   const [busy, setBusy] = useState(false);
   const schema = useLoad(() => ds.schema(), [ds.ds]);
@@ -84,13 +87,9 @@ export default function SqlPage({ ds, meta }: PageProps) {
     if (route.value.params.get("sql")) void run(text);
     return () => control.current?.abort();
   }, []);
-  const onKey = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    void run(text);
-  };
   const pick = (query: string) => {
     setText(query);
+    setChosen((n) => n + 1);
     void run(query);
   };
   const when = reply ? timeColumn(reply) : null;
@@ -124,7 +123,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
             </>
           }
         >
-          <textarea class="sql-text mono" spellcheck={false} aria-label={t("sql.query")} rows={8} value={text} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={onKey} />
+          <QueryBox text={text} chosen={chosen} schema={schema.data} error={error} onChange={setText} onRun={(query) => void run(query)} />
         </Card>
         {error !== null && <ErrorState error={error} />}
         {reply && (

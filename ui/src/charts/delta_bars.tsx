@@ -1,0 +1,65 @@
+// Differences as bars to the left (less) and to the right (more) of a line.
+import { formatDuration, middleEllipsis } from "../format";
+import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
+
+export interface Delta {
+  name: string;
+  /** us */
+  value: number;
+}
+
+const kBar = 22;
+const kMore = "#c8553d";
+const kLess = "#2f8f5b";
+
+const signed = (us: number) => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
+
+function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]): Mark[] {
+  const names = Math.min(Math.round(width * 0.34), 260);
+  const room = Math.max(20, (width - names) / 2 - 76);
+  const middle = names + room + 76;
+  const most = Math.max(...items.map((item) => Math.abs(item.value)), 1e-12);
+  g.fillStyle = line;
+  g.fillRect(middle, 0, 1, items.length * kBar);
+  g.textBaseline = "middle";
+  return items.map((item, at) => {
+    const y = at * kBar;
+    const w = Math.max(1, (Math.abs(item.value) / most) * room);
+    const x = item.value < 0 ? middle - w : middle + 1;
+    g.fillStyle = ink;
+    g.textAlign = "right";
+    g.fillText(middleEllipsis(item.name, Math.floor(names / 7)), names - 8, y + kBar / 2, names - 8);
+    g.fillStyle = item.value > 0 ? kMore : kLess;
+    g.fillRect(x, y + 3, w, kBar - 6);
+    g.fillStyle = muted;
+    g.textAlign = item.value < 0 ? "right" : "left";
+    g.fillText(signed(item.value), item.value < 0 ? x - 6 : x + w + 6, y + kBar / 2);
+    const contains = (_: number, py: number) => py >= y && py < y + kBar;
+    return { x, y: y + 3, w, h: kBar - 6, text: `${item.name}: ${signed(item.value)}`, key: at, contains };
+  });
+}
+
+export function DeltaBars({
+  title,
+  items,
+  onPick,
+}: {
+  title: string;
+  items: readonly Delta[];
+  onPick?: (at: number) => void;
+}) {
+  const columns = [
+    { name: "name", type: "text" as const },
+    { name: "B - A(us)", type: "double" as const, decimals: 3 },
+  ];
+  return (
+    <CanvasChart
+      title={title}
+      height={Math.max(40, items.length * kBar + 4)}
+      draw={(surface) => draw(surface, items)}
+      deps={[items]}
+      table={{ columns, rows: items.map((item) => [item.name, item.value]) }}
+      onPick={onPick}
+    />
+  );
+}

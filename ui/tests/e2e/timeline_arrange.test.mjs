@@ -1,0 +1,142 @@
+// Arranging lanes and comparing areas on the generated job: each can be undone and is part of the address.
+import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+
+export const name = "lanes are merged, named and hidden, areas compared";
+
+const lanes = (page) =>
+  page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
+const model = (page, read) => page.evaluate(`(${read})(document.querySelector(".tl-overlay").timeline.model)`);
+const header = (page, label) => page.locator(".lane", { hasText: label }).first();
+
+async function menuOf(page, lane, entry) {
+  await lane.click({ button: "right" });
+  await page.getByRole("menuitem", { name: entry }).click();
+}
+
+async function merging(page) {
+  await menuOf(page, header(page, "Stream 3"), /^Merge 3 lanes/);
+  await page.waitForFunction(() => location.hash.includes("merge="));
+  assert.ok((await lanes(page)).includes("r0/hw/stream2+stream3+stream4"), "one lane stands for three");
+  assert.ok(!(await lanes(page)).includes("r0/hw/stream3"));
+  await timelineReady(page);
+  const place = await slicePlace(page, "r0/hw/stream2+stream3");
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".sel-name");
+  await shot(page, "mock-merged");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Backspace");
+  assert.ok((await lanes(page)).includes("r0/hw/stream3"), "Backspace splits it again");
+  await page.keyboard.press("Shift+Backspace");
+  assert.ok(!(await lanes(page)).includes("r0/hw/stream3"), "Shift+Backspace merges it again");
+}
+
+async function naming(page) {
+  await menuOf(page, header(page, "Stream 2 + Stream 3"), /^Rename/);
+  await page.locator("dialog input").fill("all streams | a=b");
+  await page.keyboard.press("Enter");
+  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await page.keyboard.press("Backspace");
+  assert.equal(await header(page, "all streams").count(), 0, "undone");
+  await page.keyboard.press("Shift+Backspace");
+  assert.equal(await header(page, "all streams | a=b").count(), 1);
+}
+
+async function comparing(page) {
+  const box = await page.locator(".tl-overlay").boundingBox();
+  const drag = async (from, to) => {
+    await page.mouse.move(box.x + box.width * from, box.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * to, box.y + box.height - 10, { steps: 4 });
+    await page.mouse.up();
+  };
+  await drag(0.1, 0.3);
+  await page.waitForSelector(".totals");
+  await page.keyboard.down("Shift");
+  await drag(0.5, 0.9);
+  await page.keyboard.up("Shift");
+  await page.waitForSelector(".area-compare .tr");
+  await page.waitForFunction(() => location.hash.includes("area2="));
+  await shot(page, "mock-compare-areas");
+  const ranges = () => page.locator(".area-compare .totals").innerText();
+  const before = await ranges();
+  await page.getByRole("button", { name: "Swap A and B" }).click();
+  await page.waitForFunction((text) => document.querySelector(".area-compare .totals")?.innerText !== text, before);
+}
+
+/** Everything above is in the address. */
+async function reloading(page) {
+  const [paths, area] = [await lanes(page), await model(page, "(m) => m.areaB.value")];
+  await page.waitForTimeout(400);
+  await page.reload();
+  await timelineReady(page);
+  await page.waitForSelector(".area-compare .tr");
+  assert.deepEqual(await lanes(page), paths);
+  assert.deepEqual(await model(page, "(m) => m.areaB.value"), area);
+  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await page.keyboard.press("Escape");
+}
+
+async function hiding(page) {
+  const all = (await lanes(page)).length;
+  await page.locator(".tl-search input").fill("allReduce");
+  await page.waitForFunction(() => document.querySelector(".tl-count")?.textContent?.match(/\d/));
+  await page.getByRole("button", { name: "Search options" }).click();
+  await page.getByRole("menuitemcheckbox", { name: /^Hide other/ }).click();
+  await page.waitForFunction((n) => document.querySelector(".tl-overlay").timeline.model.layout.lanes.length < n, all);
+  assert.deepEqual(await lanes(page), ["r0", "r0/comm", "r0/comm/tp", "r1", "r1/comm", "r1/comm/tp"]);
+  await timelineReady(page);
+  await shot(page, "mock-hide-others");
+  await page.locator(".tl-search input").fill("");
+  await page.waitForFunction(
+    (n) => document.querySelector(".tl-overlay").timeline.model.layout.lanes.length === n,
+    all,
+  );
+}
+
+async function statistics(page) {
+  await page.waitForSelector(".lane-stat");
+  assert.match(await page.locator(".lane-stat").first().innerText(), /%/);
+  await page.locator(".tl-toolbar").getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitemcheckbox", { name: /^Lane statistics/ }).click();
+  await page.waitForFunction(() => document.querySelector(".lane-stat") === null);
+}
+
+async function betweenRanks(page) {
+  await page.getByRole("button", { name: /^Flows/ }).click();
+  await page.getByRole("menuitemcheckbox", { name: /Collectives between ranks/ }).click();
+  await page.waitForFunction(() => document.querySelector(".tl-overlay").timeline.model.flows.value?.flows.length > 0);
+  await page.waitForFunction(() => location.hash.includes("flows=collective"));
+  await shot(page, "mock-flows-between-ranks");
+}
+
+async function otherKeys(page) {
+  await page.locator(".tl-toolbar").getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitemcheckbox", { name: /^Keys as in Perfetto/ }).click();
+  await page.mouse.move(2, 2);
+  await page.keyboard.press(".");
+  await page.waitForSelector(".sel-name");
+  await page.keyboard.press("m");
+  assert.equal(await model(page, "(m) => m.markers.list.value.length"), 1, "M marks");
+  await page.keyboard.press("r");
+  await page.waitForSelector(".totals");
+  const lanesBefore = await lanes(page);
+  await page.keyboard.press("Shift+x");
+  assert.notDeepEqual(await lanes(page), lanesBefore);
+  await page.keyboard.press("Alt+ArrowLeft");
+  assert.deepEqual(await lanes(page), lanesBefore, "Alt+left goes back");
+}
+
+export async function run({ browser, mock }) {
+  const server = await mock({ ranks: 2, kernels: 60, streams: 3 });
+  const { page, done } = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(page);
+  await merging(page);
+  await naming(page);
+  await comparing(page);
+  await reloading(page);
+  await hiding(page);
+  await betweenRanks(page);
+  await statistics(page);
+  await otherKeys(page);
+  await done();
+}

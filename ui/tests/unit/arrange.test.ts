@@ -1,0 +1,122 @@
+// Merged and named lanes, lanes a search hides, differences of areas, drawing calls that are kept, sets of keys.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RangeReply } from "../../src/api_types";
+import { keyNames } from "../../src/state/commands";
+import { TrackTree } from "../../src/state/tracks";
+import { diffAreas, diffCells } from "../../src/timeline/area_diff";
+import { nameTest } from "../../src/timeline/filter";
+import { keysFor } from "../../src/timeline/key_presets";
+import { computeLayout, kPlainLanes, type LaneState } from "../../src/timeline/layout";
+import { partsOf } from "../../src/timeline/merging";
+import { PaintList, type Planes, replay, type Target } from "../../src/timeline/paint_list";
+import * as answers from "../mock/answers.mjs";
+import { Dataset } from "../mock/dataset.mjs";
+
+const dataset = new Dataset({ ranks: 2, kernels: 20, streams: 3 });
+
+function shown(tree: TrackTree, state: Partial<LaneState>): string[] {
+  return computeLayout(tree, { ...kPlainLanes, ...state }).lanes.map((lane) => lane.track.path);
+}
+
+test("a merged lane stands where its first part was; the others are gone", () => {
+  const tree = new TrackTree(answers.tracks(dataset));
+  const parts = partsOf({ tree }, "r0/hw/stream2+stream4");
+  assert.deepEqual(
+    parts.map((part) => part.path),
+    ["r0/hw/stream2", "r0/hw/stream4"],
+  );
+  const track = tree.addMerged(1000, "both", 4, 40, parts);
+  const merged = new Map(parts.map((part) => [part.path, track]));
+  const paths = shown(tree, { merged, solo: "r0/hw" });
+  assert.deepEqual(paths, ["r0", "r0/hw", "r0/hw/stream2+stream4", "r0/hw/stream3"]);
+  assert.equal(tree.label(track), "rank 0 / Ascend Hardware / both");
+  assert.deepEqual(partsOf({ tree }, "r0/hw/stream2+stream9"), [], "a part that is missing");
+  assert.deepEqual(partsOf({ tree }, "r0/hw/stream2"), [], "one lane is none merged");
+});
+
+test("a search that hides others leaves lanes with hits, merged ones by their parts", () => {
+  const tree = new TrackTree(answers.tracks(dataset));
+  const stream = tree.byPath.get("r1/hw/stream3")!;
+  assert.deepEqual(shown(tree, { found: new Set([stream.id]) }), ["r1", "r1/hw", "r1/hw/stream3"]);
+  const parts = partsOf({ tree }, "r1/hw/stream2+stream3");
+  const track = tree.addMerged(1000, "both", 4, 40, parts);
+  const merged = new Map(parts.map((part) => [part.path, track]));
+  assert.deepEqual(shown(tree, { merged, found: new Set([stream.id]) }), ["r1", "r1/hw", "r1/hw/stream2+stream3"]);
+});
+
+test("areas are compared name by name, B - A, largest difference first", () => {
+  const reply = (rows: (string | number)[][]): RangeReply => ({
+    columns: ["name", "count", "wall"],
+    rows,
+    total: { sum: 0, covered: 0, range: 0, count: 0 },
+    definition: "",
+    elapsed_us: 0,
+  });
+  const rows = diffAreas(
+    reply([
+      ["same", 2, 4000],
+      ["gone", 1, 1000],
+    ]),
+    reply([
+      ["same", 4, 6000],
+      ["new", 1, 9000],
+    ]),
+  );
+  assert.deepEqual(
+    rows.map((row) => row.name),
+    ["new", "same", "gone"],
+  );
+  assert.deepEqual(diffCells(rows[1]!), ["same", 4, 6, 2, 1.5, 2, 4, 2, 2, 1.5]);
+  assert.deepEqual(diffCells(rows[0]!), ["new", 0, 9, 9, null, 0, 1, 1, null, 9]);
+});
+
+test("drawing calls are made as they were asked for, and a value that is set already is not set again", () => {
+  const list = new PaintList();
+  list.fillStyle = "red";
+  list.fillStyle = "red";
+  list.save();
+  list.fillStyle = "blue";
+  list.fillRect(1, 2, 3, 4);
+  list.restore();
+  list.fillStyle = "red";
+  list.band("edge", 5, 1, 100, 7, 2);
+  list.fillText("text", 8, 9);
+  const seen: unknown[] = [];
+  const target = new Proxy(
+    {},
+    {
+      get:
+        (_, name) =>
+        (...args: unknown[]) =>
+          seen.push([name, ...args]),
+      set: (_, name, value) => (seen.push([name, "=", value]), true),
+    },
+  );
+  const planes = { body: "body canvas", edge: "edge canvas" } as unknown as Planes;
+  replay(list.calls, target as Target, planes);
+  assert.deepEqual(seen, [
+    ["fillStyle", "=", "red"],
+    ["save"],
+    ["fillStyle", "=", "blue"],
+    ["fillRect", 1, 2, 3, 4],
+    ["restore"],
+    ["drawImage", "edge canvas", 0, 5, 100, 1, 0, 7, 100, 2],
+    ["fillText", "text", 8, 9],
+  ]);
+});
+
+test("the keys of Perfetto replace those of Insight where they differ", () => {
+  assert.deepEqual(keysFor("insight", "marker", ["K"]), ["K"]);
+  assert.deepEqual(keysFor("perfetto", "marker", ["K"]), ["M", "Shift+M"]);
+  assert.deepEqual(keysFor("perfetto", "explain", ["E"]), ["E"]);
+  const event = { key: ">", code: "Period", ctrlKey: false, metaKey: false, altKey: false, shiftKey: true };
+  assert.ok(keyNames(event).includes(keysFor("perfetto", "next_same", ["]"])[0]!));
+});
+
+test("what only the server can decide dims nothing", () => {
+  assert.equal(nameTest("name~a or name~b", "contains"), null);
+  assert.equal(nameTest("not (dur<10us)", "contains"), null);
+  assert.ok(nameTest("add(int)", "contains")?.("aten::Add(int)"), "brackets in a plain name");
+  assert.ok(nameTest("name~mat dur>5us", "contains")?.("MatMul"));
+});
