@@ -94,7 +94,7 @@ inline char* PutUint(char* at, uint64_t value) {
   return digits::PutNine(PutUint(at, value / k1e9), value % k1e9);
 }
 
-// Writes '-' where there is one; the magnitude is returned through `at`'s companion.
+// Writes the '-' of a negative value at `at`, which moves behind it; returns the magnitude.
 inline uint64_t PutSign(char*& at, int64_t value) {
   if (value >= 0) return static_cast<uint64_t>(value);
   *at++ = '-';

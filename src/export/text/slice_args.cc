@@ -5,6 +5,7 @@
 #include "analysis/nesting/nesting.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
+#include "store/marker_type.h"
 
 namespace steplens::exporting {
 namespace {
@@ -80,18 +81,8 @@ std::string_view TraceTaskType(std::string_view type, std::string_view core, boo
 }
 
 std::string_view MarkerType(int64_t type) {
-  switch (type) {
-    case 0:
-      return "marker";
-    case 1:
-      return "push/pop";
-    case 2:
-      return "start/end";
-    case 3:
-      return "marker_ex";
-    default:
-      return "";
-  }
+  const bool is_known = type >= 0 && type < std::ssize(store::kMarkerTypes);
+  return is_known ? store::kMarkerTypes[static_cast<size_t>(type)] : std::string_view();
 }
 
 }  // namespace
