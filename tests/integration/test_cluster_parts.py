@@ -6,7 +6,9 @@
 import contextlib
 import json
 import pathlib
+import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import unittest
@@ -147,6 +149,24 @@ class Database(ClusterCase):
 
     def test_has_none_where_the_reference_has_none(self):
         self.assertEqual(self.indexes("--compat"), set())
+
+
+class NoRoom(ClusterCase):
+    CLUSTERS = {"text": ("--format", "text")}
+
+    def test_an_excel_file_that_cannot_be_written_is_said_once(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+        words = [PROGRAM, "cluster", "-m", "summary", "-d", str(self.made / "text"), "-o", str(self.out), "--export_type", "xlsx", "--no-cache"]
+        done = subprocess.run(words, preexec_fn=limit, capture_output=True, text=True, env=self.environment, timeout=60, check=False)
+        if "built without Excel files" in done.stderr:
+            self.skipTest("steplens was built without Excel files")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        said = [line for line in done.stderr.splitlines() if not line.startswith("ranks: ")]
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("cannot write", said[0])
 
 
 class Discovery(ClusterCase):

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/cluster/communication/time_totals.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/steps/steps.h"
@@ -24,20 +25,14 @@ constexpr std::string_view kTimesQuery = "SELECT * FROM comm_times";
 
 // Times of one row of the duration table: an operator, or the sum of some.
 struct Times {
-  double elapse_ms = 0;
-  double transit_ms = 0;
-  double wait_ms = 0;
-  double synchronization_ms = 0;
+  cluster::CommTimes sums;
   double skew_ms = kNoNumber;
   double sdma_gbps = 0;
   double rdma_gbps = 0;
   double start_us = 0;
 
   void Add(const CommTime& row) {
-    elapse_ms += row.elapse_ms;
-    transit_ms += row.transit_ms;
-    wait_ms += row.wait_ms;
-    synchronization_ms += row.synchronization_ms;
+    sums.Add(row);
     start_us = row.start_us;
   }
   void AddSkew(double ms) { skew_ms = std::isnan(skew_ms) ? ms : skew_ms + ms; }
@@ -57,11 +52,10 @@ void AddTimeColumns(TableRows& rows) {
 }
 
 void AppendTimes(const Times& t, size_t column, TableRows& rows) {
-  for (const double value :
-       {t.elapse_ms, t.transit_ms, t.synchronization_ms, t.wait_ms,
-        Share(t.synchronization_ms, t.synchronization_ms + t.transit_ms),
-        Share(t.wait_ms, t.wait_ms + t.transit_ms), t.elapse_ms - t.transit_ms - t.wait_ms,
-        t.sdma_gbps, t.rdma_gbps, t.skew_ms, t.elapse_ms - t.skew_ms}) {
+  for (const double value : {t.sums.elapse, t.sums.transit, t.sums.synchronization, t.sums.wait,
+                             t.sums.SynchronizationRatio(), t.sums.WaitRatio(),
+                             t.sums.elapse - t.sums.transit - t.sums.wait, t.sdma_gbps, t.rdma_gbps,
+                             t.skew_ms, t.sums.elapse - t.skew_ms}) {
     rows.Cell(column++, RoundTo(value, 4));
   }
 }

@@ -16,12 +16,14 @@ struct CommTimes {
   double synchronization = 0;
   double idle = 0;
 
-  void Add(const CommTimeRow& row) {
+  // A row of a part, or any other with these times.
+  template <typename Row>
+  void Add(const Row& row) {
     elapse += row.elapse_ms;
     transit += row.transit_ms;
     wait += row.wait_ms;
     synchronization += row.synchronization_ms;
-    idle += row.idle_ms;
+    if constexpr (requires { row.idle_ms; }) idle += row.idle_ms;
   }
   double WaitRatio() const { return Ratio4(wait, wait + transit); }
   double SynchronizationRatio() const { return Ratio4(synchronization, synchronization + transit); }
