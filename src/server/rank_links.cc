@@ -9,8 +9,9 @@ namespace steplens::server {
 
 Result<RankLinks> RankLinks::Find(const store::Job& job) {
   RankLinks out(job);
-  SL_ASSIGN_OR_RETURN(const auto transfers, analysis::viewer::FindTransfers(job));
-  if (transfers.empty()) return out;
+  const auto transfers = analysis::viewer::FindTransfers(job);
+  // Ends that cannot be paired are no reason to draw nothing.
+  if (!transfers.ok() || transfers->empty()) return out;
   // Ends are named by rank and start; the row tells the lane, too.
   std::map<int64_t, uint32_t> index_of_rank;
   std::vector<std::unordered_map<int64_t, uint32_t>> row_at(job.ranks.size());
@@ -27,7 +28,7 @@ Result<RankLinks> RankLinks::Find(const store::Job& job) {
     end = {index->second, row->second};
     return true;
   };
-  for (const analysis::viewer::Transfer& transfer : transfers) {
+  for (const analysis::viewer::Transfer& transfer : *transfers) {
     Transfer found;
     if (find(transfer.from_rank, transfer.from_ns, found.from) &&
         find(transfer.to_rank, transfer.to_ns, found.to))
