@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -32,8 +34,10 @@ class FrameworkContext {
   // A text as it is, or "N/A", counted, if it is not UTF-8. Known texts are not checked again.
   StringId Text(std::string_view text) {
     if (text.empty()) return StringId::kEmpty;
-    if (const auto known = out.strings.Find(text)) return *known;
-    if (IsUtf8(text)) return out.strings.Intern(text);
+    StringId& recent = recent_[RecentPlace(text)];
+    if (out.Text(recent) == text) return recent;
+    if (const auto known = out.strings.Find(text)) return recent = *known;
+    if (IsUtf8(text)) return recent = out.strings.Intern(text);
     out.issues.Add(store::IssueKind::kInvalidUtf8, "a name in FRAMEWORK is shown as 'N/A'");
     return out.strings.Intern("N/A");
   }
@@ -65,6 +69,17 @@ class FrameworkContext {
   }
 
  private:
+  // Where a text is remembered: by its size, first and last bytes, which tell most names and shapes
+  // apart for less than a hash of all of it costs.
+  static size_t RecentPlace(std::string_view text) {
+    uint64_t first = 0;
+    uint64_t last = 0;
+    const size_t size = std::min(text.size(), sizeof(first));
+    std::memcpy(&first, text.data(), size);
+    std::memcpy(&last, text.data() + text.size() - size, size);
+    constexpr uint64_t kMix = 0x9E3779B97F4A7C15;
+    return ((first * kMix ^ (last + text.size())) * kMix) >> (64 - kRecentBits);
+  }
   static bool IsUtf8(std::string_view text) {
     while (!text.empty()) {
       const size_t length = Utf8Length(text);
@@ -74,6 +89,8 @@ class FrameworkContext {
     return true;
   }
 
+  static constexpr int kRecentBits = 10;
+  std::array<StringId, 1 << kRecentBits> recent_{};
   int64_t last_key_ = 0;
   store::TrackId last_track_ = store::kNoTrack;
 };

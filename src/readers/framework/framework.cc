@@ -69,9 +69,6 @@ constexpr FrameworkFile kOrder[] = {
     FrameworkFile::kCounters,     FrameworkFile::kThreads,        FrameworkFile::kDevice,
     FrameworkFile::kMemoryUsage};
 
-// A guess from the size of the file; a record of shapes and stack is far larger.
-constexpr uint64_t kBytesPerOp = 150;
-
 class FrameworkReader {
  public:
   FrameworkReader(const RawClock& clock, std::optional<int64_t> only_device,
@@ -107,7 +104,7 @@ class FrameworkReader {
   Status ReadOne(FrameworkFile kind, RecordReader& reader, uint64_t size_bytes) {
     switch (kind) {
       case FrameworkFile::kOpRange:
-        return ReadOpRanges(reader, ctx_, size_bytes / kBytesPerOp);
+        return ReadOpRanges(reader, ctx_, size_bytes);
       case FrameworkFile::kOpMark:
         return ReadQueueItems(reader, ctx_);
       case FrameworkFile::kPythonNames:

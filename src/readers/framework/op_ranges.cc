@@ -2,6 +2,7 @@
 
 #include <tsl/robin_map.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -165,17 +166,25 @@ class OpReader {
       {"Slice", "Group", "Size(B)", "Count", "Data Type", "Ranks", "Kind", "Peer"}};
 };
 
+// Room for the operators of a file whose first records have this size, and a few more.
+void ReserveFor(TraceStore& out, uint64_t size_bytes, uint64_t bytes_per_op) {
+  const auto expected = static_cast<size_t>(size_bytes / std::max<uint64_t>(bytes_per_op, 1));
+  const size_t room = expected + expected / 32;
+  out.slices.Reserve(out.slices.size() + room);
+  out.host_ops.Reserve(out.host_ops.size() + room);
+}
+
 }  // namespace
 
-Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, size_t expected) {
-  ctx.out.slices.Reserve(ctx.out.slices.size() + expected);
-  ctx.out.host_ops.Reserve(ctx.out.host_ops.size() + expected);
+Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, uint64_t size_bytes) {
   OpReader ops(ctx, reader);
   constexpr size_t kCheckEvery = 1 << 16;
+  constexpr size_t kSample = 1 << 12;
   for (size_t i = 0;; ++i) {
     SL_ASSIGN_OR_RETURN(const bool has_record, reader.NextFramed());
     if (!has_record) break;
     ops.Add(reader.value());
+    if (i == kSample) ReserveFor(ctx.out, size_bytes, reader.offset() / kSample);
     if (i % kCheckEvery == 0 && IsCancelled()) {
       return Error{ErrorCode::kCancelled, "interrupted"};
     }

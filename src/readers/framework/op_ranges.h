@@ -6,8 +6,9 @@
 
 namespace steplens::readers {
 
-// torch.op_range of any era -> slices, host_ops, steps, sheets. `expected` operators are reserved.
-Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, size_t expected);
+// torch.op_range of any era -> slices, host_ops, steps, sheets. `size_bytes` of the file (0: not
+// known) tell how much room they need.
+Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, uint64_t size_bytes);
 
 // Arrows from forward to backward operators: of those with a sequence number the latest of each
 // side, if they ran on different threads.

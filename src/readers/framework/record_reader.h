@@ -34,6 +34,8 @@ class RecordReader {
   uint16_t type() const { return type_; }
   // The record's value. Valid until the next call.
   format::Bytes value() const { return value_; }
+  // Where the record after the present one begins in the file.
+  uint64_t offset() const { return consumed_; }
   // Counts the present record as unusable.
   void Reject(std::string_view reason);
 
