@@ -1,14 +1,15 @@
 #include "collect/auto_config.h"
 
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
+#include "collect/clock.h"
 #include "collect/json_text.h"
 #include "steplens/collect.h"
 
@@ -86,6 +87,18 @@ void Set(std::string_view key, std::string_view value, AutoConfig* config) {
   }
 }
 
+// Now, or a little later: two captures of a process never get the same.
+int64_t NewMilliseconds() {
+  static std::atomic<int64_t> last_ms{0};
+  const int64_t now_ms = ClockNs(CLOCK_REALTIME) / 1'000'000;
+  int64_t last = last_ms.load();
+  int64_t next = 0;
+  do {
+    next = now_ms > last || now_ms < last - 1000 ? now_ms : last + 1;  // the clock may be set back
+  } while (!last_ms.compare_exchange_weak(last, next));
+  return next;
+}
+
 }  // namespace
 
 std::optional<AutoConfig> ParseAutoConfig(std::string_view json) {
@@ -139,14 +152,14 @@ std::string CaptureName(std::string_view worker) {
     gethostname(host, sizeof(host) - 1);
     worker = host;
   }
-  timeval now = {};
-  gettimeofday(&now, nullptr);
+  const int64_t now_ms = NewMilliseconds();
+  const auto seconds = static_cast<time_t>(now_ms / 1000);
   tm local = {};
-  localtime_r(&now.tv_sec, &local);
+  localtime_r(&seconds, &local);
   char time[32];
   std::strftime(time, sizeof(time), "%Y%m%d%H%M%S", &local);
   char milliseconds[16];
-  std::snprintf(milliseconds, sizeof(milliseconds), "%03d", static_cast<int>(now.tv_usec / 1000));
+  std::snprintf(milliseconds, sizeof(milliseconds), "%03d", static_cast<int>(now_ms % 1000));
   return std::string(worker) + "_" + std::to_string(getpid()) + "_" + time + milliseconds +
          "_ascend_pt";
 }

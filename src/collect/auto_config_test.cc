@@ -77,6 +77,11 @@ TEST(RankFromEnvironment, RankComesFirstAndIsText) {
   unsetenv("OMPI_COMM_WORLD_RANK");
 }
 
+TEST(CaptureName, IsNewEvenWithinAMillisecond) {
+  const std::string first = CaptureName("node");
+  EXPECT_NE(CaptureName("node"), first);
+}
+
 TEST(CaptureName, HasWorkerProcessAndTime) {
   EXPECT_THAT(CaptureName("node"), testing::MatchesRegex("node_[0-9]+_[0-9]{17}_ascend_pt"));
   EXPECT_THAT(CaptureName(""), testing::HasSubstr("_" + std::to_string(getpid()) + "_"));
