@@ -29,7 +29,7 @@ function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]):
     g.fillStyle = ink;
     g.textAlign = "right";
     g.fillText(middleEllipsis(item.name, Math.floor(names / 7)), names - 8, y + kBar / 2, names - 8);
-    g.fillStyle = item.value > 0 ? kMore : kLess;
+    g.fillStyle = item.value === 0 ? line : item.value > 0 ? kMore : kLess;
     g.fillRect(x, y + 3, w, kBar - 6);
     g.fillStyle = muted;
     g.textAlign = item.value < 0 ? "right" : "left";

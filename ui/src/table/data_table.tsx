@@ -223,7 +223,7 @@ export function DataTable(props: DataTableProps) {
         <div
           class="tbody"
           ref={body}
-          role="rowgroup"
+          role={rows > 0 && shown.length > 0 && !model.error.value ? "rowgroup" : undefined}
           aria-label={props.name}
           tabIndex={0}
           onKeyDown={actions.key}
