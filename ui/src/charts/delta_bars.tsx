@@ -9,6 +9,8 @@ export interface Delta {
 }
 
 const kBar = 22;
+/** Room for a difference beside its bar. */
+const kLabel = 96;
 const kMore = "#c8553d";
 const kLess = "#2f8f5b";
 
@@ -16,8 +18,8 @@ const signed = (us: number) => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDur
 
 function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]): Mark[] {
   const names = Math.min(Math.round(width * 0.34), 260);
-  const room = Math.max(20, (width - names) / 2 - 76);
-  const middle = names + room + 76;
+  const room = Math.max(20, (width - names) / 2 - kLabel);
+  const middle = names + room + kLabel;
   const most = Math.max(...items.map((item) => Math.abs(item.value)), 1e-12);
   g.fillStyle = line;
   g.fillRect(middle, 0, 1, items.length * kBar);
@@ -29,7 +31,7 @@ function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]):
     g.fillStyle = ink;
     g.textAlign = "right";
     g.fillText(middleEllipsis(item.name, Math.floor(names / 7)), names - 8, y + kBar / 2, names - 8);
-    g.fillStyle = item.value > 0 ? kMore : kLess;
+    g.fillStyle = item.value === 0 ? line : item.value > 0 ? kMore : kLess;
     g.fillRect(x, y + 3, w, kBar - 6);
     g.fillStyle = muted;
     g.textAlign = item.value < 0 ? "right" : "left";

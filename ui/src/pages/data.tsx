@@ -2,7 +2,7 @@
 import type { RankMeta, ViewState } from "../api_types";
 import { formatBytes, formatInt } from "../format";
 import { t } from "../i18n";
-import { copyText } from "../widgets/states";
+import { copyText, missingWords } from "../widgets/states";
 import { Card } from "./parts";
 import type { PageProps } from "./registry";
 
@@ -71,7 +71,7 @@ function Views({ views }: { views: Record<string, ViewState> }) {
           <tr key={name}>
             <td>{t(`page.${name === "operator" ? "operators" : name}`)}</td>
             <td>{t(view.available ? (view.missing.length === 0 ? "data.complete" : "data.partly") : "data.not_there")}</td>
-            <td>{view.missing.map((part) => part.what).join("; ")}</td>
+            <td>{view.missing.map((part) => missingWords(part.what)).join("; ")}</td>
             <td>
               {view.missing
                 .filter((part) => part.flag)

@@ -10,7 +10,7 @@ import { openRange, openSearch } from "../state/jump";
 import { navigate } from "../state/router";
 import { revision, scope, scopeRank, setScope } from "../state/session";
 import { useLoad } from "../widgets/async";
-import { ErrorState, Loading } from "../widgets/states";
+import { ErrorState, Loading, missingWords } from "../widgets/states";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
 import type { PageProps } from "./registry";
 
@@ -135,7 +135,7 @@ function Quality({ meta }: { meta: DatasetMeta }) {
       </ul>
       {missing.slice(0, 6).map((part) => (
         <p key={part.what} class="muted">
-          {part.what} {part.flag && <span class="mono">({part.flag})</span>}
+          {missingWords(part.what)} {part.flag && <span class="mono">({missingWords(part.flag)})</span>}
         </p>
       ))}
     </Card>

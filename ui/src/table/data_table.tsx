@@ -4,6 +4,7 @@
 //
 // Keys: arrows, PgUp/PgDn, Home/End move; Shift extends; Enter jumps; Ctrl+C copies the selection as TSV; Ctrl+F filters.
 import type { RefObject } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TableSort } from "../api_types";
 import { t } from "../i18n";
@@ -172,8 +173,21 @@ function Rows({ model, shown, actions, scrollTop, viewport }: RowsProps) {
             onMenu={actions.menu}
           />
         ))}
-        {rows === 0 && !model.busy.value && <p class="muted pad">{t("table.empty")}</p>}
+        {rows === 0 && (
+          <OneCell>
+            <p class="muted pad">{t(model.busy.value ? "loading" : "table.empty")}</p>
+          </OneCell>
+        )}
       </div>
+    </div>
+  );
+}
+
+/** What stands where rows would be: a table has nothing but rows. */
+function OneCell({ children }: { children: ComponentChildren }) {
+  return (
+    <div role="row">
+      <div role="gridcell">{children}</div>
     </div>
   );
 }
@@ -231,9 +245,13 @@ export function DataTable(props: DataTableProps) {
           onScroll={onScroll}
         >
           {model.error.value ? (
-            <ErrorState error={model.error.value} onRetry={() => model.restart()} />
+            <OneCell>
+              <ErrorState error={model.error.value} onRetry={() => model.restart()} />
+            </OneCell>
           ) : model.busy.value && shown.length === 0 ? (
-            <Loading />
+            <OneCell>
+              <Loading />
+            </OneCell>
           ) : (
             <Rows
               model={model}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../api";
 import type { MissingPart } from "../api_types";
-import { t } from "../i18n";
+import { hasMessage, t } from "../i18n";
 import { toast } from "./toast";
 
 export async function copyText(text: string): Promise<void> {
@@ -48,6 +48,12 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
   );
 }
 
+/** The server's words for something that was not collected, in the user's language where we have them. */
+export function missingWords(text: string): string {
+  const key = `missing.${text}`;
+  return hasMessage(key) ? t(key) : text;
+}
+
 /** A view whose data was not collected: what is missing and which switch brings it. */
 export function MissingData({ missing }: { missing: MissingPart[] }) {
   return (
@@ -63,11 +69,11 @@ export function MissingData({ missing }: { missing: MissingPart[] }) {
         <tbody>
           {missing.map((part) => (
             <tr key={part.what}>
-              <td>{part.what}</td>
+              <td>{missingWords(part.what)}</td>
               <td>
                 {part.flag && (
                   <button class="link mono" title={t("copy")} onClick={() => void copyText(part.flag)}>
-                    {part.flag}
+                    {missingWords(part.flag)}
                   </button>
                 )}
               </td>

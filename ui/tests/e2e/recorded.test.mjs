@@ -18,7 +18,7 @@ export async function run({ browser, steplens, view }) {
   try {
     execFileSync(steplens, ["record", ...switches, "--profile-save-path", folder, "--", ...training], { stdio: "ignore", timeout: 120_000 });
     const server = await view(folder);
-    await tour(browser, server.url, "recorded", {});
+    await tour(browser, server.url, "recorded", { access: true });
     await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });
   } finally {
     rmSync(folder, { recursive: true, force: true });

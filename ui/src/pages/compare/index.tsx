@@ -1,7 +1,7 @@
 // Two sides next to each other: what differs in a step, and by which operators and collectives.
 import { useMemo, useState } from "preact/hooks";
 import { Dataset } from "../../api";
-import type { DatasetMeta, TableReply } from "../../api_types";
+import type { DatasetMeta, MetricReply, TableReply } from "../../api_types";
 import { DeltaBars } from "../../charts/delta_bars";
 import { formatDuration, formatPercent } from "../../format";
 import { t } from "../../i18n";
@@ -12,7 +12,7 @@ import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { useLoad } from "../../widgets/async";
 import { ErrorState, Loading } from "../../widgets/states";
-import { asText, Card, Pick, rowsOf, useMetric } from "../parts";
+import { asText, Card, Pick, rowsOf } from "../parts";
 import type { PageProps } from "../registry";
 import { diffOperators, isClear, kParts, partMean } from "./diff";
 import { firstSides, formatSide, parseSide, type Side } from "./sides";
@@ -108,11 +108,22 @@ function Headline({ sides, replies }: { sides: [Side, Side]; replies: [TableRepl
   );
 }
 
+/** The operators of a side. Where kernels do not say which step they belong to, those in the step's time. */
+async function groupsOf({ ds, rank, step }: Side, grouping: string, signal: AbortSignal): Promise<MetricReply> {
+  const run = new Dataset(ds);
+  const args = { rank, group_by: grouping, top: -1 };
+  if (step === null) return run.metric("operator_groups", args, signal);
+  const reply = await run.metric("operator_groups", { ...args, step }, signal);
+  if (rowsOf(reply, "groups").length > 0) return reply;
+  const span = (await run.meta()).ranks.find((each) => each.rank === rank)?.steps.find((each) => each.step === step);
+  return span ? run.metric("operator_groups", { ...args, t0: span.begin, t1: span.end }, signal) : reply;
+}
+
 function Operators({ sides }: { sides: [Side, Side] }) {
   const [grouping, setGrouping] = useState(kGroupings[0]!);
-  const args = (side: Side) => ({ rank: side.rank, step: side.step, group_by: grouping, top: -1 });
-  const a = useMetric(new Dataset(sides[0].ds), "operator_groups", args(sides[0]));
-  const b = useMetric(new Dataset(sides[1].ds), "operator_groups", args(sides[1]));
+  const load = (side: Side) => (signal: AbortSignal) => groupsOf(side, grouping, signal);
+  const a = useLoad(load(sides[0]), [formatSide(sides[0]), grouping]);
+  const b = useLoad(load(sides[1]), [formatSide(sides[1]), grouping]);
   const diffs = useMemo(() => {
     const key = (row: Record<string, unknown>) =>
       grouping.endsWith("Type")
