@@ -356,6 +356,16 @@ TEST(ReadMemoryRecord, ReadsOldAndNewColumns) {
   EXPECT_THAT(store.memory_samples.active_bytes.span(), ElementsAre(kNone, kNone));
 }
 
+TEST(ReadMemoryRecord, TakesMindSporesMegabytesOf1000Kilobytes) {
+  const TraceStore store =
+      ReadText("memory_record.csv",
+               "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
+               "Device Type\nMindSpore,1.5\t,1.0,0.000125,0.5,NPU:0\n");
+  EXPECT_THAT(store.memory_samples.allocated_bytes.span(), ElementsAre(1024000));
+  EXPECT_THAT(store.memory_samples.reserved_bytes.span(), ElementsAre(128));
+  EXPECT_THAT(store.memory_samples.active_bytes.span(), ElementsAre(512000));
+}
+
 TEST(ReadModuleMemory, KeepsTheNegativeSizeOfAnIdleModule) {
   const TraceStore store = ReadText(
       "npu_module_mem.csv",

@@ -129,10 +129,10 @@ void CsvTable::DurationUs(Names names, Ints& to_ns, Need need) {
   });
 }
 
-void CsvTable::Bytes(Names names, Ints& to, Need need) {
+void CsvTable::Bytes(Names names, Ints& to, Need need, double kb_per_mb) {
   const auto column = Find(names, need);
   if (!column) return;
-  const double bytes_per_unit = header()[*column].ends_with("(KB)") ? 1024 : 1024 * 1024;
+  const double bytes_per_unit = header()[*column].ends_with("(KB)") ? 1024 : 1024 * kb_per_mb;
   Bind(*column, [column = *column, &to, bytes_per_unit](CsvTable& table) {
     table.ReadInts(column, to,
                    [=](std::string_view cell) { return ParseBytesCell(cell, bytes_per_unit); });

@@ -43,8 +43,8 @@ class CsvTable {
   void Us(Names names, Ints& to_ns, Need need = Need::kRequired);
   // 0 for a negative one, which is counted.
   void DurationUs(Names names, Ints& to_ns, Need need = Need::kRequired);
-  // From the unit that ends the name found, "(KB)" or "(MB)".
-  void Bytes(Names names, Ints& to, Need need = Need::kRequired);
+  // From the unit that ends the name found, "(KB)" or "(MB)", of `kb_per_mb` KB.
+  void Bytes(Names names, Ints& to, Need need = Need::kRequired, double kb_per_mb = 1024);
   void Number(Names names, Numbers& to, Need need = Need::kRequired);
   // Every column that is not bound yet, under its own name; `metrics` has `rows_before` rows
   // already. The first value of a column decides whether it holds numbers or texts.

@@ -1,5 +1,7 @@
 #include "readers/ascend_text/result_tables.h"
 
+#include <algorithm>
+
 #include "readers/ascend_text/csv_table.h"
 
 // Which column of which file goes where, with the names it had in each generation. A column is
@@ -96,11 +98,18 @@ Status ReadMemoryRecord(const TextInput& input, const ReadOptions& options,
                         store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
   store::MemorySampleTable& samples = out.memory_samples;
+  const auto has = [&](std::string_view name) {
+    return std::find(table.header().begin(), table.header().end(), name) != table.header().end();
+  };
+  // MindSpore counts 1000 KB as one MB here. Its file is the one with active memory and no streams.
+  const double kb_per_mb = has("Total Active(MB)") && !has("Stream Ptr") ? 1000 : 1024;
   table.Text({"Component"}, samples.component);
   table.Us({"Timestamp(us)"}, samples.ts_ns);
-  table.Bytes({"Total Allocated(MB)", "Total Allocated(KB)"}, samples.allocated_bytes);
-  table.Bytes({"Total Reserved(MB)", "Total Reserved(KB)"}, samples.reserved_bytes);
-  table.Bytes({"Total Active(MB)"}, samples.active_bytes, kOptional);
+  table.Bytes({"Total Allocated(MB)", "Total Allocated(KB)"}, samples.allocated_bytes,
+              Need::kRequired, kb_per_mb);
+  table.Bytes({"Total Reserved(MB)", "Total Reserved(KB)"}, samples.reserved_bytes, Need::kRequired,
+              kb_per_mb);
+  table.Bytes({"Total Active(MB)"}, samples.active_bytes, kOptional, kb_per_mb);
   table.Int({"Stream Ptr"}, samples.stream_ptr, kOptional);
   table.Text({"Device Type", "Device"}, samples.device);
   return table.ReadInto(samples);
