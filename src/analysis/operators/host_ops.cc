@@ -64,35 +64,35 @@ class AiCoreTasks {
   std::vector<std::pair<int64_t, StringId>> mixed_;  // start and name
 };
 
-// Sums over one slice id each: own and, after AddToAncestors, total.
-struct DeviceTime {
-  int64_t all_ns = 0;
-  int64_t aicore_ns = 0;
-  void Add(const DeviceTime& other) {
-    all_ns = AddNs(all_ns, other.all_ns);
-    aicore_ns = AddNs(aicore_ns, other.aicore_ns);
-  }
-};
-
-struct OwnDeviceTimes {
-  std::vector<DeviceTime> ops;  // of each operator itself, in the order of the finder's index
-  bool knows_aicore = false;
-};
-
-OwnDeviceTimes ComputeOwnDeviceTimes(const TraceStore& store, const HostOpFinder& finder,
-                                     const std::vector<uint32_t>& place) {
-  OwnDeviceTimes own;
-  own.ops.resize(finder.index().order.size());
+// Adds to each operator what it launched itself. `place`: slice -> place in ops.
+void AddOwnDeviceTimes(const TraceStore& store, const HostOpFinder& finder,
+                       const std::vector<uint32_t>& place, HostOps& result) {
   const AiCoreTasks aicore(store);
   ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
-    const SliceId op = finder.Find(launch.host_track, launch.host_ns);
-    if (op == kNoSlice) return;
+    const SliceId slice = finder.Find(launch.host_track, launch.host_ns);
+    if (slice == kNoSlice) return;
     const auto d = static_cast<size_t>(launch.device);
     const int64_t dur_ns = store.slices.dur_ns[d];
-    own.knows_aicore = own.knows_aicore || aicore.KnowsType(d);
-    own.ops[place[static_cast<size_t>(op)]].Add({dur_ns, aicore.Contains(d) ? dur_ns : 0});
+    result.knows_aicore = result.knows_aicore || aicore.KnowsType(d);
+    HostOp& op = result.ops[place[static_cast<size_t>(slice)]];
+    op.device_self_ns = AddNs(op.device_self_ns, dur_ns);
+    if (aicore.Contains(d)) op.device_self_aicore_ns = AddNs(op.device_self_aicore_ns, dur_ns);
   });
-  return own;
+}
+
+// Children follow their parents, so from back to front a total is complete when it is passed on.
+void PassToParents(const std::vector<uint32_t>& place, std::vector<HostOp>& ops) {
+  for (size_t i = ops.size(); i-- > 0;) {
+    HostOp& op = ops[i];
+    op.host_self_ns = AddNs(op.host_self_ns, op.host_total_ns);
+    op.device_total_ns = AddNs(op.device_total_ns, op.device_self_ns);
+    op.device_total_aicore_ns = AddNs(op.device_total_aicore_ns, op.device_self_aicore_ns);
+    if (op.parent == kNoSlice) continue;
+    HostOp& parent = ops[place[static_cast<size_t>(op.parent)]];
+    parent.host_self_ns = AddNs(parent.host_self_ns, -op.host_total_ns);
+    parent.device_total_ns = AddNs(parent.device_total_ns, op.device_total_ns);
+    parent.device_total_aicore_ns = AddNs(parent.device_total_aicore_ns, op.device_total_aicore_ns);
+  }
 }
 
 }  // namespace
@@ -114,44 +114,38 @@ uint32_t FindHostOpDetail(const TraceStore& store, SliceId slice) {
 }
 
 HostOps ComputeHostOps(const TraceStore& store) {
-  const HostOpFinder finder(store);
-  const std::vector<SliceId>& order = finder.index().order;
-  const std::vector<SliceId>& parents = finder.nesting().parent;
-  std::vector<uint32_t> place(store.slices.size(), store::kNoId);
-  for (size_t i = 0; i < order.size(); ++i) {
-    place[static_cast<size_t>(order[i])] = static_cast<uint32_t>(i);
-  }
-  const OwnDeviceTimes own = ComputeOwnDeviceTimes(store, finder, place);
-  std::vector<DeviceTime> total = own.ops;
-  std::vector<int64_t> host_self_ns(order.size());
-  // Children follow their parents in the index, so from back to front a total is complete when it
-  // is passed on.
-  for (size_t i = order.size(); i-- > 0;) {
-    const int64_t dur_ns = store.slices.dur_ns[static_cast<size_t>(order[i])];
-    host_self_ns[i] = AddNs(host_self_ns[i], dur_ns);
-    const SliceId parent = parents[static_cast<size_t>(order[i])];
-    if (parent == kNoSlice) continue;
-    const uint32_t p = place[static_cast<size_t>(parent)];
-    host_self_ns[p] = AddNs(host_self_ns[p], -dur_ns);
-    total[p].Add(total[i]);
-  }
-
   HostOps result;
-  result.knows_aicore = own.knows_aicore;
-  result.ops.reserve(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    const auto s = static_cast<size_t>(order[i]);
-    result.ops.push_back({order[i], parents[s], FindHostOpDetail(store, order[i]),
-                          store.slices.dur_ns[s], host_self_ns[i], own.ops[i].all_ns,
-                          total[i].all_ns, own.ops[i].aicore_ns, total[i].aicore_ns});
+  {
+    const HostOpFinder finder(store);
+    const std::vector<SliceId>& order = finder.index().order;
+    std::vector<uint32_t> place(store.slices.size(), store::kNoId);
+    result.ops.resize(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      const auto slice = static_cast<size_t>(order[i]);
+      place[slice] = static_cast<uint32_t>(i);
+      result.ops[i].slice = order[i];
+      result.ops[i].parent = finder.nesting().parent[slice];
+      result.ops[i].host_total_ns = store.slices.dur_ns[slice];
+    }
+    for (uint32_t row = 0; row < store.host_ops.size(); ++row) {
+      const auto slice = static_cast<size_t>(store.host_ops.slice[row]);
+      if (slice >= place.size() || place[slice] == store::kNoId) continue;
+      uint32_t& detail = result.ops[place[slice]].detail;
+      if (detail == store::kNoId) detail = row;
+    }
+    AddOwnDeviceTimes(store, finder, place, result);
+    PassToParents(place, result.ops);
   }
   const auto begin_ns = store.slices.begin_ns.span();
-  std::sort(result.ops.begin(), result.ops.end(), [&](const HostOp& a, const HostOp& b) {
+  const auto before = [&](const HostOp& a, const HostOp& b) {
     const auto key = [&](const HostOp& op) {
       return std::tuple(begin_ns[static_cast<size_t>(op.slice)], -op.host_total_ns, op.slice);
     };
     return key(a) < key(b);
-  });
+  };
+  // One thread's operators are in order already.
+  if (!std::is_sorted(result.ops.begin(), result.ops.end(), before))
+    std::sort(result.ops.begin(), result.ops.end(), before);
   return result;
 }
 
