@@ -40,6 +40,7 @@ Hits Find(const char* p, char a, char b) {
 #endif
   return found;
 }
+uint64_t CountBits(uint64_t bits) { return static_cast<uint64_t>(std::popcount(bits)); }
 uint64_t FindSeparators(const char* p) {
   const Hits found = Find(p, ',', '\n');
   return found.a | found.b;
@@ -96,7 +97,7 @@ Quoted ScanQuoted(const char* open, const char* end) {
       const bool is_doubled = p[at + 1] == '"';  // at the end the line feed behind the bytes
       if (!is_doubled) {
         out.end = p + at + 1;
-        out.line_feeds += std::popcount(line_feeds & ((uint64_t{1} << at) - 1));
+        out.line_feeds += CountBits(line_feeds & ((uint64_t{1} << at) - 1));
         return out;
       }
       out.has_doubled = true;
@@ -105,7 +106,7 @@ Quoted ScanQuoted(const char* open, const char* end) {
     }
     const auto left = static_cast<size_t>(end - p);
     const uint64_t inside = left < kWindow ? (uint64_t{1} << left) - 1 : ~uint64_t{0};
-    out.line_feeds += std::popcount(line_feeds & inside);
+    out.line_feeds += CountBits(line_feeds & inside);
     p += used;
   }
   return out;
