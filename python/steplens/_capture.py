@@ -20,6 +20,7 @@ from typing import Any, Optional
 from . import _device, _log, _rank
 from ._config import Config
 
+_LARGE_BUFFER = 4 << 20  # of a thread whose operators carry tensors: records are larger, and the writer may be as late as with small ones
 _HOST_BITS = {"cpu": 1, "mem": 2, "disk": 4, "network": 8}
 
 
@@ -153,6 +154,7 @@ class Capture:
             "config_json": None if mindspore else json.dumps(config.info),
             "info_json": json.dumps({**(config.info if mindspore else {}), **self._info()}),
             "host_sources": sum(_HOST_BITS.get(name, 0) for name in set(config.host_sys)),
+            "thread_buffer_bytes": _LARGE_BUFFER if config.records_tensors else 0,
             "start_paused": 1,
         }
 

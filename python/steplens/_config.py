@@ -70,6 +70,12 @@ class Config:
     changes: list = field(default_factory=list)  # sentences: what was changed or ignored, and why
 
     @property
+    def records_tensors(self) -> bool:
+        """Whether operators carry their tensors and parameters are listed: what the memory timeline needs."""
+        return ("cpu" in self.activities and self.record_shapes and self.profile_memory
+                and (self.with_stack or self.with_modules))
+
+    @property
     def needs_python_trace(self) -> bool:
         return "cpu" in self.activities and (self.with_stack or self.with_modules)
 

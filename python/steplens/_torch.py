@@ -103,7 +103,7 @@ class Operators:
             return
         config = self._config
         shapes = self._details and config.record_shapes
-        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(self._wants_tensors()),
+        options = _Options(ctypes.sizeof(_Options), int(self._operators), int(shapes), int(config.records_tensors),
                            int(_groups.initialised()), int(config.profile_memory), int(config.mstx), _rank.local_rank(),
                            self._stacks.stack_function() if self._stacks is not None else None)
         _groups.tell(library)
@@ -117,15 +117,10 @@ class Operators:
             return
         self._library.slt_stop()
         self._library = None
-        if self._wants_tensors():
+        if self._config.records_tensors:
             from . import _parameters
 
             _parameters.record()
 
     def close(self) -> None:
         pass
-
-    def _wants_tensors(self) -> bool:
-        config = self._config
-        return (self._details and config.record_shapes and config.profile_memory
-                and (config.with_stack or config.with_modules))
