@@ -1,9 +1,12 @@
 // Keeps the arrows of the chosen categories up to date with the view.
+import { LaneFlag, type Track } from "../state/tracks";
 import { lanesIn } from "./layout";
 import type { TimelineModel } from "./model";
 import { complain } from "./selecting";
 
 const kMost = 2000;
+const kMostLanes = 1000;
+const kBetweenRanks = new Set(["collective", "send_receive"]);
 
 export class FlowArrows {
   private timer = 0;
@@ -31,6 +34,12 @@ export class FlowArrows {
     this.timer = setTimeout(() => void this.load(cats), 120) as unknown as number;
   }
 
+  /** Arrows between ranks lead far: the other ranks' lanes are rarely on screen. */
+  private collectiveLanes(): number[] {
+    const isGroup = ({ kind, flags }: Track) => kind === "slices" && (flags & LaneFlag.commGroup) !== 0;
+    return this.model.tree.all.filter(isGroup).map((track) => track.id);
+  }
+
   private async load(cats: string[]): Promise<void> {
     const { model } = this;
     this.control.abort();
@@ -44,7 +53,8 @@ export class FlowArrows {
     // A collapsed group stands for the lanes below it.
     const tracks = lanes
       .flatMap((lane) => (lane.form === "header" ? [] : model.tree.leaves(lane.track).map((leaf) => leaf.id)))
-      .slice(0, 1000);
+      .concat(cats.some((cat) => kBetweenRanks.has(cat)) ? this.collectiveLanes() : [])
+      .slice(0, kMostLanes);
     if (tracks.length === 0) return;
     try {
       model.flows.value = await model.ds.flows(
