@@ -16,7 +16,7 @@ namespace steplens::exporting {
 class TextBuffer {
  public:
   TextBuffer& operator+=(std::string_view text) {
-    std::memcpy(Room(text.size()), text.data(), text.size());
+    text.copy(Room(text.size()), text.size());
     size_ += text.size();
     return *this;
   }
