@@ -1,7 +1,6 @@
 #include <csignal>
 
 #include "base/cancel.h"
-#include "base/large_pages.h"
 #include "cli/command.h"
 
 namespace {
@@ -19,7 +18,6 @@ void OnInterrupt(int signal_number) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  steplens::UseLargePages();
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write, not the end
   return steplens::cli::RunProgram(argc, argv);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "analysis/cpu_device/complete.h"
+#include "base/large_pages.h"
 #include "readers/open.h"
 #include "table/console.h"
 #include "table/csv.h"
@@ -93,6 +94,7 @@ Result<size_t> ThreadsOf(const Arguments& arguments) {
 }
 
 Result<store::Job> OpenInput(const Arguments& arguments) {
+  UseLargePages();
   readers::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
