@@ -79,6 +79,7 @@ export async function run({ browser, mock }) {
   for (let k = 0; k < 4; k++) await page.keyboard.press("w");
   await timelineReady(page);
   results.push(["panning, zoomed in", await best(pan)]);
+  const slow = [];
   for (const [what, { frames, drawing_ms, all_ms, wall_ms, cpu_ms }] of results) {
     const [drawing, all, wall, cpu] = [drawing_ms, all_ms, wall_ms, cpu_ms].map((ms) => ms.toFixed(1));
     console.log(
@@ -87,8 +88,9 @@ export async function run({ browser, mock }) {
     );
     assert.ok(frames > 15, "frames were drawn");
     assert.ok(cpu_ms > 0, "the trace has tasks");
-    assert.ok(drawing_ms <= kGate_ms, `${what}: drawing takes ${drawing} ms a frame`);
-    assert.ok(cpu_ms <= kGate_ms, `${what}: the main thread takes ${cpu} ms a frame`);
+    if (drawing_ms > kGate_ms) slow.push(`${what}: drawing takes ${drawing} ms a frame`);
+    if (cpu_ms > kGate_ms) slow.push(`${what}: the main thread takes ${cpu} ms a frame`);
   }
+  assert.deepEqual(slow, []);
   await done();
 }
