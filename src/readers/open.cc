@@ -189,7 +189,7 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
 using CompleteRaw = std::function<void(TraceStore&)>;
 
 Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options, std::string cache,
-                            const CompleteRaw& complete_raw) {
+                            const CompleteRaw& complete_raw, SaveRank* save_later = nullptr) {
   const store::CacheKey key = KeyOf(source);
   const bool is_raw = source.format == "raw";
   if (is_raw && !complete_raw) cache.clear();
@@ -205,10 +205,12 @@ Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options
   NameSource(source, out);
   if (out.info.source == "kineto") TakeRankFromTrace(out);
   if (is_raw && complete_raw) complete_raw(out);
-  if (!cache.empty() && complete) {
+  if (cache.empty() || !complete) return out;
+  SaveRank save = [cache = std::move(cache), key](const TraceStore& rank) {
     // A cache that cannot be written costs time at the next open, nothing else.
-    [[maybe_unused]] const Status written = store::WriteCache(cache, key, out);
-  }
+    [[maybe_unused]] const Status written = store::WriteCache(cache, key, rank);
+  };
+  save_later != nullptr ? void(*save_later = std::move(save)) : save(out);
   return out;
 }
 
@@ -255,7 +257,7 @@ Result<TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
   // The cache holds whole ranks; a part is read faster than it is written there.
   const bool use_cache = options.use_cache && options.wanted.IsAll();
   return ReadRank(source, read_options, use_cache ? store::CacheDirectory() : "",
-                  options.complete_raw);
+                  options.complete_raw, options.save_later);
 }
 
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options) {

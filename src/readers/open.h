@@ -12,6 +12,9 @@
 
 namespace steplens::readers {
 
+// Puts a rank, as OpenRank gave it, into the cache.
+using SaveRank = std::function<void(const store::TraceStore&)>;
+
 struct OpenOptions {
   size_t threads = 0;  // 0: one per core
   bool use_cache = true;
@@ -22,6 +25,9 @@ struct OpenOptions {
   // files would have said (analysis::CompleteRawCapture). On any thread. Not set: such ranks hold
   // what the host recorded, and stay out of the cache.
   std::function<void(store::TraceStore&)> complete_raw{};
+  // Heeded by OpenRank. If set, what should go to the cache is not written: the function left here
+  // does it, when the caller has the time. None is left if there is nothing to write.
+  SaveRank* save_later = nullptr;
 };
 
 // Finds and reads every rank below the paths, in parallel, through the cache. Ranks come ordered by

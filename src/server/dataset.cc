@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "analysis/cpu_device/complete.h"
 #include "base/cancel.h"
@@ -114,18 +115,27 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   readers::OpenOptions options;
   options.use_cache = use_cache;
   options.complete_raw = analysis::CompleteRawCapture;
+  readers::SaveRank save;
+  options.save_later = &save;
   Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);
+  // A rank without a number will not stay what was read; others are shown before they are saved.
+  if (save && opened->info.rank < 0) std::exchange(save, nullptr)(*opened);
   {
     const std::lock_guard lock(loading_mutex_);
     if (opened.ok()) {
       slots_[index].store = std::make_unique<store::TraceStore>(std::move(*opened));
+      slots_[index].save = std::move(save);
     } else {
       slots_[index].error = opened.error().message;
     }
     slots_[index].is_read = true;
   }
   read_count_.fetch_add(1);
-  for (const size_t ready : TakeNumbered()) Show(ready);
+  const std::vector<size_t> ready = TakeNumbered();
+  for (const size_t rank : ready) Show(rank);
+  for (const size_t rank : ready) {
+    if (slots_[rank].save && !IsCancelled()) slots_[rank].save(*slots_[rank].store);
+  }
 }
 
 // A number belongs to the first rank in order of path that claims it, so a rank is shown when all

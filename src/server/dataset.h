@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "readers/detect.h"
+#include "readers/open.h"
 #include "server/events.h"
 #include "server/names.h"
 #include "server/timeline/rank_timeline.h"
@@ -100,6 +100,7 @@ class Dataset {
   struct Slot {
     readers::RankSource source;
     std::unique_ptr<store::TraceStore> store;
+    readers::SaveRank save;  // set if the cache lacks it
     std::string error;
     bool is_read = false;
   };
