@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace steplens {
@@ -75,6 +76,37 @@ TEST(CsvReader, CountsLinesInsideQuotes) {
   std::vector<uint64_t> lines;
   while (*reader.Next()) lines.push_back(reader.line());
   EXPECT_THAT(lines, ElementsAre(1, 2, 6));
+}
+
+// Quoted cells are looked through in windows: what matters may stand at any place of one.
+TEST(CsvReader, QuotesAndLineBreaksMayStandAnywhereInALongCell) {
+  for (size_t at = 0; at < 200; ++at) {
+    for (const std::string_view part : {"\"", "\"\"", "\n", "\"\n", "\n\""}) {
+      const std::string cell =
+          std::string(at, 'x') + std::string(part) + std::string(130 - at % 130, ',');
+      const std::string text = "a," + Quoted(cell) + ",z\nlast\n";
+      ASSERT_THAT(ReadAll(text), ElementsAre(Row{"a", cell, "z"}, Row{"last"})) << at << part;
+      CsvReader reader = MakeReader(text);
+      while (*reader.Next()) {
+      }
+      const auto inside = std::count(cell.begin(), cell.end(), '\n');
+      ASSERT_EQ(reader.line(), static_cast<uint64_t>(2 + inside)) << at << part;
+    }
+  }
+}
+
+TEST(CsvReader, KeptCellsStayWhileMoreRowsAreSplit) {
+  CsvReader reader = MakeReader("a,b,c\n\"1\"\"\",2,3\nx,y,z\n");
+  ASSERT_TRUE(*reader.Next());
+  reader.KeepCells(2);
+  ASSERT_TRUE(reader.NextBuffered());
+  EXPECT_THAT(reader.cells(), ElementsAre("1\"", "2", "3"));
+  reader.KeepCells(2);
+  ASSERT_TRUE(reader.NextBuffered());
+  EXPECT_THAT(reader.cells(), ElementsAre("x", "y", "z"));
+  EXPECT_THAT(reader.kept_cells(), ElementsAre("a", "b", "1\"", "2"));
+  reader.DropKeptCells();
+  EXPECT_THAT(reader.kept_cells(), ElementsAre());
 }
 
 TEST(CsvReader, TellsHowTheLastRowEnds) {
