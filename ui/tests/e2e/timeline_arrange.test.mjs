@@ -1,5 +1,5 @@
 // Arranging lanes and comparing areas on the generated job: each can be undone and is part of the address.
-import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+import { addressNoted, assert, eventually, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "lanes are merged, named and hidden, areas compared";
 
@@ -7,6 +7,8 @@ const lanes = (page) =>
   page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
 const model = (page, read) => page.evaluate(`(${read})(document.querySelector(".tl-overlay").timeline.model)`);
 const header = (page, label) => page.locator(".lane", { hasText: label }).first();
+const headerCount = (page, label, n, why) =>
+  eventually(async () => assert.equal(await header(page, label).count(), n, why));
 
 async function menuOf(page, lane, entry) {
   await lane.click({ button: "right" });
@@ -34,11 +36,11 @@ async function naming(page) {
   await menuOf(page, header(page, "Stream 2 + Stream 3"), /^Rename/);
   await page.locator("dialog input").fill("all streams | a=b");
   await page.keyboard.press("Enter");
-  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await headerCount(page, "all streams | a=b", 1);
   await page.keyboard.press("Backspace");
-  assert.equal(await header(page, "all streams").count(), 0, "undone");
+  await headerCount(page, "all streams", 0, "undone");
   await page.keyboard.press("Shift+Backspace");
-  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await headerCount(page, "all streams | a=b", 1);
 }
 
 async function comparing(page) {
@@ -66,13 +68,13 @@ async function comparing(page) {
 /** Everything above is in the address. */
 async function reloading(page) {
   const [paths, area] = [await lanes(page), await model(page, "(m) => m.areaB.value")];
-  await page.waitForTimeout(400);
+  await addressNoted(page);
   await page.reload();
   await timelineReady(page);
   await page.waitForSelector(".area-compare .tr");
   assert.deepEqual(await lanes(page), paths);
   assert.deepEqual(await model(page, "(m) => m.areaB.value"), area);
-  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await headerCount(page, "all streams | a=b", 1);
   await page.keyboard.press("Escape");
 }
 
@@ -83,7 +85,8 @@ async function hiding(page) {
   await page.getByRole("button", { name: "Search options" }).click();
   await page.getByRole("menuitemcheckbox", { name: /^Hide other/ }).click();
   await page.waitForFunction((n) => document.querySelector(".tl-overlay").timeline.model.layout.lanes.length < n, all);
-  assert.deepEqual(await lanes(page), ["r0", "r0/comm", "r0/comm/tp", "r1", "r1/comm", "r1/comm/tp"]);
+  const found = ["r0", "r0/comm", "r0/comm/tp", "r1", "r1/comm", "r1/comm/tp"];
+  await eventually(async () => assert.deepEqual(await lanes(page), found));
   await timelineReady(page);
   await shot(page, "mock-hide-others");
   await page.locator(".tl-search input").fill("");
