@@ -175,7 +175,7 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   }
   readers::OpenOptions options;
   options.use_cache = false;  // read once, to be written
-  options.complete_raw = complete;
+  options.complete = complete;
   return readers::OpenRank(capture, pool, options);
 }
 
