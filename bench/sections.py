@@ -56,13 +56,20 @@ def measure_analyse(program):
         return "\n".join(lines)
 
 
+def viewer_sections(program):
+    """The server and the page, on the same large job."""
+    with tempfile.TemporaryDirectory() as scratch:
+        server = output_of([PYTHON, ROOT / "bench/viewer.py", "--program", program, "--keep", scratch])
+        page = output_of([shutil.which("npm") or "npm", "--prefix", ROOT / "ui", "run", "--silent", "bench"], STEPLENS=str(program), JOB=f"{scratch}/job")
+        return [("## The viewer's server", server), ("## The viewer's frames and memory", page)]
+
+
 def sections(build):
     program = build / "steplens"
     parts = [(FIRST, output_of([build / "bench/collect_bench"])),
              ("## Recording PyTorch, beside torch.profiler", output_of([PYTHON, ROOT / "bench/python_record.py"], PYTHONPATH=str(build / "python"))),
              ("## `steplens analyse`", measure_analyse(program)),
-             ("## The viewer's server", output_of([PYTHON, ROOT / "bench/viewer.py", "--program", program])),
-             ("## The viewer's frames", output_of([shutil.which("npm") or "npm", "--prefix", ROOT / "ui", "run", "--silent", "bench"]))]
+             *viewer_sections(program)]
     lines = []
     for title, text in parts:
         print(f"{title}\n{text}\n")
