@@ -154,7 +154,8 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
       (reply) => (model.names.add(reply.strings), model.invalidate()),
       () => undefined,
     );
-    ds.align = Number(route.value.params.get("align") ?? 0) || 0;
+    // Offsets of a link hold for every run of the server, the number of an alignment only for this one.
+    ds.align = route.value.params.has("offsets") ? 0 : Number(route.value.params.get("align") ?? 0) || 0;
     let closed = false;
     let stopAddress = () => undefined as void;
     void longState(model, route.value.params).then((state) => {

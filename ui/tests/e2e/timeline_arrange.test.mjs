@@ -10,9 +10,9 @@ const header = (page, label) => page.locator(".lane", { hasText: label }).first(
 const headerCount = (page, label, n, why) =>
   eventually(async () => assert.equal(await header(page, label).count(), n, why));
 
-async function menuOf(page, lane, entry) {
+async function menuOf(page, lane, entry, role = "menuitem") {
   await lane.click({ button: "right" });
-  await page.getByRole("menuitem", { name: entry }).click();
+  await page.getByRole(role, { name: entry }).click();
 }
 
 async function merging(page) {
@@ -129,6 +129,64 @@ async function otherKeys(page) {
   assert.deepEqual(await lanes(page), lanesBefore, "Alt+left goes back");
 }
 
+async function heights(page) {
+  const heightOf = () => page.evaluate(() => {
+    const { layout } = document.querySelector(".tl-overlay").timeline.model;
+    return layout.lanes.find((lane) => lane.track.path === "r0/python/30965").height;
+  });
+  const before = await heightOf();
+  await menuOf(page, page.locator('.lane[title*="r0/python/30965"]'), /^Height: one row/, "menuitemcheckbox");
+  await eventually(async () => assert.ok((await heightOf()) < before, "one row is less"));
+  await addressNoted(page);
+  assert.ok((await page.evaluate(() => location.hash)).includes("heights="));
+  await page.keyboard.press("Backspace");
+  await eventually(async () => assert.equal(await heightOf(), before, "undone"));
+}
+
+async function ownPreset(page) {
+  const more = async (entry) => {
+    await page.locator(".tl-toolbar").getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: entry, exact: typeof entry === "string" }).click();
+  };
+  const before = await lanes(page);
+  await menuOf(page, page.locator('.lane[title*="r0/cann"]').first(), /^Hide/);
+  await eventually(async () => assert.notDeepEqual(await lanes(page), before));
+  await more(/^Save lanes as a preset/);
+  await page.locator("dialog input").fill("without CANN");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("dialog[open]", { state: "detached" });
+  const kept = await lanes(page);
+  await more("Lanes: default");
+  await eventually(async () => assert.notDeepEqual(await lanes(page), kept));
+  await more("without CANN");
+  await eventually(async () => {
+    const now = await lanes(page);
+    assert.ok(!now.some((path) => path.includes("/cann")), "the group is hidden on every rank");
+  });
+  await more(/^Delete preset/);
+  await more("Lanes: default");
+}
+
+/** Alt and a drag on a rank's header move the rank; the link has its offset. */
+async function draggedRank(page) {
+  const header = page.locator(".lane.kind-rank").first();
+  const box = await header.boundingBox();
+  await page.keyboard.down("Alt");
+  await page.mouse.move(box.x + 60, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 100, box.y + 8, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.up("Alt");
+  await page.waitForFunction(() => /offsets=[^&]*0%3A-\d+/.test(location.hash));
+  await page.waitForSelector(".lane-offset");
+  const offset = await header.locator(".lane-offset").innerText();
+  await timelineReady(page);
+  await addressNoted(page);
+  await page.reload();
+  await timelineReady(page);
+  await eventually(async () => assert.equal(await header.locator(".lane-offset").innerText(), offset, "after a reload"));
+}
+
 export async function run({ browser, mock }) {
   const server = await mock({ ranks: 2, kernels: 60, streams: 3 });
   const { page, done } = await openPage(browser, `${server.url}#/timeline`);
@@ -140,6 +198,9 @@ export async function run({ browser, mock }) {
   await hiding(page);
   await betweenRanks(page);
   await statistics(page);
+  await heights(page);
+  await ownPreset(page);
+  await draggedRank(page);
   await otherKeys(page);
   await done();
 }
