@@ -158,7 +158,8 @@ Result<Connection> OpenConnection(bool& is_declaring, const std::function<bool()
   }
   sqlite3_exec(opened, kNameTableFunctions, nullptr, nullptr, nullptr);
   sqlite3_set_authorizer(opened, Authorize, &is_declaring);
-  sqlite3_progress_handler(opened, kOpsBetweenCancelChecks, StopIfCancelled, &should_stop);
+  sqlite3_progress_handler(opened, kOpsBetweenCancelChecks, StopIfCancelled,
+                           static_cast<void*>(&should_stop));
   return db;
 }
 

@@ -111,6 +111,7 @@ std::vector<std::string> ColumnNames(sqlite3_stmt* statement) {
   std::vector<std::string> names;
   UniqueNames unique;
   const int count = sqlite3_column_count(statement);
+  names.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) names.push_back(unique.Add(sqlite3_column_name(statement, i)));
   return names;
 }

@@ -38,6 +38,7 @@ Result<std::vector<bool>> FindNumberColumns(const TextInput& input, const ReadOp
     }
   }
   std::vector<bool> is_number;
+  is_number.reserve(counts.size());
   for (const CellCounts& count : counts)
     is_number.push_back(count.texts == 0 || count.numbers > count.texts);
   return is_number;
