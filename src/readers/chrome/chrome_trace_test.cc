@@ -270,6 +270,38 @@ TEST(ChromeTrace, TruncatedAtEveryByteKeepsTheWholeEventsBefore) {
   }
 }
 
+TEST(ChromeTrace, AnObjectFormTruncatedAtEveryByteBehindItsEventsIsCounted) {
+  const std::string events =
+      R"({"traceEvents": [{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
+  const std::string first = R"(, "distributedInfo": {"rank": 3, "x": [1, 2]})";
+  const std::string text = events + first + R"(, "traceName": "a, b"})";
+  for (size_t size = events.size(); size < text.size(); ++size) {
+    const TraceStore store = ReadJson(text.substr(0, size));
+    ASSERT_EQ(store.slices.size(), 1u) << size;
+    ASSERT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u) << size;
+    const bool has_first = size > events.size() + first.size();  // with the comma behind it
+    ASSERT_EQ(store.FindMeta("distributedInfo").has_value(), has_first) << size;
+  }
+  const TraceStore whole = ReadJson(text + "\n ");
+  EXPECT_TRUE(whole.issues.empty());
+  EXPECT_EQ(whole.FindMeta("traceName"), "a, b");
+}
+
+TEST(ChromeTrace, TextBehindTheEndIsCountedAndTheTraceUsed) {
+  const std::string events = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
+  for (const std::string& text :
+       {events + "x", events + "\n" + events, R"({"traceEvents": )" + events + "} more",
+        R"({"traceEvents": )" + events + R"(, "traceName": "t"}])"}) {
+    for (const size_t chunk : {16u, 1u << 20}) {
+      const TraceStore store = ReadJson(text, chunk);
+      ASSERT_EQ(store.slices.size(), 1u) << text;
+      const auto& issue = store.issues.entry(IssueKind::kEventDamaged);
+      ASSERT_EQ(issue.count, 1u) << text;
+      EXPECT_TRUE(issue.example.starts_with("test.json: text behind the end of the trace: '"));
+    }
+  }
+}
+
 TEST(ChromeTrace, AFileThatIsNoTraceIsRefusedWithItsName) {
   ThreadPool pool(1);
   ReadOptions options;
