@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "analysis/cpu_device/complete.h"
+#include "analysis/complete/complete.h"
 #include "base/archive.h"
 #include "base/cancel.h"
 #include "base/file.h"
@@ -124,7 +124,7 @@ class Run {
       const std::string& option = options_.recipes[r].baseline_option;
       if (option.empty()) continue;
       readers::OpenOptions open;
-      open.complete_raw = analysis::CompleteRawCapture;
+      open.complete = analysis::CompleteCapture;
       open.threads = pool_.threads();
       open.use_cache = options_.use_cache;
       const Result<store::Job> baseline = readers::OpenJob({options_.options.Value(option)}, open);
@@ -217,7 +217,7 @@ class Run {
   RankPart ReadAndMap(const readers::RankSource& source) const {
     RankPart part;
     readers::OpenOptions open;
-    open.complete_raw = analysis::CompleteRawCapture;
+    open.complete = analysis::CompleteCapture;
     open.use_cache = options_.use_cache;
     open.wanted = wanted_;
     Result<store::TraceStore> rank = readers::OpenRank(source, pool_, open);
