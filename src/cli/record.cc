@@ -128,7 +128,7 @@ Result<int> Launch(const Arguments& arguments) {
   if (!words.empty()) config.job = JobName(arguments, words.front());
   SL_RETURN_IF_ERROR(record::Settle(config, record::Machine::Here()));
   if (arguments.Has("--dry-run")) {
-    PrintTable(record::ToTable(config), arguments);
+    SL_RETURN_IF_ERROR(PrintTable(record::ToTable(config), arguments));
     return 0;
   }
   if (words.empty()) {
@@ -162,14 +162,14 @@ Result<int> Launch(const Arguments& arguments) {
 Result<int> ShowStatus(const Arguments& arguments) {
   if (arguments.Has("--job")) {
     SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
-    PrintTable(record::StatusTable(job), arguments);
+    SL_RETURN_IF_ERROR(PrintTable(record::StatusTable(job), arguments));
     return 0;
   }
   const std::vector<record::Job> jobs = record::AllJobs();
   if (jobs.empty()) fmt::print(stderr, "steplens: no job can be steered here\n");
   for (const record::Job& job : jobs) {
     fmt::print("job {}\n", job.name);
-    PrintTable(record::StatusTable(job), arguments);
+    SL_RETURN_IF_ERROR(PrintTable(record::StatusTable(job), arguments));
   }
   return 0;
 }
