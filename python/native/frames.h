@@ -14,6 +14,8 @@ struct Frame {
   PyCodeObject* code;    // alive as long as the frame runs
   int64_t instruction;   // offset of the running instruction in bytes, for PyCode_Addr2Line
   PyTypeObject* module;  // the class of the nn.Module whose call this frame is, else nullptr
+
+  bool operator==(const Frame&) const = default;
 };
 
 // The code objects that are calls of modules: `self`, their first argument, is the module. The lock

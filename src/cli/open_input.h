@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/selection.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "store/trace_store.h"
@@ -23,7 +24,10 @@ Result<size_t> ThreadsOf(const Arguments& arguments);
 // Opens what PATH names as the options say. Says on stderr, once, what was left out.
 Result<store::Job> OpenInput(const Arguments& arguments);
 
+// --rank and --step, checked against what the job has.
+Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job);
+
 // Prints a table as --json, --csv or --format ask for; aligned for people otherwise.
-void PrintTable(const table::Table& table, const Arguments& arguments);
+Status PrintTable(const table::Table& table, const Arguments& arguments);
 
 }  // namespace steplens::cli

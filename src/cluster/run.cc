@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "analysis/cpu_device/complete.h"
+#include "analysis/complete/complete.h"
 #include "base/archive.h"
 #include "base/cancel.h"
 #include "base/file.h"
@@ -115,7 +115,7 @@ class Run {
       const std::string& option = options_.recipes[r].baseline_option;
       if (option.empty()) continue;
       readers::OpenOptions open;
-      open.complete_raw = analysis::CompleteRawCapture;
+      open.complete = analysis::CompleteCapture;
       open.threads = pool_.threads();
       open.use_cache = options_.use_cache;
       const Result<store::Job> baseline = readers::OpenJob({options_.options.Value(option)}, open);
@@ -193,7 +193,7 @@ class Run {
   RankPart ReadAndMap(const readers::RankSource& source) const {
     RankPart part;
     readers::OpenOptions open;
-    open.complete_raw = analysis::CompleteRawCapture;
+    open.complete = analysis::CompleteCapture;
     open.use_cache = options_.use_cache;
     open.wanted = wanted_;
     Result<store::TraceStore> rank = readers::OpenRank(source, pool_, open);

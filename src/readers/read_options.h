@@ -13,7 +13,8 @@ struct Wanted {
   bool timeline = true;       // trace, operators, kernels, tasks, markers, counters
   bool communication = true;  // communication.json, communication_matrix.json, CommAnalyzer*
   bool others = true;         // memory, statistics and the other csv files
-  bool IsAll() const { return timeline && communication && others; }
+  bool tensors = true;        // raw captures: the tensors of operators and modules
+  bool IsAll() const { return timeline && communication && others && tensors; }
 };
 
 // What every reader is given. The result never depends on the number of threads or the chunk size.
@@ -22,6 +23,7 @@ struct ReadOptions {
   Progress* progress = nullptr;  // optional; told the bytes of input consumed
   size_t chunk_bytes = 1 << 20;  // size of the pieces a large trace is parsed in
   Wanted wanted{};
+  bool use_event_shapes = true;  // off: every trace event goes the ordinary way; for comparison
 };
 
 }  // namespace steplens::readers

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "analysis/cpu_device/complete.h"
+#include "analysis/complete/complete.h"
 #include "base/cancel.h"
 #include "base/json_writer.h"
 #include "readers/open.h"
@@ -115,7 +115,7 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   if (IsCancelled()) return;
   readers::OpenOptions options;
   options.use_cache = use_cache;
-  options.complete_raw = analysis::CompleteRawCapture;
+  options.complete = analysis::CompleteCapture;
   readers::SaveRank save;
   options.save_later = &save;
   Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);

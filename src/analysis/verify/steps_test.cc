@@ -219,5 +219,16 @@ TEST(VerifyBreakdown, ReportsAStepThatTheTimelineDoesNotHave) {
                "step_trace_time row 1: the timeline has no such step");
 }
 
+TEST(VerifyStepValues, AreNeitherNegativeNorAbsurd) {
+  TestStore s = OneStep();
+  ExpectHolds(s.Run("steps.values"), "8 values");
+  s.store.step_traces.free_us.Set(0, -30);
+  ExpectBroken(s.Run("steps.values"), "1 of 8 values",
+               "step_trace_time row 1 (step 7): Free is -30 us");
+  s.store.step_traces.free_us.Set(0, 1e300);
+  ExpectBroken(s.Run("steps.values"), "1 of 8 values",
+               "step_trace_time row 1 (step 7): Free is 1e+300 us");
+}
+
 }  // namespace
 }  // namespace steplens::analysis::verify
