@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "analysis/breakdown/breakdown.h"
+#include "analysis/complete/complete.h"
 #include "base/file.h"
 #include "base/large_pages.h"
 #include "readers/ascend_db/ascend_db.h"
@@ -169,6 +170,7 @@ void Cache(const std::string& path) {
   readers::OpenOptions options;
   options.threads = 1;
   options.use_cache = false;
+  options.complete = analysis::CompleteCapture;
   const auto open = [&] {
     const auto job = readers::OpenJob({path}, options);
     if (!job.ok()) Fail(job.error().message);

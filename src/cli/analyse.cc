@@ -133,8 +133,8 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
                              captures.size(), RankText(captures[0]), RankText(captures[1]))};
   }
   ThreadPool pool(jobs);
-  SL_ASSIGN_OR_RETURN(const store::TraceStore store,
-                      OpenRawCapture(captures.front(), pool, analysis::CompleteRawCapture));
+  const RawOpening how{analysis::CompleteRawCapture, what == "memory_timeline"};
+  SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool, how));
   SL_RETURN_IF_ERROR(WriteSingle(store, what, arguments));
   fmt::print("{}\n", arguments.Value("--output"));
   return 0;

@@ -149,7 +149,8 @@ bool HasUnexportedDevice(const RankSource& capture) {
 // The rules for steps differ between the two forms; each is written by its own, as it will be read.
 Status WriteResults(store::TraceStore& store, const std::vector<std::string>& types,
                     ThreadPool& pool, ResultsFolder& output) {
-  const exporting::ExportOptions options;
+  exporting::ExportOptions options;
+  options.is_raw = true;
   if (Asks(types, "text")) {
     store.info.format = "text";
     SL_RETURN_IF_ERROR(exporting::WriteText(store, options, output.path(), pool));
@@ -166,7 +167,7 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
 }  // namespace
 
 Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool,
-                                         void (*complete)(store::TraceStore&)) {
+                                         const RawOpening& how) {
   if (IsBeingRecorded(capture.path)) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("{}: a recording into this folder is running; analyse it when it "
@@ -175,7 +176,8 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   }
   readers::OpenOptions options;
   options.use_cache = false;  // read once, to be written
-  options.complete_raw = complete;
+  options.complete = how.complete;
+  options.wanted.tensors = how.wants_tensors;
   return readers::OpenRank(capture, pool, options);
 }
 
@@ -197,7 +199,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
                              capture.path)};
   }
   SL_ASSIGN_OR_RETURN(store::TraceStore store,
-                      OpenRawCapture(capture, pool, analysis::CompleteForExport));
+                      OpenRawCapture(capture, pool, {analysis::CompleteForExport, false}));
   const Configuration configuration = ReadConfiguration(store, capture);
   SL_ASSIGN_OR_RETURN(ResultsFolder output, ResultsFolder::Create(capture.path));
   const Status written = WriteResults(store, types, pool, output);

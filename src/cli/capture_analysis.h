@@ -33,9 +33,13 @@ struct AnalysisOutcome {
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);
 
-// The capture's store, completed by `complete` (analysis/cpu_device/complete.h). Refuses a capture
-// that is still being recorded.
+// How a capture is opened.
+struct RawOpening {
+  void (*complete)(store::TraceStore&);  // of analysis/cpu_device/complete.h
+  bool wants_tensors;                    // a memory timeline is made of them; nothing else is
+};
+// The capture's store. Refuses a capture that is still being recorded.
 Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,
-                                         void (*complete)(store::TraceStore&));
+                                         const RawOpening& how);
 
 }  // namespace steplens::cli

@@ -20,6 +20,9 @@ struct ExportOptions {
   // The args of a slice as JSON text, empty if it has none. Must be safe to call from several
   // threads. Not set: args are made of the columns of the store.
   std::function<std::string(store::SliceId slice)> args_of;
+  // The store is a raw capture (analysis::CompleteForExport): it has no sums of memory rows yet,
+  // and gets the files that only the newest versions of the reference write (task_time.csv), too.
+  bool is_raw = false;
 };
 
 // Every text file of ASCEND_PROFILER_OUTPUT that has rows, into `dir`, which is created: the files

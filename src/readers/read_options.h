@@ -13,7 +13,8 @@ struct Wanted {
   bool timeline = true;       // trace, operators, kernels, tasks, markers, counters
   bool communication = true;  // communication.json, communication_matrix.json, CommAnalyzer*
   bool others = true;         // memory, statistics and the other csv files
-  bool IsAll() const { return timeline && communication && others; }
+  bool tensors = true;        // raw captures: the tensors of operators and modules
+  bool IsAll() const { return timeline && communication && others && tensors; }
 };
 
 // What every reader is given. The result never depends on the number of threads or the chunk size.

@@ -178,6 +178,9 @@ class CpuCapture(Case):
         processes = {e["args"]["name"] for e in trace if e.get("name") == "process_name"}
         self.assertLessEqual({"Python", "Ascend Hardware", "Communication", "Overlap Analysis", "Python GC", "CPU Usage"}, processes)
         self.assertEqual(len(rows(folder, "operator_memory.csv")), 6)
+        tasks = rows(folder, "task_time.csv")
+        self.assertEqual([task["kernel_name"] for task in tasks], ["aten::addmm"] * 6)
+        self.assertEqual([task["task_start(us)"] for task in tasks], [k["Start Time(us)"] for k in kernels if "hcom" not in k["Name"]])
         communication = json.loads((folder / OUTPUT / "communication.json").read_text())
         self.assertIn("hcom_allReduce__586_0_1@17522688603477080586", communication["step0"]["collective"])
         self.assertTrue((folder / OUTPUT / "ascend_pytorch_profiler_0.db").exists())
@@ -191,6 +194,14 @@ class CpuCapture(Case):
         self.assertEqual(self.rows("breakdown", folder), before)
         self.assertEqual(self.rows("ops", folder), operators)
         self.run_program("verify", folder, expect=0)
+
+    def test_level_none_has_no_files_of_a_device(self):
+        folder = raw.training(self.scratch / "a_ascend_pt", 0, level="ProfilerLevel.Level_none", export_type=("text", "db"))
+        self.run_program("analyse", folder, expect=0)
+        names = {path.name for path in (folder / OUTPUT).iterdir()}
+        self.assertLessEqual({"trace_view.json", "operator_details.csv", "ascend_pytorch_profiler_0.db"}, names)
+        self.assertFalse(names & {"kernel_details.csv", "step_trace_time.csv", "op_statistic.csv", "task_time.csv", "communication.json"}, names)
+        self.assertEqual({row["Device Total Duration(us)"] for row in rows(folder, "operator_details.csv")}, {"0"})
 
     def test_text_and_db_agree(self):
         text = raw.training(self.scratch / "t_ascend_pt", 0, export_type=("text",))
@@ -336,6 +347,21 @@ class Running(Case):
         self.assertTrue(not output.exists() or (output / "analyse.done").exists())
         self.run_program("analyse", self.scratch / "big_ascend_pt", expect=0)
         self.assertEqual([p.name for p in output.parent.iterdir() if p.name.startswith(".")], [])
+
+    def test_ctrl_c_leaves_nothing_half_done(self):
+        big = self.scratch / "big_ascend_pt"
+        raw.synthetic(400_000, big)
+        for form in ("text", "db"):
+            process = subprocess.Popen([PROGRAM, "analyse", str(big), "--jobs", "1", "--export-type", form], env=self.environment,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while process.poll() is None and not [p for p in big.iterdir() if p.name.startswith(f".{OUTPUT}")]:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+            self.assertEqual((process.returncode, out), (130, ""), err)
+            self.assertIn("interrupted", err)
+            self.assertFalse((big / OUTPUT).exists())
+            self.assertEqual([p.name for p in big.iterdir() if p.name.startswith(".")], [])
 
     @needs_shared
     def test_simplification_removes_what_the_exporter_left(self):

@@ -6,27 +6,12 @@
 #include "analysis/cpu_device/cpu_device.h"
 #include "analysis/cpu_device/memory_rows.h"
 #include "analysis/cpu_device/operator_links.h"
-#include "analysis/steps/steps.h"
+#include "analysis/steps/kernel_steps.h"
 
 namespace steplens::analysis {
 namespace {
 
 using store::TraceStore;
-
-// Step Id of kernel_details: the first step whose range holds the start, both ends included.
-void FillKernelSteps(TraceStore& store) {
-  const std::vector<StepRange> steps = ComputeStepRanges(store);
-  if (steps.empty()) return;
-  StepFinder finder(steps);
-  for (size_t i = 0; i < store.kernels.size(); ++i) {
-    const int64_t begin_ns = store.kernels.begin_ns[i];
-    size_t step = finder.IndexOf(begin_ns);
-    for (size_t s = 0; step == steps.size() && s < steps.size(); ++s) {
-      if (steps[s].end_ns == begin_ns) step = s;
-    }
-    if (step < steps.size()) store.kernels.step.Set(i, steps[step].step);
-  }
-}
 
 bool HasPrefix(const TraceStore& store, std::string_view prefix) {
   return std::any_of(store.meta.name.begin(), store.meta.name.end(),
@@ -36,7 +21,8 @@ bool HasPrefix(const TraceStore& store, std::string_view prefix) {
 }  // namespace
 
 bool IsHostTheDevice(const TraceStore& store) {
-  if (store.strings.Find("dequeue")) return false;  // a task queue feeds an accelerator
+  if (store.info.level == "LevelNone") return false;  // no device was to be recorded
+  if (store.strings.Find("dequeue")) return false;    // a task queue feeds an accelerator
   const auto is_prof = [](const store::InputFile& file) {
     return file.path.find("/PROF_") != std::string::npos;
   };
@@ -49,28 +35,61 @@ bool IsHostTheDevice(const TraceStore& store) {
 
 namespace {
 
-void Complete(TraceStore& store, OverlapSlices slices) {
+void AddDevice(TraceStore& store, OverlapSlices slices) {
   if (IsHostTheDevice(store)) {
     AppendCpuDevice(store, slices);
   } else {
     AppendOperatorLinks(store);
   }
   FillKernelSteps(store);
-  OrderMemoryRows(store);
 }
 
 }  // namespace
 
-void CompleteRawCapture(TraceStore& store) { Complete(store, OverlapSlices::kAdded); }
+void CompleteRawCapture(TraceStore& store) {
+  AddDevice(store, OverlapSlices::kAdded);
+  OrderMemoryRows(store);
+}
+
+namespace {
+
+// There is no trace text yet that args could be in.
+void DropArgs(TraceStore& store) {
+  store.slices.args_offset = {};
+  store.slices.args_size = {};
+}
+
+bool IsEmpty(const store::Column<StringId>& texts) {
+  return std::all_of(texts.begin(), texts.end(),
+                     [](StringId text) { return text == StringId::kEmpty; });
+}
+
+// The columns of operators in which nothing was recorded become views of one of them.
+void ShareEmptyTexts(store::HostOpTable& ops) {
+  const store::Column<StringId>* empty = nullptr;
+  for (auto* texts :
+       {&ops.input_shapes, &ops.input_types, &ops.call_stack, &ops.module_hierarchy}) {
+    if (!IsEmpty(*texts)) continue;
+    if (empty == nullptr) {
+      empty = texts;
+      continue;
+    }
+    *texts = {};
+    texts->Attach(empty->span());
+  }
+}
+
+}  // namespace
 
 void CompleteForExport(TraceStore& store) {
-  Complete(store, OverlapSlices::kLeftOut);
+  DropArgs(store);
+  ShareEmptyTexts(store.host_ops);
+  AddDevice(store, OverlapSlices::kLeftOut);
+  NameMemoryRows(store);
+  DropArgs(store);  // those of the device
   std::erase_if(store.sheets, [](const store::DynamicTable& sheet) {
     return sheet.name.starts_with("framework_");
   });
-  store.slices.args_offset = {};  // there is no trace text yet
-  store.slices.args_size = {};
-  store.host_ops.module_hierarchy = {};
 }
 
 }  // namespace steplens::analysis

@@ -10,7 +10,8 @@ namespace steplens::analysis {
 void CompleteRawCapture(store::TraceStore& store);
 
 // The same for a store that is only written to result files: without what their writers compute
-// themselves (the slices of Overlap Analysis) and what no file has, to save memory.
+// themselves (the slices of Overlap Analysis, the sums of memory rows) and what no file has, to
+// save memory.
 void CompleteForExport(store::TraceStore& store);
 
 // Whether the host is the device of this capture: nothing of an accelerator was recorded beside it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "analysis/cpu_device/device_tracks.h"
 #include "analysis/cpu_device/host_collectives.h"
 #include "analysis/nesting/nesting.h"
+#include "analysis/nesting/parents.h"
 #include "analysis/overlap/sweep.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
@@ -56,29 +58,34 @@ bool WorksItself(int64_t dur_ns, int64_t children_ns) {
   return 2 * (dur_ns - children_ns) >= dur_ns;
 }
 
+// How long the operators inside each of a track's operators take, which come in drawing order.
+void AddChildren(const TraceStore& store, std::span<const SliceId> slices,
+                 std::vector<int64_t>& children_ns) {
+  children_ns.assign(slices.size(), 0);
+  ForEachParent(store, slices, [&](uint32_t place, uint32_t parent) {
+    if (parent == kNoId) return;
+    children_ns[parent] += store.slices.dur_ns[static_cast<size_t>(slices[place])];
+  });
+}
+
 // The outermost operators that do the work themselves. They do not overlap on a thread.
 std::vector<Work> WorkingOperators(const TraceStore& store) {
   const std::vector<uint32_t> ops = Operators(store);
   const TrackIndex index = BuildTrackIndex(store, [&](size_t row) { return ops[row] != kNoId; });
-  const Nesting nesting = ComputeNesting(store, index);
   const auto begin_ns = store.slices.begin_ns.span();
   const auto dur_ns = store.slices.dur_ns.span();
-  std::vector<int64_t> children_ns(store.slices.size(), 0);
-  for (size_t row = 0; row < ops.size(); ++row) {
-    const SliceId parent = nesting.parent[row];
-    if (ops[row] != kNoId && parent != store::kNoSlice) {
-      children_ns[static_cast<size_t>(parent)] += dur_ns[row];
-    }
-  }
+  std::vector<int64_t> children_ns;
   TextMemo is_distributed(store, IsDistributedOp);
   std::vector<Work> works;
   for (uint32_t t = 0; t < store.tracks.size(); ++t) {
+    const auto slices = index.slices(TrackId{t});
+    AddChildren(store, slices, children_ns);
     int64_t covered_until_ns = kNone;  // by the last one taken
-    for (const SliceId id : index.slices(TrackId{t})) {
-      const auto slice = static_cast<size_t>(id);
+    for (size_t place = 0; place < slices.size(); ++place) {
+      const auto slice = static_cast<size_t>(slices[place]);
       const int64_t end_ns = EndNs(begin_ns[slice], dur_ns[slice]);
       if (begin_ns[slice] < covered_until_ns || is_distributed(store.slices.name[slice])) continue;
-      if (!WorksItself(dur_ns[slice], children_ns[slice])) continue;
+      if (!WorksItself(dur_ns[slice], children_ns[place])) continue;
       if (!IsPlausible(begin_ns[slice], end_ns)) continue;
       works.push_back({begin_ns[slice], static_cast<uint32_t>(slice), ops[slice], kNoId});
       covered_until_ns = end_ns;
@@ -125,6 +132,7 @@ class DeviceBuilder {
         AddCollective(work, collectives_[work.collective]);
       }
     }
+    ShareOtherColumns();
   }
 
   // The four threads of Overlap Analysis, from the first start to the last end of all work.
@@ -164,7 +172,14 @@ class DeviceBuilder {
     const size_t per_work = slices == OverlapSlices::kLeftOut ? 1 : 3;
     store_.slices.Reserve(store_.slices.size() + per_work * works);
     store_.flows.Reserve(store_.flows.size() + works);
-    store_.kernels.Reserve(store_.kernels.size() + works);
+    for (auto* column :
+         {&store_.kernels.step, &store_.kernels.device, &store_.kernels.stream,
+          &store_.kernels.task_id, &store_.kernels.model_id, &store_.kernels.begin_ns,
+          &store_.kernels.dur_ns, &store_.kernels.wait_ns, &store_.kernels.correlation})
+      column->Reserve(works);
+    for (auto* column : {&store_.kernels.name, &store_.kernels.type, &store_.kernels.core,
+                         &store_.kernels.input_shapes, &store_.kernels.input_types})
+      column->Reserve(works);
   }
 
   // The thread a host slice ran on, looked up once a track.
@@ -229,10 +244,46 @@ class DeviceBuilder {
     row.wait_ns = last_end_ns_ == kNone ? 0 : std::max<int64_t>(0, row.begin_ns - last_end_ns_);
     row.correlation = connection_;
     last_end_ns_ = EndNs(row.begin_ns, row.dur_ns);
-    store_.kernels.Append(row);
+    AppendKernel(row);
     store_.slices.Append(
         {track, row.begin_ns, row.dur_ns, row.name, category, connection_, kNone, 0});
     store_.flows.Append({async_npu_, host_track, row.begin_ns, track, row.begin_ns});
+  }
+
+  // The columns that a host can fill.
+  void AppendKernel(const store::KernelTable::Row& row) {
+    store::KernelTable& kernels = store_.kernels;
+    kernels.step.Append(row.step);
+    kernels.device.Append(row.device);
+    kernels.stream.Append(row.stream);
+    kernels.task_id.Append(row.task_id);
+    kernels.model_id.Append(row.model_id);
+    kernels.name.Append(row.name);
+    kernels.type.Append(row.type);
+    kernels.core.Append(row.core);
+    kernels.begin_ns.Append(row.begin_ns);
+    kernels.dur_ns.Append(row.dur_ns);
+    kernels.wait_ns.Append(row.wait_ns);
+    kernels.input_shapes.Append(row.input_shapes);
+    kernels.input_types.Append(row.input_types);
+    kernels.correlation.Append(row.correlation);
+  }
+
+  // The others say nothing: of each type one serves for all of them.
+  void ShareOtherColumns() {
+    store::KernelTable& kernels = store_.kernels;
+    const store::KernelTable::Row nothing;
+    kernels.context_id.Reserve(kernels.size());
+    kernels.state.Reserve(kernels.size());
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      kernels.context_id.Append(nothing.context_id);
+      kernels.state.Append(nothing.state);
+    }
+    for (auto* column : {&kernels.block_dim, &kernels.mix_block_dim})
+      column->Attach(kernels.context_id.span());
+    for (auto* column : {&kernels.hf32, &kernels.input_formats, &kernels.output_shapes,
+                         &kernels.output_types, &kernels.output_formats})
+      column->Attach(kernels.state.span());
   }
 
   TraceStore& store_;
@@ -260,9 +311,11 @@ void AppendCpuDevice(TraceStore& store, OverlapSlices slices) {
     works.push_back({begin_ns, slice, kNoId, i});
   }
   if (works.empty()) return;
-  std::sort(works.begin(), works.end(), [](const Work& a, const Work& b) {
+  const auto before = [](const Work& a, const Work& b) {
     return std::tuple(a.begin_ns, a.host_slice) < std::tuple(b.begin_ns, b.host_slice);
-  });
+  };
+  if (!std::is_sorted(works.begin(), works.end(), before))
+    std::sort(works.begin(), works.end(), before);
   DeviceBuilder builder(store, std::move(collectives));
   builder.Add(works, slices);
   works = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -61,45 +62,39 @@ int GroupOf(std::string_view component, const Framework& framework) {
   return is_timed ? 1 : 2;
 }
 
-void OrderSamples(TraceStore& store) {
-  const Framework& framework = store.info.source == "ascend_ms" ? kMindSpore : kTorch;
+// Whether rows of sums are there already; then so is the order.
+bool HasSums(const TraceStore& store, const Framework& framework) {
   const auto sum_name = store.strings.Find(framework.sum_name);
   const auto known = store.memory_samples.component.span();
-  if (known.empty()) return;
-  if (sum_name && std::find(known.begin(), known.end(), *sum_name) != known.end()) return;
-  struct Place {
-    int group;
-    int64_t ts_ns;
-    bool is_engine;
-    uint32_t row;
-  };
-  std::vector<Place> order;
-  order.reserve(known.size());
-  for (uint32_t i = 0; i < known.size(); ++i) {
-    const std::string_view component = store.Text(known[i]);
+  return sum_name && std::find(known.begin(), known.end(), *sum_name) != known.end();
+}
+
+const Framework& FrameworkOf(const TraceStore& store) {
+  return store.info.source == "ascend_ms" ? kMindSpore : kTorch;
+}
+
+// The rows in the order of the file; empty if that is the order they have.
+std::vector<uint32_t> RowOrder(const TraceStore& store, const Framework& framework) {
+  const store::MemorySampleTable& samples = store.memory_samples;
+  const auto key = [&](uint32_t row) {
+    const std::string_view component = store.Text(samples.component[row]);
     const int group = GroupOf(component, framework);
-    order.push_back({group, group == 1 ? store.memory_samples.ts_ns[i] : 0, component == "GE", i});
-  }
-  const auto before = [](const Place& a, const Place& b) {
-    return std::tie(a.group, a.ts_ns, a.is_engine, a.row) <
-           std::tie(b.group, b.ts_ns, b.is_engine, b.row);
+    return std::tuple(group, group == 1 ? samples.ts_ns[row] : 0, component == "GE", row);
   };
-  if (!std::is_sorted(order.begin(), order.end(), before))
-    std::sort(order.begin(), order.end(), before);
-  const StringId pta = store.strings.Intern("PTA");
-  const StringId own_name = store.strings.Intern(framework.name);
-  Sums sums(store.strings.Intern(framework.sum_name));
+  uint32_t ordered = 1;
+  while (ordered < samples.size() && key(ordered - 1) < key(ordered)) ++ordered;
+  if (ordered >= samples.size()) return {};
+  std::vector<uint32_t> order(samples.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  return order;
+}
+
+void OrderSamples(TraceStore& store) {
+  if (store.memory_samples.size() == 0 || HasSums(store, FrameworkOf(store))) return;
   store::MemorySampleTable ordered;
-  ordered.Reserve(2 * order.size());
-  for (const Place& place : order) {
-    Sample sample = store.memory_samples.Get(place.row);
-    const bool is_framework = sample.component == pta;
-    if (is_framework) sample.component = own_name;
-    ordered.Append(sample);
-    if (place.is_engine || is_framework) {
-      ordered.Append(sums.Add(sample, !place.is_engine));
-    }
-  }
+  ordered.Reserve(2 * store.memory_samples.size());
+  ForEachMemorySample(store, [&](const Sample& sample) { ordered.Append(sample); });
   store.memory_samples = std::move(ordered);
 }
 
@@ -129,9 +124,37 @@ void OrderAllocations(TraceStore& store) {
 
 }  // namespace
 
-void OrderMemoryRows(TraceStore& store) {
-  OrderSamples(store);
+void ForEachMemorySample(const TraceStore& store, const std::function<void(const Sample&)>& visit) {
+  const Framework& framework = FrameworkOf(store);
+  const auto pta = store.strings.Find(kTorch.name);
+  const auto engine = store.strings.Find("GE");
+  const auto own_name = store.strings.Find(framework.name);
+  const auto sum_name = store.strings.Find(framework.sum_name);
+  const bool is_whole = HasSums(store, framework) || !own_name || !sum_name;
+  const std::vector<uint32_t> order =
+      is_whole ? std::vector<uint32_t>() : RowOrder(store, framework);
+  Sums sums(sum_name.value_or(StringId::kEmpty));
+  for (uint32_t i = 0; i < store.memory_samples.size(); ++i) {
+    Sample sample = store.memory_samples.Get(order.empty() ? i : order[i]);
+    const bool is_framework = sample.component == pta;
+    const bool is_engine = sample.component == engine;
+    if (!is_whole && is_framework) sample.component = *own_name;
+    visit(sample);
+    if (!is_whole && (is_framework || is_engine)) visit(sums.Add(sample, is_framework));
+  }
+}
+
+void NameMemoryRows(TraceStore& store) {
+  if (store.memory_samples.size() > 0) {
+    store.strings.Intern(FrameworkOf(store).name);
+    store.strings.Intern(FrameworkOf(store).sum_name);
+  }
   OrderAllocations(store);
+}
+
+void OrderMemoryRows(TraceStore& store) {
+  NameMemoryRows(store);
+  OrderSamples(store);
 }
 
 }  // namespace steplens::analysis

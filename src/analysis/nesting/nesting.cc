@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/time_math.h"
+#include "base/outer_first.h"
 
 namespace steplens::analysis {
 namespace {
@@ -26,7 +27,28 @@ bool DrawnBefore(const Key& a, const Key& b) {
   return a.id < b.id;
 }
 
-// Most tracks are in order already; the others are sorted by keys laid side by side.
+// Moves what is out of order by a few places only, as slices that start together are. False, with
+// some of it moved, once that takes too long.
+template <typename Before>
+bool SortNearby(std::span<SliceId> slices, const Before& before) {
+  size_t moves_left = 4 * slices.size();
+  for (size_t i = 1; i < slices.size(); ++i) {
+    const SliceId slice = slices[i];
+    size_t place = i;
+    for (; place > 0 && before(slice, slices[place - 1]); --place) {
+      if (moves_left-- == 0) {
+        slices[place] = slice;
+        return false;
+      }
+      slices[place] = slices[place - 1];
+    }
+    slices[place] = slice;
+  }
+  return true;
+}
+
+// Most tracks are in order already, or in the order of their ends; the others are sorted by keys
+// laid side by side.
 void SortInDrawingOrder(const TraceStore& store, std::span<SliceId> slices) {
   const auto begin_ns = store.slices.begin_ns.span();
   const auto dur_ns = store.slices.dur_ns.span();
@@ -35,6 +57,8 @@ void SortInDrawingOrder(const TraceStore& store, std::span<SliceId> slices) {
   };
   const auto drawn_before = [&](SliceId a, SliceId b) { return DrawnBefore(key(a), key(b)); };
   if (std::is_sorted(slices.begin(), slices.end(), drawn_before)) return;
+  OuterFirst(begin_ns, slices);
+  if (SortNearby(slices, drawn_before)) return;
   std::vector<Key> keys(slices.size());
   std::transform(slices.begin(), slices.end(), keys.begin(), key);
   std::sort(keys.begin(), keys.end(), DrawnBefore);

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <random>
+#include <tuple>
 
 #include "analysis/testing/random.h"
 #include "analysis/testing/store_builder.h"
@@ -27,6 +30,29 @@ TEST(BuildTrackIndex, OrdersByBeginThenLongestThenId) {
   b.Slice(track, 0, 3, "inner again");
   const TrackIndex index = BuildTrackIndex(b.store);
   EXPECT_THAT(index.slices(track), ElementsAre(Id(2), Id(1), Id(3), Id(0)));
+}
+
+TEST(BuildTrackIndex, OrdersWhatWasRecordedByItsEnds) {
+  std::mt19937 random(3);
+  for (const bool by_end : {true, false}) {
+    StoreBuilder b;
+    const TrackId track = b.ThreadOf("Python", "Thread 1");
+    std::vector<std::pair<int64_t, int64_t>> spans;  // end, begin; many of them start together
+    for (int i = 0; i < 3000; ++i) {
+      const auto begin_ns = static_cast<int64_t>(random() % 500);
+      spans.emplace_back(begin_ns + static_cast<int64_t>(random() % 20), begin_ns);
+    }
+    if (by_end) std::sort(spans.begin(), spans.end());
+    for (const auto& [end_ns, begin_ns] : spans) b.Slice(track, begin_ns, end_ns, "x");
+    const TrackIndex index = BuildTrackIndex(b.store);
+    const auto order = index.slices(track);
+    const auto key = [&](SliceId id) {
+      const auto i = static_cast<size_t>(id);
+      return std::tuple(b.store.slices.begin_ns[i], -b.store.slices.dur_ns[i], id);
+    };
+    ASSERT_EQ(order.size(), spans.size());
+    for (size_t i = 1; i < order.size(); ++i) ASSERT_LT(key(order[i - 1]), key(order[i]));
+  }
 }
 
 TEST(BuildTrackIndex, KeepsTracksApartAndDropsSlicesOfNone) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analysis/nesting/nesting.h"
@@ -28,6 +29,9 @@ struct HostOps {
 
 // All host operators, ProfilerStep# among them where it is recorded as one.
 HostOps ComputeHostOps(const store::TraceStore& store);
+
+// Each of them in that order, without keeping them all: a third of the memory.
+void ForEachHostOp(const store::TraceStore& store, const std::function<void(const HostOp&)>& visit);
 
 // Finds operators by place and time.
 class HostOpFinder {

@@ -5,6 +5,7 @@
 
 #include "export/db/db_strings.h"
 #include "export/db/sqlite_writer.h"
+#include "export/export.h"
 #include "export/timeline.h"
 #include "store/trace_store.h"
 
@@ -25,9 +26,11 @@ inline constexpr int64_t kEnumNotAvailable = 65534;
 
 // What the writers of one database share.
 struct DbContext {
-  DbContext(const store::TraceStore& of_store, const Timeline& of_timeline, SqliteWriter& into)
+  DbContext(const store::TraceStore& of_store, const Timeline& of_timeline,
+            const ExportOptions& with, SqliteWriter& into)
       : store(of_store),
         timeline(of_timeline),
+        options(with),
         db(into),
         strings(of_store),
         enums(of_timeline.is_hccl_era),
@@ -35,6 +38,7 @@ struct DbContext {
 
   const store::TraceStore& store;
   const Timeline& timeline;
+  const ExportOptions& options;
   SqliteWriter& db;
   DbStrings strings;
   DbEnums enums;

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "export/db/db_context.h"
+#include "export/memory_rows.h"
 
 namespace steplens::exporting {
 namespace {
@@ -11,21 +12,20 @@ using store::TraceStore;
 
 void WriteMemoryRecords(DbContext& ctx) {
   const TraceStore& store = ctx.store;
-  const store::MemorySampleTable& samples = store.memory_samples;
   TableWriter rows = ctx.db.Table(
       "MEMORY_RECORD",
       "component INTEGER, timestamp INTEGER, totalAllocated INTEGER, totalReserved INTEGER, "
       "totalActive INTEGER, streamPtr INTEGER, deviceId INTEGER");
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const std::string_view component = store.Text(samples.component[i]);
-    if (component == "APP") continue;  // in NPU_MEM
+  ForEachMemoryRow(store, ctx.options, [&](const store::MemorySampleTable::Row& sample) {
+    const std::string_view component = store.Text(sample.component);
+    if (component == "APP") return;  // in NPU_MEM
     // GE counts no active memory: nothing in the csv, 0 here.
-    const bool is_ge = component == "GE" && samples.active_bytes[i] == kNone;
-    rows.Int(ctx.strings.memory(samples.component[i])).Int(samples.ts_ns[i]);
-    rows.Int(samples.allocated_bytes[i]).Int(samples.reserved_bytes[i]);
-    rows.Int(is_ge ? 0 : samples.active_bytes[i]).Int(samples.stream_ptr[i]);
-    rows.Int(ctx.DeviceNumber(samples.device[i])).EndRow();
-  }
+    const bool is_ge = component == "GE" && sample.active_bytes == kNone;
+    rows.Int(ctx.strings.memory(sample.component)).Int(sample.ts_ns);
+    rows.Int(sample.allocated_bytes).Int(sample.reserved_bytes);
+    rows.Int(is_ge ? 0 : sample.active_bytes).Int(sample.stream_ptr);
+    rows.Int(ctx.DeviceNumber(sample.device)).EndRow();
+  });
 }
 
 // Names of CANN's own operators are the exporter's, without the prefix of the csv.

@@ -10,11 +10,134 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <vector>
 
+#include "base/cancel.h"
 #include "export/text/digits.h"
-#include "store/tables.h"
 
 namespace steplens::exporting {
+namespace {
+
+// ---- The virtual table that SQLite reads waiting rows from. Its name and how many columns it has:
+constexpr const char* kRowsTable = "steplens_rows";
+constexpr size_t kMaxColumns = 40;
+
+// What SQLite calls a virtual table and a cursor over it: the C structs come first.
+struct RowsTable {
+  sqlite3_vtab base{};
+  const SqliteRows** source = nullptr;
+};
+struct RowsCursor {
+  sqlite3_vtab_cursor base{};
+  const SqliteRows* rows = nullptr;
+  size_t row = 0;
+};
+
+RowsCursor& CursorOf(sqlite3_vtab_cursor* cursor) { return *reinterpret_cast<RowsCursor*>(cursor); }
+
+int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
+  std::string declaration = "CREATE TABLE x(c0";
+  for (size_t i = 1; i < kMaxColumns; ++i) declaration += ",c" + std::to_string(i);
+  declaration += ')';
+  if (const int code = sqlite3_declare_vtab(db, declaration.c_str()); code != SQLITE_OK)
+    return code;
+  auto* const table = new (std::nothrow) RowsTable;
+  if (table == nullptr) return SQLITE_NOMEM;
+  table->source = static_cast<const SqliteRows**>(source);
+  *out = &table->base;
+  return SQLITE_OK;
+}
+
+int Disconnect(sqlite3_vtab* table) {
+  delete reinterpret_cast<RowsTable*>(table);
+  return SQLITE_OK;
+}
+
+int BestIndex(sqlite3_vtab*, sqlite3_index_info* info) {
+  info->estimatedCost = 1;
+  return SQLITE_OK;
+}
+
+int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** out) {
+  auto* const cursor = new (std::nothrow) RowsCursor;
+  if (cursor == nullptr) return SQLITE_NOMEM;
+  cursor->rows = *reinterpret_cast<RowsTable*>(table)->source;
+  *out = &cursor->base;
+  return SQLITE_OK;
+}
+
+int Close(sqlite3_vtab_cursor* cursor) {
+  delete &CursorOf(cursor);
+  return SQLITE_OK;
+}
+
+int Filter(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
+  CursorOf(cursor).row = 0;
+  return SQLITE_OK;
+}
+
+int Next(sqlite3_vtab_cursor* cursor) {
+  ++CursorOf(cursor).row;
+  return SQLITE_OK;
+}
+
+int AtEnd(sqlite3_vtab_cursor* cursor) {
+  const RowsCursor& self = CursorOf(cursor);
+  return self.row >= self.rows->size() ? 1 : 0;
+}
+
+int ColumnAt(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int column) {
+  const RowsCursor& self = CursorOf(cursor);
+  if (static_cast<size_t>(column) >= self.rows->columns) return SQLITE_OK;  // NULL
+  const SqliteCell& cell =
+      self.rows->cells[self.row * self.rows->columns + static_cast<size_t>(column)];
+  switch (cell.kind) {
+    case SqliteCell::Kind::kNull:
+      break;
+    case SqliteCell::Kind::kInt:
+      sqlite3_result_int64(context, cell.number);
+      break;
+    case SqliteCell::Kind::kIntText: {
+      char digits[kMaxNumberBytes];
+      const auto size = static_cast<int>(PutInt(digits, cell.number) - digits);
+      sqlite3_result_text(context, digits, size, SQLITE_TRANSIENT);
+      break;
+    }
+    case SqliteCell::Kind::kReal:
+      sqlite3_result_double(context, cell.real);
+      break;
+    case SqliteCell::Kind::kText:
+      sqlite3_result_text64(context, cell.text, cell.size, SQLITE_STATIC, SQLITE_UTF8);
+      break;
+  }
+  return SQLITE_OK;
+}
+
+int RowId(sqlite3_vtab_cursor* cursor, sqlite3_int64* out) {
+  *out = static_cast<sqlite3_int64>(CursorOf(cursor).row);
+  return SQLITE_OK;
+}
+
+const sqlite3_module* Module() {
+  static const sqlite3_module kModule = [] {
+    sqlite3_module module{};
+    module.xConnect = Connect;  // without xCreate it exists by its name alone
+    module.xBestIndex = BestIndex;
+    module.xDisconnect = Disconnect;
+    module.xOpen = Open;
+    module.xClose = Close;
+    module.xFilter = Filter;
+    module.xNext = Next;
+    module.xEof = AtEnd;
+    module.xColumn = ColumnAt;
+    module.xRowid = RowId;
+    return module;
+  }();
+  return &kModule;
+}
+
+}  // namespace
 
 struct SqliteWriter::Impl {
   ~Impl() {
@@ -31,6 +154,8 @@ struct SqliteWriter::Impl {
   std::string temporary;  // empty once it is renamed
   sqlite3* db = nullptr;
   bool has_table = false;
+  std::vector<TableWriter::Impl*> tables;  // that may have rows waiting
+  const SqliteRows* source = nullptr;      // what is being inserted
   Status status;
 };
 
@@ -55,6 +180,9 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   if (sqlite3_open_v2(writer.impl_->temporary.c_str(), &writer.impl_->db, kFlags, nullptr) !=
       SQLITE_OK)
     writer.impl_->Fail("cannot open");
+  if (sqlite3_create_module_v2(writer.impl_->db, kRowsTable, Module(), &writer.impl_->source,
+                               nullptr) != SQLITE_OK)
+    writer.impl_->Fail("cannot prepare");
   // Nobody else sees the file before it is whole, so nothing has to be undone or waited for.
   writer.Execute("PRAGMA page_size=4096");
   writer.Execute("PRAGMA journal_mode=OFF");
@@ -65,12 +193,6 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   writer.Execute("BEGIN");
   if (!writer.impl_->status.ok()) return std::move(writer.impl_->status).error();
   return writer;
-}
-
-void SqliteWriter::Execute(const std::string& sql) {
-  if (!impl_->status.ok()) return;
-  if (sqlite3_exec(impl_->db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-    impl_->Fail(sql.substr(0, 60));
 }
 
 Status SqliteWriter::Commit() {
@@ -90,8 +212,13 @@ Status SqliteWriter::Commit() {
   return {};
 }
 
+// A table and the rows that wait for it.
 struct TableWriter::Impl {
-  ~Impl() { sqlite3_finalize(statement); }
+  ~Impl() {
+    Insert();
+    sqlite3_finalize(statement);
+    std::erase(writer->tables, this);
+  }
 
   // The table exists from its first row on.
   bool Prepare() {
@@ -101,30 +228,35 @@ struct TableWriter::Impl {
     if (sqlite3_exec(writer->db, create.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
       writer->Fail(name);
     writer->has_table = true;
-    const auto count = std::count(columns.begin(), columns.end(), ',');
-    std::string insert = fmt::format("INSERT INTO {} VALUES (?", name);
-    for (long i = 0; i < count; ++i) insert += ",?";
-    insert += ')';
+    std::string insert = fmt::format("INSERT INTO {} SELECT c0", name);
+    for (size_t i = 1; i < rows.columns; ++i) insert += fmt::format(",c{}", i);
+    insert += fmt::format(" FROM {}", kRowsTable);
     if (!writer->status.ok()) return false;
     if (sqlite3_prepare_v2(writer->db, insert.c_str(), -1, &statement, nullptr) != SQLITE_OK)
       writer->Fail(name);
     return statement != nullptr;
   }
-  int Next() { return ++column; }
-  void BindText(std::string_view value, void (*life)(void*)) {
-    sqlite3_bind_text64(statement, Next(), value.data(), value.size(), life, SQLITE_UTF8);
+
+  void Insert() {
+    if (writer->status.ok() && IsCancelled())
+      writer->status = Error{ErrorCode::kCancelled, "interrupted"};
+    if (rows.size() > 0 && Prepare()) {
+      writer->source = &rows;
+      if (sqlite3_step(statement) != SQLITE_DONE) writer->Fail(name);
+      sqlite3_reset(statement);
+    }
+    rows.Clear();
   }
 
   SqliteWriter::Impl* writer = nullptr;
   std::string name;
   std::string columns;
+  SqliteRows rows;
   sqlite3_stmt* statement = nullptr;
-  int column = 0;
-  static constexpr size_t kNumberTexts = 4;
-  char number_texts[kNumberTexts][kMaxNumberBytes];  // of IntText, until the row ends
 };
 
-TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableWriter::TableWriter(std::unique_ptr<Impl> impl, SqliteRows* rows)
+    : impl_(std::move(impl)), rows_(rows) {}
 TableWriter::~TableWriter() = default;
 TableWriter::TableWriter(TableWriter&&) noexcept = default;
 
@@ -133,48 +265,42 @@ TableWriter SqliteWriter::Table(std::string_view name, std::string_view columns)
   impl->writer = impl_.get();
   impl->name = name;
   impl->columns = columns;
-  return TableWriter(std::move(impl));
+  impl->rows.columns = 1 + static_cast<size_t>(std::count(columns.begin(), columns.end(), ','));
+  impl_->tables.push_back(impl.get());
+  SqliteRows* const rows = &impl->rows;
+  return TableWriter(std::move(impl), rows);
 }
 
-TableWriter& TableWriter::Int(int64_t value) {
-  if (value == store::kNone) return Null();
-  if (impl_->Prepare()) sqlite3_bind_int64(impl_->statement, impl_->Next(), value);
-  return *this;
+void TableWriter::Insert() {
+  impl_->Insert();
+  is_made_ = true;
 }
 
 TableWriter& TableWriter::Real(double value) {
   if (std::isnan(value)) return Null();
-  if (impl_->Prepare()) sqlite3_bind_double(impl_->statement, impl_->Next(), value);
+  SqliteCell& cell = rows_->cells.emplace_back();
+  cell.kind = SqliteCell::Kind::kReal;
+  cell.real = value;
   return *this;
 }
 
 TableWriter& TableWriter::Text(std::string_view value) {
-  if (impl_->Prepare()) impl_->BindText(value, SQLITE_TRANSIENT);
-  return *this;
+  return KeptText(rows_->texts.emplace_back(value));
 }
 
 TableWriter& TableWriter::KeptText(std::string_view value) {
-  if (impl_->Prepare()) impl_->BindText(value, SQLITE_STATIC);
+  SqliteCell& cell = rows_->cells.emplace_back();
+  cell.kind = SqliteCell::Kind::kText;
+  cell.text = value.data() == nullptr ? "" : value.data();
+  cell.size = static_cast<uint32_t>(value.size());
   return *this;
 }
 
-TableWriter& TableWriter::IntText(int64_t value) {
-  if (!impl_->Prepare()) return *this;
-  const auto place = static_cast<size_t>(impl_->column) % Impl::kNumberTexts;
-  char* const text = impl_->number_texts[place];
-  return KeptText({text, static_cast<size_t>(PutInt(text, value) - text)});
-}
-
-TableWriter& TableWriter::Null() {
-  if (impl_->Prepare()) sqlite3_bind_null(impl_->statement, impl_->Next());
-  return *this;
-}
-
-void TableWriter::EndRow() {
-  impl_->column = 0;
-  if (impl_->statement == nullptr) return;
-  if (sqlite3_step(impl_->statement) != SQLITE_DONE) impl_->writer->Fail(impl_->name);
-  sqlite3_reset(impl_->statement);
+void SqliteWriter::Execute(const std::string& sql) {
+  for (TableWriter::Impl* table : impl_->tables) table->Insert();
+  if (!impl_->status.ok()) return;
+  if (sqlite3_exec(impl_->db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    impl_->Fail(sql.substr(0, 60));
 }
 
 }  // namespace steplens::exporting

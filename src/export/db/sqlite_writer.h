@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "export/db/sqlite_rows.h"
 
 namespace steplens::exporting {
 
@@ -34,26 +35,48 @@ class SqliteWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Appends rows to one table: values from left to right, then EndRow. Must not outlive its writer.
+// Appends rows to one table: values from left to right, then EndRow. Rows gather and are inserted
+// together; all of them are there when the table writer is gone, or the next Execute runs. Must not
+// outlive its writer.
 class TableWriter {
  public:
   ~TableWriter();
   TableWriter(TableWriter&&) noexcept;
   TableWriter& operator=(TableWriter&&) = delete;
 
-  TableWriter& Int(int64_t value);  // store::kNone is NULL
+  // store::kNone is NULL
+  TableWriter& Int(int64_t value) {
+    if (value == store::kNone) return Null();
+    return PutNumber(SqliteCell::Kind::kInt, value);
+  }
+  // Digits as a text.
+  TableWriter& IntText(int64_t value) { return PutNumber(SqliteCell::Kind::kIntText, value); }
   TableWriter& Real(double value);  // NaN is NULL
   TableWriter& Text(std::string_view value);
-  TableWriter& KeptText(std::string_view value);  // not copied: must live until EndRow
-  TableWriter& IntText(int64_t value);            // digits as a text; in the first four columns
-  TableWriter& Null();
-  void EndRow();
+  TableWriter& KeptText(std::string_view value);  // not copied: must outlive the table writer
+  TableWriter& Null() {
+    rows_->cells.emplace_back();
+    return *this;
+  }
+  void EndRow() {
+    if (rows_->cells.size() + rows_->columns > SqliteRows::kCells || !is_made_) Insert();
+  }
 
  private:
   friend class SqliteWriter;
   struct Impl;
-  explicit TableWriter(std::unique_ptr<Impl> impl);
+  TableWriter(std::unique_ptr<Impl> impl, SqliteRows* rows);
+  TableWriter& PutNumber(SqliteCell::Kind kind, int64_t value) {
+    SqliteCell& cell = rows_->cells.emplace_back();
+    cell.kind = kind;
+    cell.number = value;
+    return *this;
+  }
+  void Insert();
+
   std::unique_ptr<Impl> impl_;
+  SqliteRows* rows_;      // of impl_
+  bool is_made_ = false;  // whether the table exists: from its first row on
 };
 
 }  // namespace steplens::exporting

@@ -12,10 +12,11 @@ namespace {
 
 using store::TraceStore;
 
-Status WriteProfilerDb(const TraceStore& store, const std::string& path) {
+Status WriteProfilerDb(const TraceStore& store, const ExportOptions& options,
+                       const std::string& path) {
   SL_ASSIGN_OR_RETURN(SqliteWriter db, SqliteWriter::Create(path));
   const Timeline timeline(store);
-  DbContext ctx(store, timeline, db);
+  DbContext ctx(store, timeline, options, db);
   WriteHostTables(ctx);  // first: it makes connections the others refer to
   WriteDeviceTables(ctx);
   WriteMemoryTables(ctx);
@@ -33,7 +34,7 @@ Status WriteProfilerDb(const TraceStore& store, const std::string& path) {
 
 }  // namespace
 
-Status WriteDb(const TraceStore& store, const ExportOptions&, const std::string& dir,
+Status WriteDb(const TraceStore& store, const ExportOptions& options, const std::string& dir,
                ThreadPool& pool) {
   SL_RETURN_IF_ERROR(MakeDirectory(dir));
   const bool is_mindspore = store.info.source == "ascend_ms";
@@ -47,7 +48,8 @@ Status WriteDb(const TraceStore& store, const ExportOptions&, const std::string&
   static_cast<void>(store.strings.Find({}));
   std::array<Status, 2> results;
   pool.ParallelFor(results.size(), [&](size_t i) {
-    results[i] = i == 0 ? WriteProfilerDb(store, profiler) : WriteAnalysisDb(store, analysis);
+    results[i] =
+        i == 0 ? WriteProfilerDb(store, options, profiler) : WriteAnalysisDb(store, analysis);
   });
   for (Status& result : results) SL_RETURN_IF_ERROR(std::move(result));
   return {};

@@ -23,45 +23,54 @@ class CsvFile {
   }
 
   void Text(std::string_view text) { Rendered(CsvText(text)); }
-  void Rendered(std::string_view cell) {  // quoted already
-    Separate();
+  // One cell that is quoted already, or several with commas between them.
+  void Rendered(std::string_view cell) {
     out_ += cell;
+    out_ += ',';
+  }
+  void Rendered(PaddedView cell) {
+    Pen pen(out_, cell.size());
+    pen += cell;
+    pen += ",";
   }
   // Missing values are the given text: "" for what the framework knows, "N/A" for what the device
   // exporter knows.
   void Int(int64_t value, std::string_view missing = {}) {
-    Separate();
-    value == store::kNone ? void(out_ += missing) : out_.Int(value);
+    if (value == store::kNone) return Rendered(missing);
+    Pen pen(out_, kMaxNumberBytes);
+    pen.Int(value) += ",";
   }
   // Microseconds with three decimals and the TAB that keeps spreadsheets from rounding.
   void Us(int64_t ns, std::string_view missing = {}) {
-    Separate();
-    if (ns == store::kNone) {
-      out_ += missing;
-      return;
-    }
-    out_.Us(ns);
-    out_ += '\t';
+    if (ns == store::kNone) return Rendered(missing);
+    Pen pen(out_, kMaxNumberBytes);
+    pen.Us(ns) += "\t,";
+  }
+  // The same without the TAB; always known.
+  void PlainUs(int64_t ns) {
+    Pen pen(out_, kMaxNumberBytes);
+    pen.Us(ns) += ",";
   }
   void UsNumber(int64_t ns, std::string_view missing = {}) {
-    Separate();
-    ns == store::kNone ? void(out_ += missing) : out_.UsNumber(ns);
+    if (ns == store::kNone) return Rendered(missing);
+    Pen pen(out_, kMaxNumberBytes);
+    pen.UsNumber(ns) += ",";
   }
   void Number(double value, std::string_view missing = {}) {
-    Separate();
     std::isfinite(value) ? out_.Number(value) : void(out_ += missing);
+    out_ += ',';
   }
   void ShortNumber(double value, std::string_view missing = {}) {
-    Separate();
     std::isfinite(value) ? out_.ShortNumber(value) : void(out_ += missing);
+    out_ += ',';
   }
   void Kb(int64_t bytes, std::string_view missing = {}) {
-    Separate();
     bytes == store::kNone ? void(out_ += missing) : out_.BinaryFraction(bytes, 10);
+    out_ += ',';
   }
   void Mb(int64_t bytes, std::string_view missing = {}) {
-    Separate();
     bytes == store::kNone ? void(out_ += missing) : AppendMb(bytes);
+    out_ += ',';
   }
   void EndRow() {
     EndLine();
@@ -89,19 +98,15 @@ class CsvFile {
     out_ += std::string_view(known.text, known.size);
   }
 
-  void Separate() {
-    if (!is_first_cell_) out_ += ',';
-    is_first_cell_ = false;
-  }
+  // The comma behind the last cell becomes the end of the line.
   void EndLine() {
+    if (out_.size() > 0) out_.RemoveLast();
     out_ += "\r\n";
-    is_first_cell_ = true;
   }
 
   FileOut file_;
   TextBuffer& out_;
   std::vector<KnownMb> known_mbs_;  // by a hash of the bytes; empty until the first
-  bool is_first_cell_ = true;
   bool has_rows_ = false;
 };
 

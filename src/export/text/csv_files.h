@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "export/export.h"
 #include "export/timeline.h"
 #include "store/trace_store.h"
 
@@ -20,11 +21,16 @@ Status WriteOpStatistic(const store::TraceStore& store, const std::string& dir);
 Status WriteApiStatistic(const store::TraceStore& store, const std::string& dir);
 Status WriteStepTraceTime(const store::TraceStore& store, const std::string& dir);
 
+// What ran on the streams, task by task; not where the store has the exporter's own file.
+Status WriteTaskTime(const store::TraceStore& store, const Timeline& timeline,
+                     const std::string& dir);
+
 Status WriteOperatorDetails(const store::TraceStore& store, const std::string& dir);
 Status WriteDataset(const store::TraceStore& store, const Timeline& timeline,
                     const std::string& dir);
 
-Status WriteMemoryRecord(const store::TraceStore& store, const std::string& dir);
+Status WriteMemoryRecord(const store::TraceStore& store, const ExportOptions& options,
+                         const std::string& dir);
 Status WriteOperatorMemory(const store::TraceStore& store, const std::string& dir);
 Status WriteNpuModuleMem(const store::TraceStore& store, const std::string& dir);
 

@@ -34,19 +34,35 @@ inline constexpr std::array<Three, 1000> kThree = [] {
   return all;
 }();
 
+// The digits of 0 to 999 without zeros in front, and how many they are.
+struct UpToThree {
+  char text[3];
+  char size;
+};
+inline constexpr std::array<UpToThree, 1000> kUpToThree = [] {
+  std::array<UpToThree, 1000> all{};
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t skipped = i >= 100 ? 0 : i >= 10 ? 1 : 2;
+    for (size_t digit = skipped; digit < 3; ++digit)
+      all[i].text[digit - skipped] = kThree[i].text[digit];
+    all[i].size = static_cast<char>(3 - skipped);
+  }
+  return all;
+}();
+
+// Both write four bytes, which is one move.
 inline char* PutThree(char* at, uint64_t value) {
-  std::memcpy(at, kThree[value].text, 3);
+  std::memcpy(at, &kThree[value], sizeof(Three));
   return at + 3;
+}
+inline char* PutUnder1000(char* at, uint64_t value) {
+  std::memcpy(at, &kUpToThree[value], sizeof(UpToThree));
+  return at + kUpToThree[value].size;
 }
 inline char* PutNine(char* at, uint64_t value) {
   at = PutThree(at, value / 1'000'000);
   at = PutThree(at, value / 1000 % 1000);
   return PutThree(at, value % 1000);
-}
-inline char* PutUnder1000(char* at, uint64_t value) {
-  const size_t skipped = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-  std::memcpy(at, kThree[value].text + skipped, 3 - skipped);
-  return at + 3 - skipped;
 }
 inline char* PutUnder1e9(char* at, uint64_t value) {
   if (value < 1000) return PutUnder1000(at, value);
@@ -57,10 +73,10 @@ inline char* PutUnder1e9(char* at, uint64_t value) {
 }
 
 // Exactly `count` digits.
-inline char* PutPadded(char* at, uint64_t value, unsigned count) {
+inline char* PutExactly(char* at, uint64_t value, unsigned count) {
   char* const end = at + count;
   char* place = end;
-  for (; place - at >= 3; value /= 1000) PutThree(place -= 3, value % 1000);
+  for (; place - at >= 3; value /= 1000) std::memcpy(place -= 3, kThree[value % 1000].text, 3);
   for (; place != at; value /= 10) *--place = static_cast<char>('0' + value % 10);
   return end;
 }
@@ -124,7 +140,7 @@ inline char* PutUsNumber(char* at, int64_t ns) {
   at = PutUint(at, magnitude / 1000);
   *at++ = '.';
   const digits::Three& decimals = digits::kThree[magnitude % 1000];
-  std::memcpy(at, decimals.text, 3);
+  std::memcpy(at, &decimals, sizeof(decimals));
   return at + decimals.significant;
 }
 
@@ -164,8 +180,8 @@ inline char* PutBinaryFraction(char* at, int64_t value, unsigned shift) {
     return at;
   }
   // rest / 2^d = rest * 5^d / 10^d
-  return digits::PutPadded(at, (rest >> (shift - decimals)) * digits::kPowersOf5[decimals],
-                           decimals);
+  return digits::PutExactly(at, (rest >> (shift - decimals)) * digits::kPowersOf5[decimals],
+                            decimals);
 }
 
 }  // namespace steplens::exporting

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/cancel.h"
 #include "base/file.h"
 
 namespace steplens::exporting {
@@ -74,6 +75,8 @@ FileOut::FileOut(std::string path) : impl_(std::make_unique<Impl>()) {
 FileOut::~FileOut() = default;
 
 void FileOut::Flush() {
+  if (impl_->status.ok() && IsCancelled())
+    impl_->status = Error{ErrorCode::kCancelled, "interrupted"};
   if (impl_->status.ok()) impl_->status = impl_->Write(text_.view(), false);
   text_.Clear();
 }

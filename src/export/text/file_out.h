@@ -29,7 +29,7 @@ class FileOut {
 
  private:
   // Fits into the cache of a core.
-  static constexpr size_t kPieceBytes = size_t{1} << 18;
+  static constexpr size_t kPieceBytes = size_t{1} << 19;
   struct Impl;
   void Flush();
 

@@ -7,55 +7,66 @@ namespace steplens::exporting {
 FlowEvents::FlowEvents(const store::TraceStore& store, TraceEvents& events)
     : store_(store), events_(events), ids_(MakeFlowIds(store)) {}
 
-FlowEvents::Kind FlowEvents::KindOf(StringId kind) const {
+const FlowEvents::Kind& FlowEvents::KindOf(StringId kind, bool is_framework) {
+  const auto [known, is_new] = kinds_.try_emplace(kind);
+  Kind& out = known->second;
+  if (!is_new) return out;
   const std::string_view text = store_.Text(kind);
-  Kind out;
-  out.name = JsonText(text == "async_npu" ? "torch_to_npu" : text);
-  out.name.pop_back();
+  std::string name = JsonText(text == "async_npu" ? "torch_to_npu" : text);
+  name.pop_back();
+  if (text == "MsTx") name += '_';
+  const std::string id_key = is_framework ? "\", \"id\": " : "\", \"id\": \"";
   out.has_id_in_name = text == "HostToDevice" || text == "MsTx";
-  if (text == "MsTx") out.name += '_';
-  out.category = JsonText(text);
+  out.between = events_.Keep(id_key);
+  out.after_id = events_.Keep(is_framework ? ", " : "\", ");
+  out.tail = events_.Keep("\", \"cat\": " + JsonText(text) + "}");
+  for (size_t i = 0; i < out.heads.size(); ++i) {
+    const std::string phase = i == 0 ? "\"ph\": \"s\"" : "\"ph\": \"f\"";
+    out.heads[i] = events_.Keep(phase + ", \"bp\": \"e\", \"name\": " + name +
+                                (out.has_id_in_name ? "" : id_key));
+  }
   return out;
 }
 
 void FlowEvents::WriteFramework(std::string_view kind) {
   const auto id = store_.strings.Find(kind);
   if (!id) return;
-  const Kind facts = KindOf(*id);
+  const Kind& facts = KindOf(*id, true);
   for (size_t i = 0; i < store_.flows.size(); ++i) {
-    if (store_.flows.kind[i] == *id) Write(i, facts, true);
+    if (store_.flows.kind[i] == *id) Write(i, facts);
   }
 }
 
 void FlowEvents::WriteOthers() {
   StringId last = StringId::kEmpty;
-  Kind facts = KindOf(last);
+  const Kind* facts = nullptr;
   for (size_t i = 0; i < store_.flows.size(); ++i) {
     const StringId kind = store_.flows.kind[i];
     const std::string_view text = store_.Text(kind);
     if (text == "fwdbwd" || text == "async_npu" || text == "async_task_queue") continue;
-    if (kind != last) facts = KindOf(last = kind);
-    Write(i, facts, false);
+    if (facts == nullptr || kind != last) facts = &KindOf(last = kind, false);
+    Write(i, *facts);
   }
 }
 
-void FlowEvents::Write(size_t flow, const Kind& kind, bool is_framework) {
+void FlowEvents::Write(size_t flow, const Kind& kind) {
   const store::FlowTable& flows = store_.flows;
-  TextBuffer& out = events_.text();
   for (const bool is_start : {true, false}) {
+    const PaddedView head = kind.heads[is_start ? 0 : 1];
+    const PaddedView place =
+        events_.UntilTs(is_start ? flows.from_track[flow] : flows.to_track[flow]);
     events_.Begin();
-    out += is_start ? std::string_view("\"ph\": \"s\", \"bp\": \"e\", \"name\": ")
-                    : std::string_view("\"ph\": \"f\", \"bp\": \"e\", \"name\": ");
-    out += kind.name;
-    if (kind.has_id_in_name) out.Uint(ids_[flow]);
-    out += is_framework ? std::string_view("\", \"id\": ") : std::string_view("\", \"id\": \"");
-    out.Uint(ids_[flow]);
-    out += is_framework ? std::string_view(", ") : std::string_view("\", ");
-    events_.Place(is_start ? flows.from_track[flow] : flows.to_track[flow]);
-    events_.Ts(is_start ? flows.from_ns[flow] : flows.to_ns[flow]);
-    out += ", \"cat\": ";
-    out += kind.category;
-    out += '}';
+    Pen pen(events_.text(), head.size() + place.size() + kind.tail.size() + 3 * kMaxNumberBytes);
+    pen += head;
+    if (kind.has_id_in_name) {
+      pen.Uint(ids_[flow]);
+      pen += kind.between;
+    }
+    pen.Uint(ids_[flow]);
+    pen += kind.after_id;
+    pen += place;
+    pen.Us(is_start ? flows.from_ns[flow] : flows.to_ns[flow]);
+    pen += kind.tail;
   }
 }
 

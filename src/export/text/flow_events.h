@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,16 +25,19 @@ class FlowEvents {
  private:
   // What the arrows of a kind share.
   struct Kind {
-    std::string name;  // JSON text without its closing quote
+    std::array<PaddedView, 2> heads;  // of start and end, up to the id, or to the id in the name
+    PaddedView between;               // the id in the name and the id
+    PaddedView after_id;
+    PaddedView tail;  // from the time to the end
     bool has_id_in_name = false;
-    std::string category;  // JSON text
   };
-  Kind KindOf(StringId kind) const;
-  void Write(size_t flow, const Kind& kind, bool is_framework);
+  const Kind& KindOf(StringId kind, bool is_framework);
+  void Write(size_t flow, const Kind& kind);
 
   const store::TraceStore& store_;
   TraceEvents& events_;
   std::vector<uint64_t> ids_;
+  std::map<StringId, Kind> kinds_;
 };
 
 }  // namespace steplens::exporting

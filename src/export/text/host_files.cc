@@ -2,6 +2,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/classify/text_memo.h"
 #include "analysis/operators/host_ops.h"
 #include "export/text/csv_file.h"
 #include "export/text/csv_files.h"
@@ -67,16 +68,17 @@ Status WriteOperatorDetails(const TraceStore& store, const std::string& dir) {
               details.device_total_aicore_ns[i]});
   }
   if (details.size() > 0 || store.host_ops.size() == 0) return file.Commit();
-  const analysis::HostOps computed = analysis::ComputeHostOps(store);
-  for (const analysis::HostOp& op : computed.ops) {
+  analysis::TextMemo is_step(store,
+                             [](std::string_view name) { return name.starts_with(kStepPrefix); });
+  analysis::ForEachHostOp(store, [&](const analysis::HostOp& op) {
     const StringId name = store.slices.name[static_cast<size_t>(op.slice)];
-    if (store.Text(name).starts_with(kStepPrefix)) continue;
+    if (is_step(name)) return;
     const bool has_detail = op.detail != store::kNoId;
     file.Add(name, has_detail ? store.host_ops.input_shapes[op.detail] : StringId::kEmpty,
              has_detail ? store.host_ops.call_stack[op.detail] : StringId::kEmpty,
              {op.host_self_ns, op.host_total_ns, op.device_self_ns, op.device_total_ns,
               op.device_self_aicore_ns, op.device_total_aicore_ns});
-  }
+  });
   return file.Commit();
 }
 

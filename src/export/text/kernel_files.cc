@@ -50,11 +50,36 @@ class KernelSteps {
   std::vector<analysis::StepRange> ranges_;
 };
 
+// Whether all rows of a column are the same; many columns of a capture are.
+template <typename Values>
+bool IsConstant(const Values& values) {
+  const auto all = values.span();
+  return std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end();
+}
+
 // A column of the file: its header and how a row of kernels fills it.
 struct KernelColumn {
   std::string header;
   std::function<void(CsvFile&, size_t)> write;
+  std::optional<std::string> constant;  // the cell that is the same in every row
 };
+
+// What stands next to each other and never changes is written at once.
+std::vector<KernelColumn> JoinConstants(std::vector<KernelColumn> columns) {
+  std::vector<KernelColumn> joined;
+  for (KernelColumn& column : columns) {
+    if (!column.constant || joined.empty() || !joined.back().constant) {
+      joined.push_back(std::move(column));
+      continue;
+    }
+    *joined.back().constant += ',' + *column.constant;
+  }
+  for (KernelColumn& column : joined) {
+    if (!column.constant) continue;
+    column.write = [cells = *column.constant](CsvFile& csv, size_t) { csv.Rendered(cells); };
+  }
+  return joined;
+}
 
 class KernelColumns {
  public:
@@ -98,12 +123,18 @@ class KernelColumns {
   }
 
  private:
-  void Add(std::string header, std::function<void(CsvFile&, size_t)> write) {
-    columns_.push_back({std::move(header), std::move(write)});
+  void Add(std::string header, std::function<void(CsvFile&, size_t)> write,
+           std::optional<std::string> constant = std::nullopt) {
+    columns_.push_back({std::move(header), std::move(write), std::move(constant)});
   }
   // `of_collective`: what stands for a missing number in the row of a collective.
   void Int(std::string header, const store::Column<int64_t>& values,
            int64_t of_collective = kNone) {
+    if (of_collective == kNone && IsConstant(values)) {
+      const int64_t value = values.size() == 0 ? kNone : values[0];
+      const std::string cell = value == kNone ? std::string(kMissing) : std::to_string(value);
+      return Add(std::move(header), nullptr, cell);
+    }
     Add(std::move(header), [this, &values, of_collective](CsvFile& csv, size_t row) {
       int64_t value = values[row];
       if (value == kNone && of_collective != kNone && is_collective_(kernels_.core[row]))
@@ -112,6 +143,10 @@ class KernelColumns {
     });
   }
   void Text(std::string header, const store::Column<StringId>& values) {
+    if (IsConstant(values)) {
+      const StringId text = values.size() == 0 ? StringId::kEmpty : values[0];
+      return Add(std::move(header), nullptr, std::string(texts_[text]));
+    }
     Add(std::move(header),
         [this, &values](CsvFile& csv, size_t row) { csv.Rendered(texts_[values[row]]); });
   }
@@ -119,10 +154,13 @@ class KernelColumns {
   // has a type and no shape is a scalar.
   void Shapes(std::string header, const store::Column<StringId>& values,
               const store::Column<StringId>& types) {
-    Add(std::move(header), [this, &values, &types](CsvFile& csv, size_t row) {
+    const auto cell = [this, &values, &types](size_t row) {
       const bool is_missing = values[row] == StringId::kEmpty && types[row] == StringId::kEmpty;
-      csv.Rendered(is_missing ? kMissing : shapes_[values[row]]);
-    });
+      return is_missing ? kMissing : std::string_view(shapes_[values[row]]);
+    };
+    if (values.size() > 0 && IsConstant(values) && IsConstant(types))
+      return Add(std::move(header), nullptr, std::string(cell(0)));
+    Add(std::move(header), [cell](CsvFile& csv, size_t row) { csv.Rendered(cell(row)); });
   }
   void AddTimes() {
     Add("Start Time(us)", [this](CsvFile& csv, size_t row) { csv.Us(kernels_.begin_ns[row]); });
@@ -198,9 +236,10 @@ bool IsMindSpore(const TraceStore& store) { return store.info.source == "ascend_
 
 Status WriteKernelDetails(const TraceStore& store, const std::string& dir) {
   KernelColumns maker(store);
-  const std::vector<KernelColumn> columns = maker.Make();
+  std::vector<KernelColumn> columns = maker.Make();
   std::vector<std::string> header;
   for (const KernelColumn& column : columns) header.push_back(column.header);
+  columns = JoinConstants(std::move(columns));
   CsvFile csv(dir + "/kernel_details.csv", header);
   for (size_t row = 0; row < store.kernels.size(); ++row) {
     for (const KernelColumn& column : columns) column.write(csv, row);
@@ -263,6 +302,7 @@ Status WriteApiStatistic(const TraceStore& store, const std::string& dir) {
 Status WriteStepTraceTime(const TraceStore& store, const std::string& dir) {
   const std::string path = dir + "/step_trace_time.csv";
   const store::StepTraceTable& steps = store.step_traces;
+  if (steps.size() == 0 && store.info.level == "LevelNone") return {};
   // A db divides work among steps by another rule: its numbers are none of this file.
   if (steps.size() == 0 || store.info.format == "db") {
     const table::Table table =

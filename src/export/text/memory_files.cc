@@ -1,3 +1,4 @@
+#include "export/memory_rows.h"
 #include "export/text/csv_file.h"
 #include "export/text/csv_files.h"
 
@@ -5,8 +6,8 @@ namespace steplens::exporting {
 
 using store::TraceStore;
 
-Status WriteMemoryRecord(const TraceStore& store, const std::string& dir) {
-  const store::MemorySampleTable& samples = store.memory_samples;
+Status WriteMemoryRecord(const TraceStore& store, const ExportOptions& options,
+                         const std::string& dir) {
   std::vector<std::string> header = {
       "Component",        "Timestamp(us)", "Total Allocated(MB)", "Total Reserved(MB)",
       "Total Active(MB)", "Stream Ptr",    "Device Type"};
@@ -19,16 +20,16 @@ Status WriteMemoryRecord(const TraceStore& store, const std::string& dir) {
     csv.Number(static_cast<double>(bytes) / (1024.0 * 1000));
   };
   RenderedTexts texts(store, CsvText);
-  for (size_t i = 0; i < samples.size(); ++i) {
-    csv.Rendered(texts[samples.component[i]]);
-    csv.Us(samples.ts_ns[i]);
-    mb(samples.allocated_bytes[i]);
-    mb(samples.reserved_bytes[i]);
-    mb(samples.active_bytes[i]);
-    if (has_stream) csv.Int(samples.stream_ptr[i]);
-    csv.Rendered(texts[samples.device[i]]);
+  ForEachMemoryRow(store, options, [&](const store::MemorySampleTable::Row& sample) {
+    csv.Rendered(texts[sample.component]);
+    csv.Us(sample.ts_ns);
+    mb(sample.allocated_bytes);
+    mb(sample.reserved_bytes);
+    mb(sample.active_bytes);
+    if (has_stream) csv.Int(sample.stream_ptr);
+    csv.Rendered(texts[sample.device]);
     csv.EndRow();
-  }
+  });
   return csv.Commit();
 }
 

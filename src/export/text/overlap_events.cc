@@ -65,22 +65,26 @@ Interval WindowOf(const analysis::DeviceWork& work) {
   return window;
 }
 
-// `places`: of the four threads: "pid": 1, "tid": 0,
+// `heads`: what the events of the four threads begin with, up to the digits of their start.
 void WritePieces(const analysis::DeviceWork& work, const Interval& window,
-                 const std::array<std::string, 4>& places, TraceEvents& events) {
-  TextBuffer& out = events.text();
+                 const std::array<PaddedView, 4>& heads, TraceEvents& events) {
   const auto write = [&](PieceKind kind, const Interval& piece) {
-    const auto thread = static_cast<size_t>(kind);
+    const PaddedView head = heads[static_cast<size_t>(kind)];
     events.Begin();
-    out += "\"name\": \"";
-    out += kPieceNames[thread];
-    out += "\", ";
-    out += places[thread];
-    events.Ts(piece.begin_ns);
-    events.Dur(piece.end_ns - piece.begin_ns);
-    out += ", \"ph\": \"X\"}";
+    Pen pen(events.text(), head.size() + 2 * kMaxNumberBytes);
+    pen += head;
+    pen.Us(piece.begin_ns);
+    pen += "\", \"dur\": ";
+    pen.UsNumber(piece.end_ns - piece.begin_ns);
+    pen += ", \"ph\": \"X\"}";
   };
   analysis::ForEachPiece(work.compute, work.communication, window, write);
+}
+
+// `place`: "pid": 1, "tid": 0,
+PaddedView HeadOf(size_t thread, std::string_view place, TraceEvents& events) {
+  return events.Keep("\"name\": " + JsonText(kPieceNames[thread]) + ", " + std::string(place) +
+                     "\"ts\": \"");
 }
 
 // visit(work, window, device) for each device that worked.
@@ -103,27 +107,30 @@ void WriteOverlapProcess(const TraceStore& store, const Timeline& timeline, Trac
                   const std::string process = "\"pid\": " + std::to_string(pid) + ", ";
                   WriteMeta(process, pid,
                             timeline.is_hccl_era ? "NPU" : "NPU " + std::to_string(device), events);
-                  std::array<std::string, 4> places;
-                  for (size_t i = 0; i < places.size(); ++i)
-                    places[i] = process + "\"tid\": " + std::to_string(i) + ", ";
-                  WritePieces(work, window, places, events);
+                  std::array<PaddedView, 4> heads;
+                  for (size_t i = 0; i < heads.size(); ++i)
+                    heads[i] = HeadOf(i, process + "\"tid\": " + std::to_string(i) + ", ", events);
+                  WritePieces(work, window, heads, events);
                 });
 }
 
 void WriteOverlapSlices(const TraceStore& store, const Timeline& timeline, TraceEvents& events) {
-  ForEachDevice(store, timeline,
-                [&](const analysis::DeviceWork& work, Interval window, int64_t device) {
-                  std::array<std::string, 4> places;
-                  for (uint32_t i = 0; i < timeline.tracks.size(); ++i) {
-                    const TrackFacts& track = timeline.tracks[i];
-                    const bool is_thread = track.kind == analysis::TrackKind::kOverlap &&
-                                           store.tracks.parent[i] != store::kNoTrack &&
-                                           track.device == device;
-                    if (is_thread && track.tid >= 0 && track.tid < 4)
-                      places[static_cast<size_t>(track.tid)] = events.PlaceOf(store::TrackId{i});
-                  }
-                  if (!places[0].empty()) WritePieces(work, window, places, events);
-                });
+  ForEachDevice(
+      store, timeline, [&](const analysis::DeviceWork& work, Interval window, int64_t device) {
+        std::array<PaddedView, 4> heads;
+        for (uint32_t i = 0; i < timeline.tracks.size(); ++i) {
+          const TrackFacts& track = timeline.tracks[i];
+          const bool is_thread = track.kind == analysis::TrackKind::kOverlap &&
+                                 store.tracks.parent[i] != store::kNoTrack &&
+                                 track.device == device;
+          if (!is_thread || track.tid < 0 || track.tid >= 4) continue;
+          const auto thread = static_cast<size_t>(track.tid);
+          heads[thread] = HeadOf(thread, events.PlaceOf(store::TrackId{i}), events);
+        }
+        const bool is_whole =
+            std::none_of(heads.begin(), heads.end(), [](PaddedView head) { return head.empty(); });
+        if (is_whole) WritePieces(work, window, heads, events);
+      });
 }
 
 }  // namespace steplens::exporting

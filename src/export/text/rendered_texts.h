@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +7,7 @@
 #include "base/csv.h"
 #include "base/json_writer.h"
 #include "export/text/append.h"
+#include "export/text/padded_texts.h"
 #include "store/trace_store.h"
 
 namespace steplens::exporting {
@@ -23,33 +21,17 @@ class RenderedTexts {
   RenderedTexts(const store::TraceStore& store, Render render)
       : store_(store), render_(render), forms_(store.strings.size()) {}
 
-  std::string_view operator[](StringId id) {
-    std::string_view& form = forms_[static_cast<size_t>(id)];
-    if (form.data() == nullptr) form = Keep(render_(store_.Text(id)));
+  PaddedView operator[](StringId id) {
+    PaddedView& form = forms_[static_cast<size_t>(id)];
+    if (form.data() == nullptr) form = texts_.Keep(render_(store_.Text(id)));
     return form;
   }
 
  private:
-  // Forms lie side by side in blocks that never move; an empty one is somewhere, too.
-  std::string_view Keep(std::string_view form) {
-    constexpr size_t kBlockBytes = size_t{1} << 16;
-    if (form.size() >= room_) {
-      room_ = std::max(form.size() + 1, kBlockBytes);
-      next_ = blocks_.emplace_back(new char[room_]).get();
-    }
-    std::memcpy(next_, form.data(), form.size());
-    const std::string_view kept(next_, form.size());
-    next_ += form.size();
-    room_ -= form.size();
-    return kept;
-  }
-
   const store::TraceStore& store_;  // outlives this
   Render render_;
-  std::vector<std::string_view> forms_;  // by StringId; without data: not made yet
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* next_ = nullptr;
-  size_t room_ = 0;
+  std::vector<PaddedView> forms_;  // by StringId; without data: not made yet
+  PaddedTexts texts_;
 };
 
 using RenderText = std::string (*)(std::string_view);

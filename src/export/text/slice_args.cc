@@ -85,6 +85,24 @@ std::string_view MarkerType(int64_t type) {
   return is_known ? store::kMarkerTypes[static_cast<size_t>(type)] : std::string_view();
 }
 
+// The texts of operators as further members of their args: , "Input Dims": "2,3;\r\n4"
+constexpr char kShapes[] = ", \"Input Dims\": ";
+constexpr char kTypes[] = ", \"Input type\": ";
+constexpr char kStack[] = ", \"Call stack\": ";
+constexpr char kModules[] = ", \"Module Hierarchy\": ";
+template <const char* kKey>
+std::string LinesOf(std::string_view text) {
+  return kKey + JsonLines(text);
+}
+
+// The number of a module's object is the end of its name: "nn.Module: Linear_2". Empty for other
+// functions.
+std::string ModuleId(std::string_view name) {
+  if (!name.starts_with("nn.Module: ")) return {};
+  const auto id = ParseInt64(name.substr(name.rfind('_') + 1));
+  return id ? ", \"Python module id\": " + std::to_string(*id) : std::string();
+}
+
 }  // namespace
 
 SliceArgs::SliceArgs(const store::TraceStore& store, const Timeline& timeline,
@@ -93,7 +111,11 @@ SliceArgs::SliceArgs(const store::TraceStore& store, const Timeline& timeline,
       timeline_(timeline),
       options_(options),
       kinds_(store),
-      lines_(store, JsonLines) {
+      shapes_(store, LinesOf<kShapes>),
+      types_(store, LinesOf<kTypes>),
+      stacks_(store, LinesOf<kStack>),
+      modules_(store, LinesOf<kModules>),
+      module_ids_(store, ModuleId) {
   if (options.args_of) return;
   IndexDetails();
   NumberPythonCalls();
@@ -195,23 +217,33 @@ void SliceArgs::Append(TextBuffer& out, uint32_t slice) {
 
 void SliceArgs::AppendHostOp(TextBuffer& out, size_t row) {
   const store::HostOpTable& ops = store_.host_ops;
-  ArgsObject args(out);
-  args.Int("Sequence number", ValueOr(ops.sequence_number[row], -1));
-  args.Int("Fwd thread id", ValueOr(ops.fwd_thread[row], 0));
-  const auto lines = [&](const auto& key, StringId text) {
-    if (text != StringId::kEmpty) args.Raw(key, lines_[text]);
-  };
-  lines("Input Dims", ops.input_shapes[row]);
-  lines("Input type", ops.input_types[row]);
-  lines("Call stack", ops.call_stack[row]);
+  {
+    Pen pen(out, 2 * kMaxNumberBytes);
+    pen += "{\"Sequence number\": ";
+    pen.Int(ValueOr(ops.sequence_number[row], -1));
+    pen += ", \"Fwd thread id\": ";
+    pen.Int(ValueOr(ops.fwd_thread[row], 0));
+  }
+  if (const StringId shapes = ops.input_shapes[row]; shapes != StringId::kEmpty)
+    out += shapes_[shapes];
+  if (const StringId types = ops.input_types[row]; types != StringId::kEmpty) out += types_[types];
+  if (const StringId stack = ops.call_stack[row]; stack != StringId::kEmpty) out += stacks_[stack];
+  if (ops.module_hierarchy.size() > 0 && ops.module_hierarchy[row] != StringId::kEmpty)
+    out += modules_[ops.module_hierarchy[row]];
+  out += '}';
 }
 
 void SliceArgs::AppendPython(TextBuffer& out, uint32_t slice) {
   const size_t place = python_calls_.Find(python_slices_, slice);
   const PythonId call = place == python_calls_.kNotFound ? PythonId{} : python_ids_[place];
-  ArgsObject args(out);
-  args.Int("Python id", call.id);
-  args.Int("Python parent id", call.parent);
+  const PaddedView module = module_ids_[store_.slices.name[slice]];
+  Pen pen(out, 2 * kMaxNumberBytes + module.size());
+  pen += "{\"Python id\": ";
+  pen.Int(call.id);
+  pen += ", \"Python parent id\": ";
+  pen.Int(call.parent);
+  pen += module;
+  pen += "}";
 }
 
 void SliceArgs::AppendCann(TextBuffer& out, uint32_t slice) {
@@ -226,18 +258,21 @@ void SliceArgs::AppendCann(TextBuffer& out, uint32_t slice) {
   args.KnownInt("connection_id", store_.slices.correlation[slice]);
 }
 
-// As JSON; empty if it is not known. `kernel`: its row, or kNoId.
-std::string_view SliceArgs::TaskType(uint32_t slice, uint32_t kernel, bool is_sub_task) {
+// As a member of the args; empty if it is not known. `kernel`: its row, or kNoId.
+PaddedView SliceArgs::TaskType(uint32_t slice, uint32_t kernel, bool is_sub_task) {
   const StringId category = store_.slices.category[slice];
   const StringId core = kernel == kNoId ? StringId::kEmpty : store_.kernels.core[kernel];
   const bool is_same = category == task_type_.category && core == task_type_.core &&
-                       is_sub_task == task_type_.is_sub_task;
-  if (!is_same) {
+                       is_sub_task == task_type_.is_sub_task && task_type_.json.data() != nullptr;
+  if (is_same) return task_type_.json;
+  PaddedView& json = task_types_[{category, core, is_sub_task}];
+  if (json.data() == nullptr) {
     const std::string_view type =
         TraceTaskType(store_.Text(category), store_.Text(core), is_sub_task);
-    task_type_ = {category, core, is_sub_task, type.empty() ? std::string() : JsonText(type)};
+    json = kept_.Keep(type.empty() ? std::string() : ", \"Task Type\": " + JsonText(type));
   }
-  return task_type_.json;
+  task_type_ = {category, core, is_sub_task, json};
+  return json;
 }
 
 void SliceArgs::AppendDeviceTask(TextBuffer& out, uint32_t slice) {
@@ -255,15 +290,24 @@ void SliceArgs::AppendDeviceTask(TextBuffer& out, uint32_t slice) {
   } else if (comm_task != kNoId) {
     task_id = store_.comm_tasks.task_id[comm_task];
   }
-  ArgsObject args(out);
-  args.Int("Model Id", ValueOr(model_id, kNoModel));
-  const std::string_view type = TaskType(slice, kernel, context_id != kNone);
-  if (!type.empty()) args.Raw("Task Type", type);
-  args.Int("Physic Stream Id", timeline_.of(store_.slices.track[slice]).tid);
-  args.KnownInt("Task Id", task_id);
-  args.Int("Batch Id", 0);
-  args.Int("Subtask Id", ValueOr(context_id, kNoModel));
-  args.KnownInt("connection_id", store_.slices.correlation[slice]);
+  const PaddedView type = TaskType(slice, kernel, context_id != kNone);
+  Pen pen(out, 7 * kMaxNumberBytes + type.size());
+  pen += "{\"Model Id\": ";
+  pen.Int(ValueOr(model_id, kNoModel));
+  pen += type;
+  pen += ", \"Physic Stream Id\": ";
+  pen.Int(timeline_.of(store_.slices.track[slice]).tid);
+  if (task_id != kNone) {
+    pen += ", \"Task Id\": ";
+    pen.Int(task_id);
+  }
+  pen += ", \"Batch Id\": 0, \"Subtask Id\": ";
+  pen.Int(ValueOr(context_id, kNoModel));
+  if (const int64_t connection = store_.slices.correlation[slice]; connection != kNone) {
+    pen += ", \"connection_id\": ";
+    pen.Int(connection);
+  }
+  pen += "}";
 }
 
 void SliceArgs::AppendCommOp(TextBuffer& out, uint32_t slice) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -29,7 +31,7 @@ class SliceArgs {
  private:
   void AppendHostOp(TextBuffer& out, size_t row);
   void AppendPython(TextBuffer& out, uint32_t slice);
-  std::string_view TaskType(uint32_t slice, uint32_t kernel, bool is_sub_task);
+  PaddedView TaskType(uint32_t slice, uint32_t kernel, bool is_sub_task);
   void AppendCann(TextBuffer& out, uint32_t slice);
   void AppendDeviceTask(TextBuffer& out, uint32_t slice);
   void AppendCommOp(TextBuffer& out, uint32_t slice);
@@ -54,7 +56,8 @@ class SliceArgs {
   const Timeline& timeline_;
   const ExportOptions& options_;
   analysis::SliceKinds kinds_;
-  RenderedTexts<RenderText> lines_;
+  RenderedTexts<RenderText> shapes_, types_, stacks_, modules_;  // as members of args
+  RenderedTexts<RenderText> module_ids_;                         // by the name of the function
 
   RowFinder<store::SliceId> host_ops_;  // in store.host_ops.slice
   std::vector<Place> comm_ops_;
@@ -77,8 +80,10 @@ class SliceArgs {
     StringId category = StringId::kEmpty;
     StringId core = StringId::kEmpty;
     bool is_sub_task = false;
-    std::string json;
+    PaddedView json;
   } task_type_;
+  std::map<std::tuple<StringId, StringId, bool>, PaddedView> task_types_;
+  PaddedTexts kept_;
 };
 
 }  // namespace steplens::exporting

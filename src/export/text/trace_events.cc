@@ -5,16 +5,26 @@
 namespace steplens::exporting {
 
 TraceEvents::TraceEvents(const store::TraceStore& store, FileOut& file)
-    : file_(file), out_(file.text()), texts_(store, JsonText) {
+    : file_(file), out_(file.text()), names_(store, NameMember) {
+  const auto place = [&](const std::string& pid, const std::string& tid) {
+    return kept_.Keep("\"pid\": " + pid + ", \"tid\": " + tid + ", " + std::string(kTsKey));
+  };
+  no_place_ = place("0", "0");
   const store::TrackTable& tracks = store.tracks;
   for (size_t i = 0; i < tracks.size(); ++i) {
     pids_.push_back(IdJson(store.Text(tracks.pid[i])));
     StringId pid = tracks.pid[i];
     const auto parent = static_cast<size_t>(tracks.parent[i]);
     if (pid == StringId::kEmpty && parent < tracks.size()) pid = tracks.pid[parent];
-    places_.push_back("\"pid\": " + IdJson(store.Text(pid)) +
-                      ", \"tid\": " + IdJson(store.Text(tracks.tid[i])) + ", ");
+    places_.push_back(place(IdJson(store.Text(pid)), IdJson(store.Text(tracks.tid[i]))));
   }
+}
+
+std::string TraceEvents::NameMember(std::string_view text) {
+  std::string out(kNameKey);
+  AppendJsonString(out, text);
+  out += kNext;
+  return out;
 }
 
 std::string TraceEvents::IdJson(std::string_view id) {

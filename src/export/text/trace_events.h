@@ -19,39 +19,57 @@ class TraceEvents {
   TraceEvents(const store::TraceStore& store, FileOut& file);
 
   TextBuffer& text() { return out_; }
+  // A text of the store as the member an event begins with: "name": "aten::mul",
+  PaddedView Name(StringId text) { return names_[text]; }
   // A text of the store as JSON.
-  std::string_view Json(StringId text) { return texts_[text]; }
+  std::string_view Json(StringId text) {
+    std::string_view json = names_[text];
+    json.remove_prefix(kNameKey.size());
+    json.remove_suffix(kNext.size());
+    return json;
+  }
+  // A text of one's own that a pen can write.
+  PaddedView Keep(std::string_view text) { return kept_.Keep(text); }
 
   void Begin() {
     file_.Tick();
     out_ += is_first_ ? std::string_view("{") : std::string_view(", {");
     is_first_ = false;
   }
+  // "pid": 1, "tid": 2, "ts": "
+  PaddedView UntilTs(store::TrackId track) const {
+    const auto i = static_cast<size_t>(track);
+    return i < places_.size() ? places_[i] : no_place_;
+  }
   // "pid": 1, "tid": 2,
   std::string_view PlaceOf(store::TrackId track) const {
-    const auto i = static_cast<size_t>(track);
-    return i < places_.size() ? std::string_view(places_[i]) : "\"pid\": 0, \"tid\": 0, ";
+    std::string_view place = UntilTs(track);
+    place.remove_suffix(kTsKey.size());
+    return place;
   }
   void Place(store::TrackId track) { out_ += PlaceOf(track); }
   void Pid(size_t track) { out_ += pids_[track]; }
   void Ts(int64_t ns) {
-    out_ += "\"ts\": \"";
+    out_ += kTsKey;
     out_.Us(ns);
     out_ += '"';
-  }
-  void Dur(int64_t ns) {
-    out_ += ", \"dur\": ";
-    out_.UsNumber(ns);
   }
   // Ids are numbers where they are written as such.
   static std::string IdJson(std::string_view id);
 
  private:
+  static constexpr std::string_view kNameKey = "\"name\": ";
+  static constexpr std::string_view kNext = ", ";
+  static constexpr std::string_view kTsKey = "\"ts\": \"";
+  static std::string NameMember(std::string_view text);
+
   FileOut& file_;
   TextBuffer& out_;
-  RenderedTexts<RenderText> texts_;
-  std::vector<std::string> places_;  // of each track
-  std::vector<std::string> pids_;    // of each track, its own
+  RenderedTexts<RenderText> names_;
+  PaddedTexts kept_;
+  std::vector<PaddedView> places_;  // of each track
+  PaddedView no_place_;
+  std::vector<std::string> pids_;  // of each track, its own
   bool is_first_ = true;
 };
 

@@ -25,6 +25,11 @@ using store::TrackId;
 // are the framework's.
 enum class Part : uint8_t { kOps, kDequeue, kEnqueue, kPython, kGc, kExporter, kLeftOut };
 
+// From the duration to the args.
+std::string CategoryMember(std::string_view category) {
+  return ", \"cat\": " + JsonText(category) + ", \"args\": ";
+}
+
 class TraceWriter {
  public:
   TraceWriter(const TraceStore& store, const Timeline& timeline, const ExportOptions& options,
@@ -33,6 +38,7 @@ class TraceWriter {
         timeline_(timeline),
         out_(file.text()),
         events_(store, file),
+        categories_(store, CategoryMember),
         args_(store, timeline, options),
         flows_(store, events_),
         kinds_(store),
@@ -131,29 +137,37 @@ class TraceWriter {
 
   void WriteFrameworkSlice(uint32_t row) {
     const store::SliceTable& slices = store_.slices;
+    const PaddedView name = events_.Name(slices.name[row]);
+    const PaddedView place = events_.UntilTs(slices.track[row]);
+    const PaddedView category = categories_[slices.category[row]];
     events_.Begin();
-    out_ += "\"ph\": \"X\", \"name\": ";
-    out_ += events_.Json(slices.name[row]);
-    out_ += ", ";
-    events_.Place(slices.track[row]);
-    events_.Ts(slices.begin_ns[row]);
-    events_.Dur(slices.dur_ns[row]);
-    out_ += ", \"cat\": ";
-    out_ += events_.Json(slices.category[row]);
-    out_ += ", \"args\": ";
+    {
+      Pen pen(out_, name.size() + place.size() + category.size() + 2 * kMaxNumberBytes);
+      pen += "\"ph\": \"X\", ";
+      pen += name;
+      pen += place;
+      pen.Us(slices.begin_ns[row]);
+      pen += "\", \"dur\": ";
+      pen.UsNumber(slices.dur_ns[row]);
+      pen += category;
+    }
     args_.Append(out_, row);
     out_ += '}';
   }
 
   void WriteExporterSlice(uint32_t row) {
     const store::SliceTable& slices = store_.slices;
+    const PaddedView name = events_.Name(slices.name[row]);
+    const PaddedView place = events_.UntilTs(slices.track[row]);
     events_.Begin();
-    out_ += "\"name\": ";
-    out_ += events_.Json(slices.name[row]);
-    out_ += ", ";
-    events_.Place(slices.track[row]);
-    events_.Ts(slices.begin_ns[row]);
-    events_.Dur(slices.dur_ns[row]);
+    {
+      Pen pen(out_, name.size() + place.size() + 2 * kMaxNumberBytes);
+      pen += name;
+      pen += place;
+      pen.Us(slices.begin_ns[row]);
+      pen += "\", \"dur\": ";
+      pen.UsNumber(slices.dur_ns[row]);
+    }
     if (timeline_.of(slices.track[row]).kind != TrackKind::kOverlap) {
       out_ += ", \"args\": ";
       args_.Append(out_, row);
@@ -217,9 +231,7 @@ class TraceWriter {
       const auto track = static_cast<size_t>(counters.track[i]);
       if (track >= store_.tracks.size()) continue;
       events_.Begin();
-      out_ += "\"name\": ";
-      out_ += events_.Json(store_.tracks.name[track]);
-      out_ += ", ";
+      out_ += events_.Name(store_.tracks.name[track]);
       events_.Ts(counters.ts_ns[i]);
       out_ += ", \"pid\": ";
       events_.Pid(track);
@@ -241,9 +253,7 @@ class TraceWriter {
   void WriteInstants() {
     for (size_t i = 0; i < store_.instants.size(); ++i) {
       events_.Begin();
-      out_ += "\"name\": ";
-      out_ += events_.Json(store_.instants.name[i]);
-      out_ += ", ";
+      out_ += events_.Name(store_.instants.name[i]);
       events_.Place(store_.instants.track[i]);
       events_.Ts(store_.instants.ts_ns[i]);
       out_ += ", \"cat\": ";
@@ -256,6 +266,7 @@ class TraceWriter {
   const Timeline& timeline_;
   TextBuffer& out_;
   TraceEvents events_;
+  RenderedTexts<RenderText> categories_;
   SliceArgs args_;
   FlowEvents flows_;
   analysis::SliceKinds kinds_;

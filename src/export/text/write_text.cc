@@ -39,12 +39,13 @@ Status WriteText(const TraceStore& store, const ExportOptions& options, const st
       [&] { return WriteStepTraceTime(store, dir); },
       [&] { return WriteOpStatistic(store, dir); },
       [&] { return WriteApiStatistic(store, dir); },
-      [&] { return WriteMemoryRecord(store, dir); },
+      [&] { return WriteMemoryRecord(store, options, dir); },
       [&] { return WriteOperatorMemory(store, dir); },
       [&] { return WriteNpuModuleMem(store, dir); },
       [&] { return WriteCommunication(store, dir); },
       [&] { return WriteDataset(store, timeline, dir); },
   };
+  if (options.is_raw) files.push_back([&] { return WriteTaskTime(store, timeline, dir); });
   for (const store::DynamicTable& sheet : store.sheets) {
     if (IsDeliverable(sheet)) files.push_back([&] { return WriteSheet(sheet, store, dir); });
   }

@@ -60,6 +60,53 @@ TEST(WriteText, TraceHasTheKeysOfTheReferenceInItsOrder) {
   EXPECT_TRUE(JsonDocument::Parse(trace, "trace").ok());
 }
 
+TEST(WriteText, TraceHasModulesOfScriptedCodeAndOfPython) {
+  StoreBuilder b = SmallStore();
+  const store::TrackId thread = b.store.slices.track[0];
+  const store::SliceId op = b.Slice(thread, 6000, 7000, "aten::add", "cpu_op");
+  b.store.host_ops.Append({.slice = op,
+                           .sequence_number = -1,
+                           .fwd_thread = 0,
+                           .module_hierarchy = b.Text("net;net.fc")});
+  b.Slice(thread, 8000, 9000, "nn.Module: Linear_12", "python_function");
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  const std::string trace = folder.Read("trace_view.json");
+  EXPECT_NE(trace.find(R"("Fwd thread id": 0, "Module Hierarchy": "net;\r\nnet.fc"}})"), trace.npos)
+      << trace;
+  EXPECT_NE(
+      trace.find(R"("args": {"Python id": 0, "Python parent id": 0, "Python module id": 12}})"),
+      trace.npos)
+      << trace;
+}
+
+TEST(WriteText, TaskTimeIsWrittenWhereItIsWanted) {
+  const StoreBuilder b = SmallStore();
+  ScratchFolder folder;
+  ThreadPool pool(1);
+  ExportOptions options;
+  ASSERT_TRUE(WriteText(b.store, options, folder.path(), pool).ok());
+  EXPECT_FALSE(folder.Has("task_time.csv"));
+  options.is_raw = true;
+  ASSERT_TRUE(WriteText(b.store, options, folder.path(), pool).ok());
+  EXPECT_EQ(folder.Read("task_time.csv"),
+            "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),"
+            "task_stop(us)\r\n"
+            "0,Mul_1,AI_CORE,0,N/A,2.500,10.000\t,12.500\t\r\n");
+}
+
+TEST(WriteText, KernelColumnsThatNeverChangeAreWrittenInEveryRow) {
+  StoreBuilder b = SmallStore();
+  b.Kernel("Add_1", "Add", "AI_CORE", 20000, 21000);
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  const std::string csv = folder.Read("kernel_details.csv");
+  EXPECT_NE(csv.find("7,N/A,N/A,N/A,Add_1,Add,N/A,AI_CORE,20.000\t,1.000\t,7.500\t,N/A,N/A,N/A,"
+                     "N/A,N/A,N/A,N/A,N/A,N/A,N/A\r\n"),
+            csv.npos)
+      << csv;
+}
+
 TEST(WriteText, OperatorsComeInTheOrderOfTheirEnds) {
   const StoreBuilder b = SmallStore();
   ScratchFolder folder;

@@ -264,7 +264,10 @@ void EventParser::Impl::AddCounter() {
     const Arg& arg = event.args.items[i];
     if (KeyIs(arg.key, "acc_id")) continue;
     const auto value = ParseDouble(Bare(arg.raw));
-    if (!value) continue;
+    if (!value) {
+      Issue(IssueKind::kJsonFieldInvalid, "has a counter value that is not a number");
+      continue;
+    }
     const char* key_end = arg.key;
     while (*key_end != '"') ++key_end;
     const std::string_view key(arg.key, static_cast<size_t>(key_end - arg.key));

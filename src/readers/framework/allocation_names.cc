@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/outer_first.h"
 #include "base/saturate.h"
 
 namespace steplens::readers {
@@ -40,48 +41,13 @@ AllocationNames::AllocationNames(const TraceStore& store) : store_(store) {
   for (auto& [track, items] : dequeues_) Nest(store, items);
 }
 
-namespace {
-
-// Rows as they are recorded, by their ends, in the order of their starts, outer before inner.
-// Linear for rows that lie inside each other or apart; others are left in some order.
-std::vector<uint32_t> OuterFirst(std::span<const int64_t> begin_ns,
-                                 const std::vector<uint32_t>& rows) {
-  // A row and all inside it, as a chain of places through `next`.
-  struct Tree {
-    uint32_t first;
-    uint32_t last;
-  };
-  std::vector<uint32_t> next(rows.size(), kNoId);
-  std::vector<Tree> trees;  // side by side, in order
-  for (uint32_t place = 0; place < rows.size(); ++place) {
-    Tree tree{place, place};
-    while (!trees.empty() && begin_ns[rows[trees.back().first]] >= begin_ns[rows[place]]) {
-      const Tree child = trees.back();
-      trees.pop_back();
-      next[child.last] = next[place];
-      next[place] = child.first;
-      if (tree.last == place) tree.last = child.last;
-    }
-    trees.push_back(tree);
-  }
-  std::vector<uint32_t> ordered;
-  ordered.reserve(rows.size());
-  for (const Tree& tree : trees) {
-    for (uint32_t place = tree.first; place != kNoId; place = next[place])
-      ordered.push_back(rows[place]);
-  }
-  return ordered;
-}
-
-}  // namespace
-
 void AllocationNames::Nest(const TraceStore& store, Lane& lane) {
   const auto begin_ns = store.slices.begin_ns.span();
   const auto dur_ns = store.slices.dur_ns.span();
   const auto before = [&](uint32_t a, uint32_t b) {
     return std::tuple(begin_ns[a], -dur_ns[a], b) < std::tuple(begin_ns[b], -dur_ns[b], a);
   };
-  lane.slices = OuterFirst(begin_ns, lane.slices);
+  OuterFirst(begin_ns, std::span(lane.slices));
   if (!std::is_sorted(lane.slices.begin(), lane.slices.end(), before))
     std::sort(lane.slices.begin(), lane.slices.end(), before);
   lane.parent.reserve(lane.slices.size());

@@ -27,6 +27,7 @@ class FrameworkContext {
   TrackBuilder tracks;
   std::deque<std::string> process_names;  // of our own making; `tracks` keeps views of them
   uint64_t process_id = 0;                // of the first operator; 0 if there is none
+  bool wants_tensors = true;              // framework_tensors and framework_params
 
   int64_t Ns(int64_t raw) { return clock.ToUnixNs(raw); }
   int64_t Ns(uint64_t raw) { return clock.ToUnixNs(static_cast<int64_t>(raw)); }

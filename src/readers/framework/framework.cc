@@ -39,7 +39,7 @@ class PlainSource : public ByteSource {
   PlainSource& operator=(const PlainSource&) = delete;
 
   Result<size_t> Read(char* buffer, size_t size) override {
-    if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0) return Failure("open");
     while (true) {
       const ssize_t got = ::read(fd_, buffer, size);
@@ -73,7 +73,9 @@ class FrameworkReader {
  public:
   FrameworkReader(const RawClock& clock, std::optional<int64_t> only_device,
                   const ReadOptions& options, store::TraceStore& out)
-      : options_(options), ctx_(out, clock), python_(ctx_), only_device_(only_device) {}
+      : options_(options), ctx_(out, clock), python_(ctx_), only_device_(only_device) {
+    ctx_.wants_tensors = options.wanted.tensors;
+  }
 
   Status Read(std::vector<FrameworkInput>& inputs) {
     Status first_error;
@@ -116,7 +118,7 @@ class FrameworkReader {
       case FrameworkFile::kOldModuleCalls:
         return python_.ReadOldModules(reader);
       case FrameworkFile::kParamTensors:
-        return python_.ReadParameters(reader);
+        return ctx_.wants_tensors ? python_.ReadParameters(reader) : Status();
       case FrameworkFile::kGarbage:
         return ReadGarbage(reader, ctx_);
       case FrameworkFile::kMarks:

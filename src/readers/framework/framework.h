@@ -26,7 +26,8 @@
 //   steplens.device           kernels, comm_ops, slices of the device and of CANN, HostToDevice
 //   flows
 //
-// What no table fits is kept as sheets for the analyses that want it; `Slice` is a row of slices:
+// What no table fits is kept as sheets for the analyses that want it; `Slice` is a row of slices
+// (the first two only if options.wanted.tensors):
 //   framework_tensors      Slice, Input Tensors, Tensor Lists, Scalars   (op_range tags 5-7)
 //   framework_params       Key, Name, Module Parameters, Optimizer Parameters
 //   framework_collectives  Slice, Group, Size(B), Count, Data Type, Ranks, Kind, Peer (tags 32-38)

@@ -58,6 +58,19 @@ TEST(Framework, ReadsAnOperatorWithAllItsTexts) {
   EXPECT_TRUE(store.issues.empty());
 }
 
+TEST(Framework, LeavesOutTensorsThatNobodyWants) {
+  TestCapture capture;
+  capture.Add(FrameworkFile::kOpRange, format::kOpRangeRecord, format::OpRange{},
+              {{2, "aten::mm"}, {5, "0x1;;f;4;;;cpu;0"}});
+  capture.Add(FrameworkFile::kParamTensors, format::kParamRecord, format::Keyed{1}, {{1, "w)t)"}});
+  ReadOptions options;
+  options.wanted.tensors = false;
+  const store::TraceStore store = capture.Read(RawClock(), options);
+  EXPECT_TRUE(store.sheets.empty());
+  EXPECT_FALSE(store.strings.Find("0x1;;f;4;;;cpu;0"));
+  EXPECT_EQ(store.slices.size(), 1u);
+}
+
 TEST(Framework, ReadsOperatorsOf2023) {
   TestCapture capture;
   std::vector<uint8_t>& file = capture.File(FrameworkFile::kOpRange);

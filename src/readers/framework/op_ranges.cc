@@ -40,33 +40,36 @@ struct Fields {
   std::string_view name, dtypes, shapes, tensors, lists, scalars, stack, modules;
   bool has_name = false;
   bool has_collective = false;
-  std::array<std::string_view, 7> collective;  // tags 32 to 38
 };
+using Collective = std::array<std::string_view, 7>;  // tags 32 to 38
 
-bool ParseFields(format::Bytes value, const Layout& layout, Fields& fields) {
-  if (value.size() < layout.fixed_bytes) return false;
+// The layout is known when this is compiled: it is called for every record.
+template <const Layout& kLayout>
+bool ParseFields(format::Bytes value, Fields& fields, Collective& collective) {
+  if (value.size() < kLayout.fixed_bytes) return false;
   fields = {};
   const bool is_whole =
-      ForEachField(value, layout.fixed_bytes, [&](uint16_t tag, std::string_view text) {
-        if (tag == layout.name) {
+      ForEachField(value, kLayout.fixed_bytes, [&](uint16_t tag, std::string_view text) {
+        if (tag == kLayout.name) {
           fields.name = text;
           fields.has_name = true;
-        } else if (tag == layout.dtypes) {
+        } else if (tag == kLayout.dtypes) {
           fields.dtypes = text;
-        } else if (tag == layout.shapes) {
+        } else if (tag == kLayout.shapes) {
           fields.shapes = text;
-        } else if (tag == layout.stack) {
+        } else if (tag == kLayout.stack) {
           fields.stack = text;
-        } else if (tag == layout.modules) {
+        } else if (tag == kLayout.modules) {
           fields.modules = text;
         } else if (tag >= format::kOpGroupName && tag <= format::kOpPeer) {
-          fields.collective[tag - format::kOpGroupName] = text;
+          if (!fields.has_collective) collective = {};
+          collective[tag - format::kOpGroupName] = text;
           fields.has_collective = true;
-        } else if (tag == layout.tensors) {
+        } else if (tag == kLayout.tensors) {
           fields.tensors = text;
-        } else if (tag == layout.lists) {
+        } else if (tag == kLayout.lists) {
           fields.lists = text;
-        } else if (tag == layout.scalars) {
+        } else if (tag == kLayout.scalars) {
           fields.scalars = text;
         }
       });
@@ -89,9 +92,9 @@ class OpReader {
   OpReader(FrameworkContext& ctx, RecordReader& reader) : ctx_(ctx), reader_(reader) {}
 
   void Add(format::Bytes value) {
-    if (!ParseFields(value, *layout_, fields_)) {
+    if (!Parse(value, layout_)) {
       const Layout* const other = layout_ == &kNow ? &kUntil2024 : &kNow;
-      if (!ParseFields(value, *other, fields_)) return Reject(value);
+      if (!Parse(value, other)) return Reject(value);
       layout_ = other;
     }
     const format::OpRange op = DecodeFixed(value, *layout_);
@@ -114,6 +117,11 @@ class OpReader {
   }
 
  private:
+  bool Parse(format::Bytes value, const Layout* layout) {
+    return layout == &kNow ? ParseFields<kNow>(value, fields_, collective_)
+                           : ParseFields<kUntil2024>(value, fields_, collective_);
+  }
+
   void Reject(format::Bytes value) {
     reader_.Reject(value.size() < kUntil2024.fixed_bytes
                        ? "an operator's record is too short"
@@ -144,7 +152,9 @@ class OpReader {
 
   void AppendSheets(SliceId slice) {
     const auto row = static_cast<double>(slice);
-    if (!fields_.tensors.empty() || !fields_.lists.empty() || !fields_.scalars.empty()) {
+    const bool has_tensors =
+        !fields_.tensors.empty() || !fields_.lists.empty() || !fields_.scalars.empty();
+    if (has_tensors && ctx_.wants_tensors) {
       tensors_.Number(row)
           .Text(ctx_.Text(fields_.tensors))
           .Text(ctx_.Text(fields_.lists))
@@ -152,13 +162,14 @@ class OpReader {
     }
     if (!fields_.has_collective) return;
     collectives_.Number(row);
-    for (const std::string_view text : fields_.collective) collectives_.Text(ctx_.Text(text));
+    for (const std::string_view text : collective_) collectives_.Text(ctx_.Text(text));
   }
 
   FrameworkContext& ctx_;
   RecordReader& reader_;
   const Layout* layout_ = &kNow;
   Fields fields_;
+  Collective collective_;  // where fields_.has_collective
   const StringId cpu_op_ = ctx_.out.strings.Intern("cpu_op");
   SheetBuilder tensors_{"framework_tensors", {"Slice", "Input Tensors", "Tensor Lists", "Scalars"}};
   SheetBuilder collectives_{

@@ -19,13 +19,6 @@ int64_t Clamp(__int128 value) {
   return static_cast<int64_t>(value);
 }
 
-// value * numerator / denominator, cut towards 0; held at the ends of int64. denominator > 0.
-int64_t Scale(int64_t value, int64_t numerator, int64_t denominator) {
-  int64_t product = 0;
-  if (!__builtin_mul_overflow(value, numerator, &product)) return product / denominator;
-  return Clamp(static_cast<__int128>(value) * numerator / denominator);
-}
-
 // Those that come after the one before on both clocks.
 std::vector<ClockFacts::Sample> Ascending(const std::vector<ClockFacts::Sample>& samples) {
   std::vector<ClockFacts::Sample> out;
@@ -39,45 +32,69 @@ std::vector<ClockFacts::Sample> Ascending(const std::vector<ClockFacts::Sample>&
 
 }  // namespace
 
-RawClock::RawClock(ClockFacts facts) : facts_(std::move(facts)) {
-  facts_.samples = Ascending(facts_.samples);
-  if (facts_.frequency_hz <= 0) facts_.frequency_hz = ClockFacts{}.frequency_hz;
+RawClock::RawClock(ClockFacts facts)
+    : is_counter_(facts.is_counter), wall_minus_monotonic_ns_(facts.wall_minus_monotonic_ns) {
+  const std::vector<ClockFacts::Sample> samples = Ascending(facts.samples);
   const bool is_long_enough =
-      facts_.samples.size() >= 2 &&
-      SubtractSaturating(facts_.samples.back().monotonic_ns, facts_.samples.front().monotonic_ns) >=
-          kShortestSpanNs;
-  if (!is_long_enough) facts_.samples.clear();
+      samples.size() >= 2 && SubtractSaturating(samples.back().monotonic_ns,
+                                                samples.front().monotonic_ns) >= kShortestSpanNs;
+  if (!is_long_enough) {
+    const int64_t frequency_hz =
+        facts.frequency_hz > 0 ? facts.frequency_hz : ClockFacts{}.frequency_hz;
+    const ClockFacts::Sample start{facts.start_counter, facts.start_monotonic_ns, 0};
+    before_ = LineFrom(start, {0, 0, 0}, {frequency_hz, kNsPerSecond, 0});
+    return;
+  }
+  // Outside the samples the slope of all of them is the best guess.
+  before_ = LineFrom(samples.front(), samples.front(), samples.back());
+  for (size_t i = 0; i + 1 < samples.size(); ++i)
+    lines_.push_back(LineFrom(samples[i], samples[i], samples[i + 1]));
+  lines_.push_back(LineFrom(samples.back(), samples.front(), samples.back()));
 }
 
-int64_t RawClock::ToMonotonicNs(int64_t raw) {
-  if (!facts_.is_counter) return raw;
-  const auto& samples = facts_.samples;
-  if (samples.empty()) {
-    return AddSaturating(
-        facts_.start_monotonic_ns,
-        Scale(SubtractSaturating(raw, facts_.start_counter), kNsPerSecond, facts_.frequency_hz));
+RawClock::Line RawClock::LineFrom(const ClockFacts::Sample& at, const ClockFacts::Sample& from,
+                                  const ClockFacts::Sample& to) {
+  Line line{at.counter, at.monotonic_ns, SubtractSaturating(to.monotonic_ns, from.monotonic_ns),
+            SubtractSaturating(to.counter, from.counter)};
+  line.ratio = static_cast<double>(line.numerator) / static_cast<double>(line.denominator);
+  return line;
+}
+
+// ticks * numerator / denominator, cut towards 0; held at the ends of int64.
+int64_t RawClock::Line::Ns(int64_t raw) const {
+  const int64_t ticks = SubtractSaturating(raw, first_tick);
+  // Doubles tell the quotient but for one, up to 2^50; the remainder, which is small even where the
+  // products are not, tells the rest. A division of 128 bits would be what reading hangs on.
+  constexpr double kLargest = 0x1p50;
+  constexpr int64_t kLargestDenominator = int64_t{1} << 61;
+  const double guess = static_cast<double>(ticks) * ratio;
+  if (ticks >= 0 && guess < kLargest && denominator < kLargestDenominator) [[likely]] {
+    auto quotient = static_cast<int64_t>(guess);
+    const auto rest =
+        static_cast<int64_t>(static_cast<uint64_t>(ticks) * static_cast<uint64_t>(numerator) -
+                             static_cast<uint64_t>(quotient) * static_cast<uint64_t>(denominator));
+    if (rest < 0) --quotient;
+    if (rest >= denominator) ++quotient;
+    return AddSaturating(first_ns, quotient);
   }
-  const auto line = [raw](const ClockFacts::Sample& at, const ClockFacts::Sample& from,
-                          const ClockFacts::Sample& to) {
-    return AddSaturating(at.monotonic_ns,
-                         Scale(SubtractSaturating(raw, at.counter),
-                               SubtractSaturating(to.monotonic_ns, from.monotonic_ns),
-                               SubtractSaturating(to.counter, from.counter)));
-  };
-  // Outside the samples the slope of all of them is the best guess.
-  if (raw < samples.front().counter) return line(samples.front(), samples.front(), samples.back());
-  if (raw >= samples.back().counter) return line(samples.back(), samples.front(), samples.back());
-  if (raw < samples[segment_].counter || raw >= samples[segment_ + 1].counter) {
+  return AddSaturating(first_ns, Clamp(static_cast<__int128>(ticks) * numerator / denominator));
+}
+
+const RawClock::Line& RawClock::LineOf(int64_t raw) {
+  if (lines_.empty() || raw < lines_.front().first_tick) return before_;
+  const bool is_on_last = raw >= lines_[last_].first_tick &&
+                          (last_ + 1 == lines_.size() || raw < lines_[last_ + 1].first_tick);
+  if (!is_on_last) {
     const auto after =
-        std::upper_bound(samples.begin(), samples.end(), raw,
-                         [](int64_t value, const auto& sample) { return value < sample.counter; });
-    segment_ = static_cast<size_t>(after - samples.begin()) - 1;
+        std::upper_bound(lines_.begin(), lines_.end(), raw,
+                         [](int64_t value, const Line& line) { return value < line.first_tick; });
+    last_ = static_cast<size_t>(after - lines_.begin()) - 1;
   }
-  return line(samples[segment_], samples[segment_], samples[segment_ + 1]);
+  return lines_[last_];
 }
 
 int64_t RawClock::ToUnixNs(int64_t raw) {
-  return AddSaturating(ToMonotonicNs(raw), facts_.wall_minus_monotonic_ns);
+  return AddSaturating(is_counter_ ? LineOf(raw).Ns(raw) : raw, wall_minus_monotonic_ns_);
 }
 
 }  // namespace steplens::readers

@@ -42,10 +42,25 @@ class RawClock {
   int64_t ToUnixNs(int64_t raw);
 
  private:
-  int64_t ToMonotonicNs(int64_t raw);
+  // Ticks to nanoseconds from one moment on: numerator / denominator each.
+  struct Line {
+    int64_t first_tick = 0;
+    int64_t first_ns = 0;
+    int64_t numerator = 1;
+    int64_t denominator = 1;  // more than 0
+    double ratio = 1;
 
-  ClockFacts facts_;  // samples: ascending in both clocks
-  size_t segment_ = 0;
+    int64_t Ns(int64_t raw) const;
+  };
+  static Line LineFrom(const ClockFacts::Sample& at, const ClockFacts::Sample& from,
+                       const ClockFacts::Sample& to);
+  const Line& LineOf(int64_t raw);
+
+  bool is_counter_ = false;
+  int64_t wall_minus_monotonic_ns_ = 0;
+  Line before_;              // of ticks before the first line
+  std::vector<Line> lines_;  // ascending
+  size_t last_ = 0;          // the line used last
 };
 
 // Reads what the capture's folder says: profiler_info*.json and, where the device was recorded,

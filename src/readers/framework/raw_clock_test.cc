@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <random>
 
 #include "readers/ascend_db/test_db.h"
 
@@ -54,6 +55,20 @@ TEST(RawClock, InterpolatesBetweenSamples) {
   EXPECT_EQ(clock.ToUnixNs(1'000'000), 2'000'000);
   EXPECT_EQ(clock.ToUnixNs(3'000'003), 3'000'003);  // beyond: the slope of all, 1
   EXPECT_EQ(clock.ToUnixNs(-4), -4);
+}
+
+TEST(RawClock, IsExactWhereDoublesAreNot) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto hz = static_cast<int64_t>(1 + random() % 5'000'000'000);
+    const auto ticks = static_cast<int64_t>(random() >> (2 + random() % 40));
+    ClockFacts facts;
+    facts.is_counter = true;
+    facts.frequency_hz = hz;
+    const __int128 exact = static_cast<__int128>(ticks) * 1'000'000'000 / hz;
+    if (exact > std::numeric_limits<int64_t>::max()) continue;
+    ASSERT_EQ(RawClock(facts).ToUnixNs(ticks), static_cast<int64_t>(exact)) << ticks << " " << hz;
+  }
 }
 
 TEST(RawClock, IgnoresSamplesThatGoBackOrAreTooNear) {

@@ -70,13 +70,14 @@ class TestCapture {
     AppendRecord(File(FrameworkFile::kMemoryUsage), format::kMemoryRecord, event);
   }
 
-  store::TraceStore Read(const RawClock& clock = RawClock()) const {
+  store::TraceStore Read(const RawClock& clock = RawClock(),
+                         const ReadOptions& options = {}) const {
     std::vector<FrameworkInput> inputs;
     for (const auto& [kind, bytes] : files_) {
       inputs.push_back({kind, "test", MakeMemorySource(format::AsText(bytes)), bytes.size()});
     }
     store::TraceStore out;
-    const Status status = ReadFrameworkInputs(std::move(inputs), clock, {}, out);
+    const Status status = ReadFrameworkInputs(std::move(inputs), clock, options, out);
     EXPECT_TRUE(status.ok()) << status.error().message;
     return out;
   }

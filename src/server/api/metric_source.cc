@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/viewer/metric.h"
-
 namespace steplens::server {
 
 namespace {
@@ -48,7 +46,9 @@ Status TranslateTracks(const Ask& ask, JsonValue list, MetricArgs& args) {
   return status;
 }
 
-Result<MetricArgs> ArgsOf(const Ask& ask) {
+}  // namespace
+
+Result<MetricArgs> MetricArgsParam(const Ask& ask) {
   MetricArgs args;
   const JsonValue object = ask.params.Raw("args");
   object.ForEachMember([&](std::string_view name, JsonValue value) {
@@ -73,10 +73,8 @@ Result<MetricArgs> ArgsOf(const Ask& ask) {
   return args;
 }
 
-}  // namespace
-
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job) {
-  SL_ASSIGN_OR_RETURN(const MetricArgs args, ArgsOf(ask));
+  SL_ASSIGN_OR_RETURN(const MetricArgs args, MetricArgsParam(ask));
   const auto read_args = [&](const store::TraceStore& store, store::SliceId slice) {
     Result<std::string> text = ask.open.args.Read(store, slice);
     return text.ok() ? *std::move(text) : std::string();
