@@ -211,7 +211,8 @@ Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name
     out.issues.Add(IssueKind::kTraceTruncated,
                    fmt::format("{}: the array of events is not closed", name));
   }
-  const std::string_view tail = collector.array_ended() ? std::string_view(collector.tail()) : "}";
+  std::optional<std::string_view> tail;
+  if (collector.array_ended()) tail = collector.tail();
   const int64_t base_ns = ReadTraceMembers(cutter.head(), tail, name, out);
   collector.Finish(base_ns, *options.pool);
   return {};

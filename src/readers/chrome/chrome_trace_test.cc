@@ -276,6 +276,9 @@ TEST(ChromeTrace, TruncatedAtEveryByteKeepsTheWholeEventsBefore) {
     const size_t whole = size >= text.size() - 1 ? 2 : size >= first.size() + 1 ? 1 : 0;
     ASSERT_EQ(store.slices.size(), whole) << size;
     ASSERT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u) << size;
+    const bool is_between = size == 1 || (size >= first.size() + 1 && size <= first.size() + 3) ||
+                            size == text.size() - 1;
+    ASSERT_EQ(store.issues.entry(IssueKind::kEventDamaged).count, is_between ? 0u : 1u) << size;
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "base/json.h"
 #include "base/number.h"
 #include "base/saturate.h"
@@ -75,16 +73,16 @@ int64_t ReadTail(std::string_view tail, const std::string& name, store::TraceSto
 
 }  // namespace
 
-int64_t ReadTraceMembers(std::string_view head, std::string_view tail, const std::string& name,
-                         store::TraceStore& out) {
+int64_t ReadTraceMembers(std::string_view head, std::optional<std::string_view> tail,
+                         const std::string& name, store::TraceStore& out) {
   head = Trim(head);
   if (head.empty()) {
-    CountTextBehind(tail, name, out);
+    CountTextBehind(tail.value_or(""), name, out);
     return 0;
   }
   if (head.ends_with(',')) head.remove_suffix(1);
   const int64_t base_ns = ReadMembers(std::string(head) + "}", out).value_or(0);
-  return AddSaturating(base_ns, ReadTail(tail, name, out));
+  return tail ? AddSaturating(base_ns, ReadTail(*tail, name, out)) : base_ns;
 }
 
 }  // namespace steplens::readers

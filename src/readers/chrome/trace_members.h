@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,7 @@ namespace steplens::readers {
 // members become meta rows, as JSON text. Text behind the end of the trace, and an object that is
 // not closed, are counted as issues; members before the place where it is cut off are used. In the
 // array form `head` is empty. Returns baseTimeNanoseconds, or 0. `name` is used in messages.
-int64_t ReadTraceMembers(std::string_view head, std::string_view tail, const std::string& name,
-                         store::TraceStore& out);
+int64_t ReadTraceMembers(std::string_view head, std::optional<std::string_view> tail,
+                         const std::string& name, store::TraceStore& out);
 
 }  // namespace steplens::readers
