@@ -147,7 +147,7 @@ std::string ToText(const store::Job& job) {
 }
 
 Result<int> Run(const Arguments& arguments) {
-  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenQuietly(arguments));
   const std::string text = arguments.Has("--json") ? ToJson(job) : PrintableLines(ToText(job));
   SL_RETURN_IF_ERROR(PrintResult(text));
   return 0;

@@ -107,7 +107,7 @@ Result<size_t> ThreadsOf(const Arguments& arguments) {
   return static_cast<size_t>(threads);
 }
 
-Result<store::Job> OpenInput(const Arguments& arguments) {
+Result<store::Job> OpenQuietly(const Arguments& arguments) {
   UseLargePages();
   readers::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
@@ -116,6 +116,11 @@ Result<store::Job> OpenInput(const Arguments& arguments) {
   options.complete = analysis::CompleteCapture;
   SL_ASSIGN_OR_RETURN(store::Job job, readers::OpenJob(arguments.Positional("PATH"), options));
   if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
+  return job;
+}
+
+Result<store::Job> OpenInput(const Arguments& arguments) {
+  SL_ASSIGN_OR_RETURN(store::Job job, OpenQuietly(arguments));
   WarnOfLoss(job);
   return job;
 }

@@ -21,7 +21,9 @@ std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
 // --threads, checked.
 Result<size_t> ThreadsOf(const Arguments& arguments);
 
-// Opens what PATH names as the options say. Says on stderr, once, what was left out.
+// Opens what PATH names as the options say.
+Result<store::Job> OpenQuietly(const Arguments& arguments);
+// The same, and says on stderr how many records could not be used.
 Result<store::Job> OpenInput(const Arguments& arguments);
 
 // --rank and --step, checked against what the job has.

@@ -102,6 +102,8 @@ class BadInput(Case):
         issues, counts = self.issues(self.write("t.json", f"[{EVENT}, {EVENT[:30]}"))
         self.assertEqual(counts["slices"], 1)
         self.assertIn("TraceTruncated", issues)
+        self.assertEqual(self.run_program("info", self.scratch / "t.json", expect=0).err, "")
+        self.assertIn("'steplens info' lists them", self.run_program("ops", self.scratch / "t.json", expect=0).err)
 
     def test_truncated_gzip(self):
         packed = gzip.compress(f"[{','.join([EVENT] * 5000)}]".encode())

@@ -376,6 +376,7 @@ class PlantedInDb(PlantCase):
         self.check_sql("15.matrix", "DELETE FROM CommAnalyzerMatrix WHERE hccl_op_name LIKE '%-total'", **steps)
         self.check_sql("16", "DELETE FROM CANN_API WHERE connectionId = (SELECT max(connectionId) FROM CANN_API "
                              "WHERE type = 10000 AND connectionId IN (SELECT connectionId FROM TASK))")
+        self.check_sql("16", "DELETE FROM CANN_API")
         self.check_sql("3", "UPDATE TASK SET endNs = endNs + 1000 WHERE globalTaskId = "
                             "(SELECT max(globalTaskId) FROM COMPUTE_TASK_INFO)")
         self.check_sql("14", "UPDATE MEMORY_RECORD SET totalAllocated = totalAllocated + 4096 WHERE rowid = "

@@ -80,7 +80,6 @@ CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown
       {"Preparing", traces.preparing_us, true},
   };
   const bool with_device = breakdown.Find("Device_id") != nullptr;
-  CheckNoStepIsMissing(context, breakdown, rows, verdict);
   for (size_t i = 0; i < traces.size(); ++i) {
     const auto row = rows.find({with_device ? traces.device[i] : store::kNone, traces.step[i]});
     if (row == rows.end()) {
@@ -99,6 +98,7 @@ CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown
                    [&] { return fmt::format("{} row {}: {}", file, i + 1, column.name); });
     }
   }
+  CheckNoStepIsMissing(context, breakdown, rows, verdict);
   return verdict.Finish("values");
 }
 

@@ -215,7 +215,7 @@ TEST(VerifyBreakdown, ReportsTheColumnThatTheTimelineContradicts) {
 TEST(VerifyBreakdown, ReportsAStepThatTheTimelineDoesNotHave) {
   TestStore s = OneStepWithOverlapTrack();
   s.store.step_traces.step.Set(0, 8);
-  ExpectBroken(RunBreakdown(std::move(s)), "1 of 1 values",
+  ExpectBroken(RunBreakdown(std::move(s)), "2 of 2 values",
                "step_trace_time row 1: the timeline has no such step");
 }
 
