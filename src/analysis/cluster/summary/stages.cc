@@ -53,7 +53,9 @@ void JoinHosts(const std::map<int64_t, LoadsOfStage>& stages, std::vector<LateGr
       for (const RankLoad* rank : ranks) shared.insert(rank->host);
     }
   }
-  for (const auto& [host, count] : stages_on) {
+  for (const auto& entry : stages_on) {
+    const std::string& host = entry.first;
+    const size_t count = entry.second;
     if (count < 2 || shared.contains(host)) continue;
     LateGroup joined{"host", host, {}, 0, LateReason::kUnknown, 0, false, {}};
     size_t slow_on = 0;
