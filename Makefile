@@ -27,7 +27,7 @@ program: build/build.ninja ui/dist/index.html ## the release program, build/step
 # The web app, embedded in the program.
 ui/dist/index.html: $(shell find ui -name node_modules -prune -o -name dist -prune -o -type f -print)
 	@$(SETUP) build
-	@cd ui && npm ci --silent --no-audit --no-fund && npm run --silent build
+	@cd ui && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
 # Only the first configuration is made here; CMake keeps it up to date afterwards.
 build/build.ninja:

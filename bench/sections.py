@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import analyse
 
@@ -25,13 +26,20 @@ def output_of(command, **environment):
     return done.stdout.strip() or f"not measured: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no output'}"
 
 
+def viewer_sections(program):
+    """The server and the page, on the same large job."""
+    with tempfile.TemporaryDirectory() as scratch:
+        server = output_of([PYTHON, ROOT / "bench/viewer.py", "--program", program, "--keep", scratch])
+        page = output_of([shutil.which("npm") or "npm", "--prefix", ROOT / "ui", "run", "--silent", "bench"], STEPLENS=str(program), JOB=f"{scratch}/job")
+        return [("## The viewer's server", server), ("## The viewer's frames and memory", page)]
+
+
 def sections(build):
     program = build / "steplens"
     parts = [(FIRST, output_of([build / "bench/collect_bench"])),
              ("## Recording PyTorch, beside torch.profiler", output_of([PYTHON, ROOT / "bench/python_record.py"], PYTHONPATH=str(build / "python"))),
              ("## `steplens analyse`", analyse.measure_analyse(program)),
-             ("## The viewer's server", output_of([PYTHON, ROOT / "bench/viewer.py", "--program", program])),
-             ("## The viewer's frames", output_of([shutil.which("npm") or "npm", "--prefix", ROOT / "ui", "run", "--silent", "bench"]))]
+             *viewer_sections(program)]
     lines = []
     for title, text in parts:
         print(f"{title}\n{text}\n")

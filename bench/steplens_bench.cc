@@ -4,7 +4,8 @@
 //
 //   steplens_bench walk TRACE             simdjson On-Demand alone, reading the file each time
 //   steplens_bench walk-memory TRACE      the same on text that is in memory already
-//   steplens_bench trace TRACE THREADS    trace to store
+//   steplens_bench trace TRACE THREADS    trace to store; with a fourth word 'tokens' without the
+//                                         shapes of events
 //   steplens_bench db FILE | csv FILE     database, kernel_details.csv to store
 //   steplens_bench cache PATH             first and second open of a job
 //   steplens_bench breakdown EVENTS FORM  step table over that many device events in memory
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "analysis/breakdown/breakdown.h"
+#include "analysis/complete/complete.h"
 #include "base/file.h"
 #include "base/large_pages.h"
 #include "readers/ascend_db/ascend_db.h"
@@ -130,9 +132,10 @@ void Walk(const std::string& path, bool from_memory) {
   Print(times, text.size(), events);
 }
 
-void Trace(const std::string& path, size_t threads) {
+void Trace(const std::string& path, size_t threads, bool use_shapes) {
   ThreadPool pool(threads);
   readers::ReadOptions options;
+  options.use_event_shapes = use_shapes;
   options.pool = &pool;
   uint64_t rows = 0;
   const Times times = Best([&] {
@@ -167,6 +170,7 @@ void Cache(const std::string& path) {
   readers::OpenOptions options;
   options.threads = 1;
   options.use_cache = false;
+  options.complete = analysis::CompleteCapture;
   const auto open = [&] {
     const auto job = readers::OpenJob({path}, options);
     if (!job.ok()) Fail(job.error().message);
@@ -261,7 +265,10 @@ int main(int argc, char** argv) {
   const std::string& what = words[0];
   if (what == "walk") Walk(words[1], false);
   if (what == "walk-memory") Walk(words[1], true);
-  if (what == "trace") Trace(words[1], words.size() > 2 ? std::stoul(words[2]) : 1);
+  if (what == "trace") {
+    const bool use_shapes = words.size() < 4 || words[3] != "tokens";
+    Trace(words[1], words.size() > 2 ? std::stoul(words[2]) : 1, use_shapes);
+  }
   if (what == "db") File(words[1], readers::ReadProfilerDb);
   if (what == "csv") {
     File(words[1], [](const std::string& path, const readers::ReadOptions& options,

@@ -1,9 +1,10 @@
 """How fast the viewer's server answers on a generated job: start, tiles, search, range statistics, memory.
 
-    python3 bench/viewer.py [--slices 10000000] [--ranks 64] [--program build/steplens] [--keep DIR]
+    python3 bench/viewer.py [--slices 10000000] [--ranks 64] [--trace-mb 500] [--program build/steplens] [--keep DIR] [--only job|traces]
 
 Prints one line a measurement, the budget of docs/performance.md beside it. The job is made once in a scratch folder: every rank
-is the same GPU-like trace (two host threads with nested operators, four streams) under its own number.
+is the same GPU-like trace (two host threads with nested operators, four streams) under its own number. Beside it one large trace
+of one rank, as PyTorch writes it on a GPU and as torch_npu does on an NPU: how long until its first lanes can be drawn.
 """
 
 import argparse
@@ -48,6 +49,64 @@ def make_job(folder, slices, ranks):
     for rank in range(ranks):
         (folder / f"rank{rank}.json").write_text(
             f'{{"schemaVersion":1,"distributedInfo":{{"rank":{rank},"world_size":{ranks}}},"traceEvents":[{text}]}}')
+
+
+def ascend_events(count, seed):
+    """The same for one rank of torch_npu: operators with arguments, CANN calls, streams, arrows."""
+    rng = random.Random(seed)
+    out = [f'{{"ph":"M","pid":{pid},"tid":0,"name":"process_name","args":{{"name":"{name}"}}}}'
+           for pid, name in ((1, "Python"), (2, "CANN"), (3, "Ascend Hardware"))]
+    out += [f'{{"ph":"M","pid":3,"tid":{tid},"name":"thread_name","args":{{"name":"Stream {tid}"}}}}' for tid in (2, 3)]
+    names = [f"aten::op_{i}" for i in range(300)]
+    types = [f"MatMul{i}" for i in range(60)]
+    ts = 1_700_000_000_000_000.0
+    for i in range(count // 3):
+        dur = rng.random() * 40 + 2
+        stream = 2 + i % 2
+        out.append(f'{{"ph":"X","cat":"cpu_op","name":"{rng.choice(names)}","pid":1,"tid":1,"ts":"{ts:.3f}","dur":{dur:.3f},'
+                   f'"args":{{"Sequence number":{i},"Fwd thread id":0,"Input Dims":"8,1024;1024","Call stack":""}}}}')
+        out.append(f'{{"ph":"X","name":"Node@launch","pid":2,"tid":1,"ts":"{ts + dur * .5:.3f}","dur":{dur * .2:.3f},'
+                   f'"args":{{"Thread Id":1,"Mode":"launch","level":"node","id":"0","item_id":"{rng.choice(types)}","connection_id":{i}}}}}')
+        out.append(f'{{"ph":"X","name":"{rng.choice(types)}","pid":3,"tid":{stream},"ts":"{ts + dur:.3f}","dur":{dur * .45:.3f},'
+                   f'"args":{{"Model Id":4294967295,"Task Type":"AI_CORE","Physic Stream Id":{stream},"Task Id":{i},"Batch Id":0,"connection_id":{i}}}}}')
+        ts += dur * 0.55
+    return ",\n".join(out)
+
+
+def make_traces(folder, megabytes):
+    """One large trace of each kind: {kind: folder}. A part is made and repeated with later times."""
+    made = {"Kineto": folder / "kineto", "Ascend": folder / "ascend"}
+    if all(path.exists() for path in made.values()):
+        return made
+    for kind, path in made.items():
+        path.mkdir(parents=True, exist_ok=True)
+        events = rank_events if kind == "Kineto" else ascend_events
+        part = events(120_000, 3)
+        repeats = max(1, round(megabytes * 1e6 / len(part)))
+        where = path / "trace.json" if kind == "Kineto" else path / "rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"
+        where.parent.mkdir(parents=True, exist_ok=True)
+        with where.open("w") as out:
+            out.write('{"schemaVersion":1,"traceEvents":[' if kind == "Kineto" else "[")
+            # Later times: the first ten digits are seconds.
+            for k in range(repeats):
+                out.write((",\n" if k else "") + part.replace("17000000", f"17{k:06d}"))
+            out.write("]}" if kind == "Kineto" else "]")
+        if kind == "Ascend":
+            (where.parent.parent / "profiler_info_0.json").write_text('{"rank_id":0,"config":{"common_config":{}}}')
+    return made
+
+
+def measure_traces(program, scratch, megabytes):
+    for kind, folder in make_traces(scratch / "traces", megabytes).items():
+        for state, budget in (("cold", "1.5 s"), ("cached", "0.5 s")):
+            process, client, ds, first, ready = start(program, folder, scratch / f"cache_{kind}")
+            tracks = [row for row in client.get(f"/ds/{ds}/tracks")["rows"] if row[2] == "slices"]
+            report(f"{kind} trace of {megabytes} MB, {state}: first lanes", f"{first:.2f} s", budget)
+            report(f"{kind} trace of {megabytes} MB, {state}: all of it", f"{ready:.2f} s", "-")
+            assert tracks, "no lanes"
+            # The cache is written after the rank is shown.
+            process.send_signal(signal.SIGINT)
+            process.wait()
 
 
 class Client:
@@ -146,47 +205,56 @@ def report(name, value, budget):
     print(f"{name:48} {value:>12}   budget {budget}", flush=True)
 
 
+def measure_job(arguments, scratch):
+    if not (scratch / "job").exists():
+        make_job(scratch / "job", arguments.slices, arguments.ranks)
+    for state in ("cold", "cached"):
+        process, client, ds, first, ready = start(arguments.program, scratch / "job", scratch / "cache")
+        report(f"{state}: first rank can be seen", f"{first:.2f} s", "1.5 s on a 500 MB trace; 0.5 s cached")
+        report(f"{state}: all ranks can be seen", f"{ready:.2f} s", "-")
+        if state == "cold":
+            process.send_signal(signal.SIGINT)
+            process.wait()
+    tracks = client.get(f"/ds/{ds}/tracks")["rows"]
+    meta = client.get(f"/ds/{ds}")
+    end = meta["extent"][1]
+    slices = sum(rank["counts"]["slices"] for rank in meta["ranks"])
+    report("slices", f"{slices:,}", "-")
+    median, p95, most = measure_tiles(client, ds, tracks, end)
+    report("64 tiles, server CPU: median / p95 / most", f"{median:.1f} / {p95:.1f} / {most:.1f} ms", "p95 10 ms")
+    lane_ids = [row[0] for row in tracks if row[2] == "rank"]
+    report("search, all slices", f"{best(lambda: client.post(f'/ds/{ds}/search', {'q': 'kernel_17', 'limit': 200})):.0f} ms", "200 ms")
+    wanted = lane_ids[:max(1, round(1_000_000 / slices * len(lane_ids)))]
+    range_body = {"tracks": wanted, "t0": 0, "t1": end}
+    count = client.post(f"/ds/{ds}/range", range_body)["total"]["count"]
+    ask_range = lambda: client.post(f"/ds/{ds}/range", range_body)
+    report(f"range statistics, {count:,} slices: wall / CPU",
+           f"{best(ask_range):.0f} / {best_cpu(process, ask_range):.0f} ms", "60 ms for 1 M")
+    visible = [row[0] for row in tracks][:40]
+    busy = lambda: client.post(f"/ds/{ds}/lanes", {"tracks": visible, "t0": end // 7, "t1": end // 2})
+    report("how busy 40 lanes are", f"{best(busy):.1f} ms", "-")
+    store = sum(path.stat().st_size for path in (scratch / "cache").rglob("*") if path.is_file()) / 2**20
+    rss, own = rss_mb(process.pid)
+    report("store / resident / own memory", f"{store:.0f} / {rss:.0f} / {own:.0f} MB", f"{1.3 * store:.0f} MB (1.3 x store)")
+    process.send_signal(signal.SIGINT)
+    process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--slices", type=int, default=10_000_000)
     parser.add_argument("--ranks", type=int, default=64)
+    parser.add_argument("--trace-mb", type=int, default=500)
+    parser.add_argument("--only", choices=("job", "traces"), help="measure only these")
     parser.add_argument("--program", default="build/steplens")
     parser.add_argument("--keep", help="folder for the job; reused if it is there")
     arguments = parser.parse_args()
     scratch = pathlib.Path(arguments.keep or tempfile.mkdtemp(prefix="steplens_viewer_"))
     try:
-        if not (scratch / "job").exists():
-            make_job(scratch / "job", arguments.slices, arguments.ranks)
-        for state in ("cold", "cached"):
-            process, client, ds, first, ready = start(arguments.program, scratch / "job", scratch / "cache")
-            report(f"{state}: first rank can be seen", f"{first:.2f} s", "1.5 s on a 500 MB trace; 0.5 s cached")
-            report(f"{state}: all ranks can be seen", f"{ready:.2f} s", "-")
-            if state == "cold":
-                process.send_signal(signal.SIGINT)
-                process.wait()
-        tracks = client.get(f"/ds/{ds}/tracks")["rows"]
-        meta = client.get(f"/ds/{ds}")
-        end = meta["extent"][1]
-        slices = sum(rank["counts"]["slices"] for rank in meta["ranks"])
-        report("slices", f"{slices:,}", "-")
-        median, p95, most = measure_tiles(client, ds, tracks, end)
-        report("64 tiles, server CPU: median / p95 / most", f"{median:.1f} / {p95:.1f} / {most:.1f} ms", "p95 10 ms")
-        lane_ids = [row[0] for row in tracks if row[2] == "rank"]
-        report("search, all slices", f"{best(lambda: client.post(f'/ds/{ds}/search', {'q': 'kernel_17', 'limit': 200})):.0f} ms", "200 ms")
-        wanted = lane_ids[:max(1, round(1_000_000 / slices * len(lane_ids)))]
-        range_body = {"tracks": wanted, "t0": 0, "t1": end}
-        count = client.post(f"/ds/{ds}/range", range_body)["total"]["count"]
-        ask_range = lambda: client.post(f"/ds/{ds}/range", range_body)
-        report(f"range statistics, {count:,} slices: wall / CPU",
-               f"{best(ask_range):.0f} / {best_cpu(process, ask_range):.0f} ms", "60 ms for 1 M")
-        visible = [row[0] for row in tracks][:40]
-        busy = lambda: client.post(f"/ds/{ds}/lanes", {"tracks": visible, "t0": end // 7, "t1": end // 2})
-        report("how busy 40 lanes are", f"{best(busy):.1f} ms", "-")
-        store = sum(path.stat().st_size for path in (scratch / "cache").rglob("*") if path.is_file()) / 2**20
-        rss, own = rss_mb(process.pid)
-        report("store / resident / own memory", f"{store:.0f} / {rss:.0f} / {own:.0f} MB", f"{1.3 * store:.0f} MB (1.3 x store)")
-        process.send_signal(signal.SIGINT)
-        process.wait()
+        if arguments.only != "job":
+            measure_traces(arguments.program, scratch, arguments.trace_mb)
+        if arguments.only != "traces":
+            measure_job(arguments, scratch)
     finally:
         if not arguments.keep:
             shutil.rmtree(scratch, ignore_errors=True)

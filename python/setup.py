@@ -77,6 +77,7 @@ setup(
     packages=find_packages(HERE),
     package_dir={"": "."},
     zip_safe=False,
+    entry_points={"console_scripts": ["steplens = steplens.__main__:main"]},
     distclass=BinaryDistribution,
     cmdclass={"build_py": BuildWithNative},
     options={"egg_info": {"egg_base": BUILD}, "build": {"build_base": os.path.join(BUILD, "wheel")}},  # nothing in the sources

@@ -46,6 +46,7 @@ typedef struct sl_options {
   uint32_t host_sources;      /* sl_host_source bits, sampled from /proc; 0: none */
   uint32_t host_period_ms;    /* 0: 100 */
   int start_paused;           /* hooks may run, nothing is kept until sl_resume (warm-up) */
+  int mindspore;              /* the files of MindSpore's own profiler (mindspore.*) are written as well */
 } sl_options;
 
 /* What became of the records of a capture. */
@@ -154,6 +155,23 @@ typedef struct sl_op {
 } sl_op;
 SL_API void sl_record_op(const sl_op* op);
 
+/* The same, as short as can be, of an operator that started and ended on the calling thread. */
+typedef struct sl_plain_op {
+  sl_ticks start;
+  sl_ticks end; /* 0: now */
+  int64_t sequence;
+  uint64_t forward_thread;
+  sl_string name;
+  sl_string call_stack;
+  sl_string modules;
+  uint32_t input_words; /* at most 16,384, else there are none */
+  uint8_t scope;
+  uint8_t is_async;
+  uint8_t with_tensors;
+  uint8_t reserved[5];
+} sl_plain_op;
+SL_API void sl_record_plain_op(const sl_plain_op* op, const uint64_t* inputs);
+
 enum sl_memory_kind { SL_MALLOC = 0, SL_FREE = 1, SL_BLOCK_FREE = 2 };
 typedef struct sl_memory {
   sl_ticks time; /* 0: now */
@@ -170,6 +188,9 @@ typedef struct sl_memory {
   uint8_t allocator; /* 0 inner, 1 external */
 } sl_memory;
 SL_API void sl_record_memory(const sl_memory* event);
+/* A block of memory that is allocated now, or, if `size` is 0, freed now. The writer adds the size of a free and the totals, which
+ * count blocks allocated during the capture; a free of another block is left out. */
+SL_API void sl_record_block(int64_t address, int64_t size, int8_t device_type, int8_t device_index);
 
 /* An item of an asynchronous task queue: category 0 enqueue start, 1 enqueue end, 2 dequeue start, 3 dequeue end. */
 typedef struct sl_op_mark {
@@ -182,9 +203,14 @@ SL_API void sl_record_op_mark(const sl_op_mark* mark);
 
 /* A call (tag 0 Python, 2 C) or return (1, 3) of the interpreter on the calling thread; `key` names the function. */
 SL_API void sl_record_python(sl_ticks time, uint64_t key, uint8_t tag);
+SL_API void sl_record_python_now(uint64_t key, uint8_t tag);
 SL_API void sl_python_name(uint64_t key, const char* text, size_t length);
 /* Parameters of a module (tag 1) or an optimiser (tag 2); `key` as above, the text may be long. */
 SL_API void sl_param_info(uint64_t key, uint16_t tag, const char* text, size_t length);
+/* The same with tensors: each byte 1 of the text stands for the next tensor of `words`, which are those of sl_op.inputs,
+ * with addresses. The writer makes their texts. */
+SL_API void sl_param_tensors(uint64_t key, uint16_t tag, const char* text, size_t length, const uint64_t* words,
+                             size_t word_count);
 SL_API void sl_record_gc(sl_ticks start, sl_ticks end);
 
 /* A sample of a series, e.g. "CPU Usage/all" in the unit the series names. */

@@ -92,6 +92,7 @@ PyObject* Start(PyObject*, PyObject* dict) {
   in.Number("host_sources", &options.host_sources);
   in.Number("host_period_ms", &options.host_period_ms);
   in.Number("start_paused", &options.start_paused);
+  in.Number("mindspore", &options.mindspore);
   if (!in.ok()) return nullptr;
   int code = SL_OK;
   Py_BEGIN_ALLOW_THREADS;

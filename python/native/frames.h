@@ -14,6 +14,8 @@ struct Frame {
   PyCodeObject* code;    // alive as long as the frame runs
   int64_t instruction;   // offset of the running instruction in bytes, for PyCode_Addr2Line
   PyTypeObject* module;  // the class of the nn.Module whose call this frame is, else nullptr
+
+  bool operator==(const Frame&) const = default;
 };
 
 // The code objects that are calls of modules: `self`, their first argument, is the module. The lock
@@ -26,6 +28,9 @@ bool IsModuleCode(const PyCodeObject* code);
 // change while it is busy elsewhere. On Python 3.11 the lock is not taken; on later ones, whose
 // frames have no accessible layout, it is.
 size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, size_t max);
+
+// The code a frame runs; borrowed. The lock is held.
+PyCodeObject* CodeOf(PyFrameObject* frame);
 
 // The module a frame of module code was called for; borrowed, nullptr if it cannot be told. The
 // lock is held.

@@ -44,6 +44,12 @@ std::string FrameText(PyCodeObject* code, int instruction) {
   return Located(Utf8(code->co_filename), line > 0 ? line : code->co_firstlineno, code->co_name);
 }
 
+const std::string& FrameTexts::Get(const Frame& frame) {
+  const auto [entry, is_new] = texts_.try_emplace({frame.code, frame.instruction});
+  if (is_new) entry->second = FrameText(frame.code, static_cast<int>(frame.instruction));
+  return entry->second;
+}
+
 std::string ClassName(PyTypeObject* type) {
   const std::string name = type->tp_name;
   const size_t dot = name.rfind('.');
@@ -63,6 +69,29 @@ std::string BuiltinText(PyObject* function) {
   Py_XDECREF(repr);
   PyErr_Clear();
   return text;
+}
+
+void SeenObjects::Add(PyObject* object) {
+  if (!object) return;
+  PyObject*& reference = references_[object];
+  if (reference && PyWeakref_GetObject(reference) == object) return;
+  Py_XDECREF(reference);  // of one that lay here before
+  reference = PyWeakref_NewRef(object, nullptr);
+  if (reference) return;
+  PyErr_Clear();
+  references_.erase(object);
+}
+
+PyObject* SeenObjects::Take() {
+  std::unordered_map<PyObject*, PyObject*> references;
+  references.swap(references_);
+  PyObject* list = PyList_New(0);
+  for (const auto& [address, reference] : references) {
+    PyObject* object = PyWeakref_GetObject(reference);  // borrowed
+    if (list && object != Py_None && PyList_Append(list, object) != 0) Py_CLEAR(list);
+    Py_DECREF(reference);
+  }
+  return list;
 }
 
 void SetTrimmedPrefixes(std::vector<std::string> prefixes) {

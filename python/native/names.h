@@ -8,8 +8,12 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
+
+#include "frames.h"
 
 namespace steplens::python {
 
@@ -25,6 +29,22 @@ std::string BuiltinText(PyObject* function);
 
 // Folders whose files are named without them, longest first.
 void SetTrimmedPrefixes(std::vector<std::string> prefixes);
+
+// FrameText of frames that come again: finding the line of an instruction takes a walk over the
+// whole function.
+class FrameTexts {
+ public:
+  const std::string& Get(const Frame& frame);
+  void Clear() { texts_.clear(); }
+
+ private:
+  struct Hash {
+    size_t operator()(const std::pair<PyCodeObject*, int64_t>& key) const {
+      return (reinterpret_cast<size_t>(key.first) >> 4) * 31 + static_cast<size_t>(key.second);
+    }
+  };
+  std::unordered_map<std::pair<PyCodeObject*, int64_t>, std::string, Hash> texts_;
+};
 
 // Objects whose address is used as a key during a capture: kept alive until Release.
 class KeptObjects {
@@ -43,6 +63,18 @@ class KeptObjects {
 
  private:
   std::unordered_set<PyObject*> kept_;
+};
+
+// Objects that were met, without keeping them alive. What cannot be referred to weakly is left out.
+class SeenObjects {
+ public:
+  void Add(PyObject* object);
+  // A new list of those that live still; empty afterwards. nullptr with an exception set on
+  // failure.
+  PyObject* Take();
+
+ private:
+  std::unordered_map<PyObject*, PyObject*> references_;  // by address: weak references, owned
 };
 
 }  // namespace steplens::python

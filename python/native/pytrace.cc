@@ -29,6 +29,9 @@ uint64_t epoch = 0;
 bool tracing = false;
 sl_ticks begin = 0;
 KeptObjects kept;
+SeenObjects seen_modules;           // that were called
+SeenObjects seen_optimizers;        // that made a step
+PyCodeObject* step_code = nullptr;  // what every step of an optimizer calls with itself
 std::unordered_set<uint64_t> named_modules;
 std::unordered_set<const PyMethodDef*> named_builtins;
 
@@ -36,10 +39,15 @@ std::unordered_set<const PyMethodDef*> named_builtins;
 constexpr size_t kRecentSize = 512;  // a power of two
 const void* recent[kRecentSize];
 
+const void*& RecentSlot(const void* object) {
+  const auto address = reinterpret_cast<uintptr_t>(object) >> 4;
+  return recent[(address ^ (address >> 9)) & (kRecentSize - 1)];
+}
+bool WasRecent(const void* object) { return RecentSlot(object) == object; }
+
 // Whether `object` was here before; remembers it.
 bool IsRecent(const void* object) {
-  const auto address = reinterpret_cast<uintptr_t>(object) >> 4;
-  const void*& slot = recent[(address ^ (address >> 9)) & (kRecentSize - 1)];
+  const void*& slot = RecentSlot(object);
   if (slot == object) return true;
   slot = object;
   return false;
@@ -72,8 +80,11 @@ uint64_t RawModuleKey(PyObject* module) {
 
 uint64_t KeyOfModule(PyObject* module) {
   const uint64_t key = RawModuleKey(module);
-  kept.Keep(reinterpret_cast<PyObject*>(Py_TYPE(module)));
-  if (named_modules.insert(key).second) Name(key, ModuleText(module));
+  if (!IsRecent(reinterpret_cast<const void*>(key)) && named_modules.insert(key).second) {
+    kept.Keep(reinterpret_cast<PyObject*>(Py_TYPE(module)));
+    Name(key, ModuleText(module));
+    seen_modules.Add(module);
+  }
   return key;
 }
 
@@ -90,12 +101,22 @@ uint64_t KeyOfBuiltin(PyObject* function) {
   return reinterpret_cast<uint64_t>(definition);
 }
 
+// Most calls are of plain functions that were called before. Code that is more than a plain
+// function is never recent.
 uint64_t KeyOfFrame(PyFrameObject* frame) {
-  PyCodeObject* code = PyFrame_GetCode(frame);
-  PyObject* module = IsModuleCode(code) ? ModuleOf(frame) : nullptr;
-  const uint64_t key = module ? KeyOfModule(module) : KeyOfFunction(code);
-  Py_DECREF(code);
-  return key;
+  PyCodeObject* code = CodeOf(frame);
+  if (WasRecent(code)) return reinterpret_cast<uint64_t>(code);
+  if (code == step_code) {  // named when the capture began
+    seen_optimizers.Add(ModuleOf(frame));
+    return reinterpret_cast<uint64_t>(code);
+  }
+  if (!IsModuleCode(code)) return KeyOfFunction(code);
+  PyObject* module = ModuleOf(frame);
+  if (module) return KeyOfModule(module);
+  if (kept.Keep(reinterpret_cast<PyObject*>(code))) {
+    Name(reinterpret_cast<uint64_t>(code), FunctionText(code));
+  }
+  return reinterpret_cast<uint64_t>(code);
 }
 
 // Writes the frames that ran before the capture as calls at its begin, outermost first.
@@ -129,7 +150,7 @@ void Returned(ThreadDepth* depth, Tag tag) {
   } else {
     return;  // its call was not seen
   }
-  sl_record_python(sl_now(), kExitKey, tag);
+  sl_record_python_now(kExitKey, tag);
 }
 
 int Hook(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
@@ -141,13 +162,13 @@ int Hook(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
       FrameEntered();
       const uint64_t key = KeyOfFrame(frame);
       ++depth.own;
-      sl_record_python(sl_now(), key, kCall);
+      sl_record_python_now(key, kCall);
       break;
     }
     case PyTrace_C_CALL: {
       const uint64_t key = KeyOfBuiltin(argument);
       ++depth.own;
-      sl_record_python(sl_now(), key, kBuiltinCall);
+      sl_record_python_now(key, kBuiltinCall);
       break;
     }
     case PyTrace_RETURN:
@@ -178,8 +199,10 @@ void SetOnAllThreads(Py_tracefunc from, Py_tracefunc to) {
 
 PyObject* Start(PyObject*, PyObject* arguments) {
   PyObject* module_code = nullptr;
+  PyObject* optimizer_code = nullptr;
   PyObject* prefixes = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OO!:start", &module_code, &PyList_Type, &prefixes))
+  if (!PyArg_ParseTuple(arguments, "OOO!:start", &module_code, &optimizer_code, &PyList_Type,
+                        &prefixes))
     return nullptr;
   std::vector<std::string> folders;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(prefixes); ++i) {
@@ -193,6 +216,12 @@ PyObject* Start(PyObject*, PyObject* arguments) {
   }
   SetTrimmedPrefixes(std::move(folders));
   SetModuleCode(module_code == Py_None ? nullptr : reinterpret_cast<PyCodeObject*>(module_code));
+  if (PyCode_Check(optimizer_code) && kept.Keep(optimizer_code)) {
+    Name(reinterpret_cast<uint64_t>(optimizer_code),
+         FunctionText(reinterpret_cast<PyCodeObject*>(optimizer_code)));
+  }
+  step_code =
+      PyCode_Check(optimizer_code) ? reinterpret_cast<PyCodeObject*>(optimizer_code) : nullptr;
   ++epoch;
   begin = sl_now();
   Name(kExitKey, kExitName);
@@ -207,8 +236,15 @@ PyObject* Stop(PyObject*, PyObject*) {
   std::fill(std::begin(recent), std::end(recent), nullptr);
   named_modules.clear();
   named_builtins.clear();
+  step_code = nullptr;
   kept.Release();
-  Py_RETURN_NONE;
+  PyObject* modules = seen_modules.Take();
+  PyObject* optimizers = modules ? seen_optimizers.Take() : nullptr;
+  if (!optimizers) {
+    Py_XDECREF(modules);
+    return nullptr;
+  }
+  return Py_BuildValue("(NN)", modules, optimizers);
 }
 
 // For threading.setprofile: a new thread's first event puts the native hook in place of this
@@ -239,10 +275,11 @@ PyObject* ModuleKey(PyObject*, PyObject* module) {
 
 PyMethodDef methods[] = {
     {"start", Start, METH_VARARGS,
-     "start(module_code, prefixes): traces all threads; calls of module_code are named after the "
-     "module; files lose the "
-     "prefixes."},
-    {"stop", Stop, METH_NOARGS, "stop(): ends it."},
+     "start(module_code, step_code, prefixes): traces all threads; calls of module_code are named "
+     "after the module; step_code is what optimizers call after a step; files lose the prefixes."},
+    {"stop", Stop, METH_NOARGS,
+     "stop() -> (list, list): ends it; the modules that were called and the optimizers that "
+     "stepped, as far as they live."},
     {"thread_hook", ThreadHook, METH_VARARGS,
      "thread_hook(frame, event, arg): for threading.setprofile."},
     {"module_key", ModuleKey, METH_O,

@@ -1,14 +1,12 @@
 #include "stacks.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <string>
-#include <vector>
 
 #include "frames.h"
 #include "names.h"
+#include "stack_tree.h"
 
 namespace steplens::python {
 
@@ -17,21 +15,13 @@ constinit thread_local FrameMoves frame_moves;
 namespace {
 
 constexpr size_t kMaxFrames = 128;
-constexpr size_t kCacheSize = 2048;  // stacks a thread remembers; a power of two
-constexpr size_t kWays = 4;          // places a stack may have
 
 std::atomic<uint64_t> epoch{0};
 std::atomic<bool> want_stacks{false};
 std::atomic<bool> want_modules{false};
 std::atomic<Py_tracefunc> hook{nullptr};
 KeptObjects kept;
-
-struct Remembered {
-  uint64_t hash = 0;
-  std::vector<Frame> frames;  // outermost first; empty: nothing is remembered here
-  sl_string call_stack = 0;
-  sl_string modules = 0;
-};
+FrameTexts frame_texts;  // guarded by the interpreter lock
 
 // The frames of a thread when its stack was last asked for.
 struct Chain {
@@ -39,14 +29,13 @@ struct Chain {
   bool is_whole = false;  // has all frames, and the hook follows what becomes of them
   std::array<Frame, kMaxFrames> frames;  // outermost first
   std::array<const void*, kMaxFrames> places;
-  std::array<uint64_t, kMaxFrames> hashes;  // of the frames up to here
+  std::array<uint32_t, kMaxFrames> nodes;  // of the stack up to here
 };
 
 struct ThreadStacks {
   uint64_t epoch = 0;
-  const Remembered* last = nullptr;  // the stack of `chain`
   Chain chain;
-  std::array<Remembered, kCacheSize> entries;
+  StackTree tree;
 };
 
 // A plain pointer is what the hot path reads; the owner ends it with the thread.
@@ -72,58 +61,25 @@ ThreadStacks& OfThread() {
   return RenewStacks(now);
 }
 
-bool Same(const Frame& a, const Frame& b) {
-  return a.code == b.code && a.instruction == b.instruction && a.module == b.module;
-}
-
-uint64_t AddToHash(uint64_t hash, const Frame& frame) {
-  hash = (hash ^ reinterpret_cast<uintptr_t>(frame.code)) * 0x9E3779B97F4A7C15u;
-  return hash ^ static_cast<uint64_t>(frame.instruction) ^
-         reinterpret_cast<uintptr_t>(frame.module) ^ (hash >> 29);
-}
-
-bool IsOf(const Remembered& entry, const Chain& chain) {
-  return entry.hash == chain.hashes[chain.count - 1] &&
-         std::equal(entry.frames.begin(), entry.frames.end(), chain.frames.begin(),
-                    chain.frames.begin() + static_cast<ptrdiff_t>(chain.count), Same);
-}
-
 sl_string Intern(const std::string& text) {
   return text.empty() ? 0 : sl_intern(text.data(), text.size());
 }
 
 // Names the frames. Takes the interpreter lock, whether the thread has it or not.
-void Resolve(const Chain& chain, Remembered* out) {
+StackTexts Resolve(const Chain& chain) {
   const PyGILState_STATE state = PyGILState_Ensure();
   std::string stack, modules;
   for (size_t i = chain.count; i-- > 0;) {
     const Frame& frame = chain.frames[i];
     kept.Keep(reinterpret_cast<PyObject*>(frame.code));
     if (!stack.empty()) stack += ';';
-    stack += FrameText(frame.code, static_cast<int>(frame.instruction));
+    stack += frame_texts.Get(frame);
     if (!frame.module) continue;
     kept.Keep(reinterpret_cast<PyObject*>(frame.module));
     modules = modules.empty() ? ClassName(frame.module) : ClassName(frame.module) + ";" + modules;
   }
   PyGILState_Release(state);
-  out->hash = chain.hashes[chain.count - 1];
-  out->frames.assign(chain.frames.begin(),
-                     chain.frames.begin() + static_cast<ptrdiff_t>(chain.count));
-  out->call_stack = want_stacks ? Intern(stack) : 0;
-  out->modules = want_modules ? Intern(modules) : 0;
-}
-
-// The entry of the chain's stack, made if need be; the oldest way of its set is given up for it.
-const Remembered* Find(const Chain& chain, ThreadStacks* stacks) {
-  const size_t first =
-      (chain.hashes[chain.count - 1] * 0xD6E8FEB86659FD93u >> 40) & (kCacheSize - kWays);
-  Remembered* const ways = &stacks->entries[first];
-  for (size_t i = 0; i < kWays; ++i) {
-    if (IsOf(ways[i], chain)) return &ways[i];
-  }
-  std::rotate(ways, ways + kWays - 1, ways + kWays);
-  Resolve(chain, ways);
-  return ways;
+  return {want_stacks ? Intern(stack) : 0, want_modules ? Intern(modules) : 0, true};
 }
 
 // True if the hook has seen every frame of the thread come and go since its stack was last read.
@@ -132,40 +88,41 @@ bool IsFollowed(const PyThreadState* thread) {
 }
 
 // Puts the innermost `count` frames, given innermost first, upon the first `kept_count` of the
-// chain. True if that changed it.
-bool Replace(const Frame* frames, const void* const* places, size_t count, size_t kept_count,
-             Chain* chain) {
-  bool is_changed = chain->count != kept_count + count;
-  uint64_t hash = kept_count == 0 ? 0 : chain->hashes[kept_count - 1];
+// chain.
+void Replace(const Frame* frames, const void* const* places, size_t count, size_t kept_count,
+             ThreadStacks* stacks) {
+  Chain& chain = stacks->chain;
+  uint32_t node = kept_count == 0 ? StackTree::kRoot : chain.nodes[kept_count - 1];
   for (size_t i = 0; i < count; ++i) {
     const Frame& frame = frames[count - 1 - i];
     const size_t at = kept_count + i;
-    is_changed = is_changed || !Same(chain->frames[at], frame);
-    hash = AddToHash(hash, frame);
-    chain->frames[at] = frame;
-    chain->places[at] = places[count - 1 - i];
-    chain->hashes[at] = hash;
+    node = stacks->tree.Below(node, frame);
+    chain.frames[at] = frame;
+    chain.places[at] = places[count - 1 - i];
+    chain.nodes[at] = node;
   }
-  chain->count = kept_count + count;
-  return is_changed;
+  chain.count = kept_count + count;
 }
 
-// Each returns true if the chain is another one than before; its count is 0 if there are no frames.
-bool ReadAll(PyThreadState* thread, Chain* chain) {
+// Each brings the chain up to date; its count is 0 if there are no frames.
+void ReadAll(PyThreadState* thread, ThreadStacks* stacks) {
   Frame frames[kMaxFrames];
   const void* places[kMaxFrames];
   const size_t count = CurrentFrames(thread, frames, places, kMaxFrames);
   // The deepest stacks are cut at their outer end, so depths say nothing about them.
-  chain->is_whole = count < kMaxFrames && IsFollowed(thread);
-  return Replace(frames, places, count, 0, chain);
+  stacks->chain.is_whole = count < kMaxFrames && IsFollowed(thread);
+  if (stacks->tree.is_large()) stacks->tree.Clear();
+  Replace(frames, places, count, 0, stacks);
 }
 
-bool ReadMoved(PyThreadState* thread, FrameMoves moves, Chain* chain) {
+void ReadMoved(PyThreadState* thread, FrameMoves moves, ThreadStacks* stacks) {
+  const Chain& chain = stacks->chain;
   // A frame that others were called from has not moved on; the one that was lowest may have.
-  const int64_t unmoved = static_cast<int64_t>(chain->count) + moves.lowest - 1;
+  const int64_t unmoved = static_cast<int64_t>(chain.count) + moves.lowest - 1;
   const int64_t moved = moves.depth - moves.lowest + 1;
-  if (unmoved < 0 || unmoved + moved >= static_cast<int64_t>(kMaxFrames))
-    return ReadAll(thread, chain);
+  if (unmoved < 0 || unmoved + moved >= static_cast<int64_t>(kMaxFrames)) {
+    return ReadAll(thread, stacks);
+  }
   const auto kept_count = static_cast<size_t>(unmoved);
   const auto fresh = static_cast<size_t>(moved);
   Frame frames[kMaxFrames];
@@ -174,27 +131,40 @@ bool ReadMoved(PyThreadState* thread, FrameMoves moves, Chain* chain) {
   const size_t count = CurrentFrames(thread, frames, places, fresh + 1);
   const bool is_joined = kept_count == 0 ? count == fresh
                                          : count == fresh + 1 &&
-                                               places[fresh] == chain->places[kept_count - 1] &&
-                                               Same(frames[fresh], chain->frames[kept_count - 1]);
-  return is_joined ? Replace(frames, places, fresh, kept_count, chain) : ReadAll(thread, chain);
+                                               places[fresh] == chain.places[kept_count - 1] &&
+                                               frames[fresh] == chain.frames[kept_count - 1];
+  return is_joined ? Replace(frames, places, fresh, kept_count, stacks) : ReadAll(thread, stacks);
 }
 
 // No frame was entered or left: only the innermost one may have gone on.
-bool ReadInnermost(PyThreadState* thread, Chain* chain) {
+void ReadInnermost(PyThreadState* thread, ThreadStacks* stacks) {
+  const Chain& chain = stacks->chain;
   Frame frame;
   const void* place = nullptr;
-  const size_t top = chain->count - 1;
-  if (CurrentFrames(thread, &frame, &place, 1) != 1 || place != chain->places[top])
-    return ReadAll(thread, chain);
-  return !Same(frame, chain->frames[top]) && Replace(&frame, &place, 1, top, chain);
+  const size_t top = chain.count - 1;
+  if (CurrentFrames(thread, &frame, &place, 1) != 1 || place != chain.places[top]) {
+    return ReadAll(thread, stacks);
+  }
+  if (!(frame == chain.frames[top])) Replace(&frame, &place, 1, top, stacks);
 }
 
-bool ReadChanged(PyThreadState* thread, Chain* chain) {
+void ReadChanged(PyThreadState* thread, ThreadStacks* stacks) {
   const FrameMoves moves = frame_moves;
   frame_moves = {};
-  if (!chain->is_whole || chain->count == 0 || !IsFollowed(thread)) return ReadAll(thread, chain);
-  if (moves.depth == 0 && moves.lowest == 0) return ReadInnermost(thread, chain);
-  return ReadMoved(thread, moves, chain);
+  const Chain& chain = stacks->chain;
+  if (!chain.is_whole || chain.count == 0 || !IsFollowed(thread) || stacks->tree.is_large()) {
+    return ReadAll(thread, stacks);
+  }
+  if (moves.depth == 0 && moves.lowest == 0) return ReadInnermost(thread, stacks);
+  return ReadMoved(thread, moves, stacks);
+}
+
+// Whether the thread's stack is `outer` as it was when it was last asked for. It was asked for by
+// an operator that runs still, so the frame that called it has not gone on.
+bool IsStillAt(sl_string outer, ThreadStacks* stacks) {
+  const Chain& chain = stacks->chain;
+  return chain.is_whole && chain.count != 0 && frame_moves.depth == 0 && frame_moves.lowest == 0 &&
+         stacks->tree.texts(chain.nodes[chain.count - 1]).call_stack == outer;
 }
 
 }  // namespace
@@ -208,18 +178,26 @@ void BeginStacks(bool call_stacks, bool modules, Py_tracefunc the_hook) {
 
 void EndStacks() {
   ++epoch;
+  frame_texts.Clear();
   kept.Release();
 }
 
 void CurrentStack(sl_string* call_stack, sl_string* modules) {
+  ThreadStacks& stacks = OfThread();
+  const Chain& chain = stacks.chain;
+  if (*call_stack != 0 && IsStillAt(*call_stack, &stacks)) {
+    *modules = stacks.tree.texts(chain.nodes[chain.count - 1]).modules;
+    return;
+  }
+  *call_stack = 0;
   PyThreadState* thread = PyGILState_GetThisThreadState();
   if (!thread) return;
-  ThreadStacks& stacks = OfThread();
-  const bool is_changed = ReadChanged(thread, &stacks.chain);
-  if (stacks.chain.count == 0) return;
-  if (is_changed || !stacks.last) stacks.last = Find(stacks.chain, &stacks);
-  *call_stack = stacks.last->call_stack;
-  *modules = stacks.last->modules;
+  ReadChanged(thread, &stacks);
+  if (chain.count == 0) return;
+  StackTexts& texts = stacks.tree.texts(chain.nodes[chain.count - 1]);
+  if (__builtin_expect(!texts.are_known, 0)) texts = Resolve(chain);
+  *call_stack = texts.call_stack;
+  *modules = texts.modules;
 }
 
 }  // namespace steplens::python

@@ -1,7 +1,7 @@
-// The call stack of an operator as one text, looked up by its frames. While the profile hook tells
-// of every frame that is entered and left, only frames that may have changed since the last
-// operator are looked at; a stack seen before needs neither allocation nor, on Python 3.11, the
-// interpreter lock.
+// The call stack of an operator as one text. Stacks are a tree: a frame is looked up below the
+// frame it was called from, so a stack is a number. While the profile hook tells of every frame
+// that is entered and left, only frames that may have changed since the last operator are looked
+// at; a stack seen before needs neither allocation nor, on Python 3.11, the interpreter lock.
 #ifndef STEPLENS_PYTHON_STACKS_H_
 #define STEPLENS_PYTHON_STACKS_H_
 

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Optional, Sequence
+from typing import IO, Callable, Optional, Sequence
 
 from . import _log
 
@@ -23,8 +23,8 @@ class AnalyseError(Exception):
     """The analysis could not be done; the text says why."""
 
 
-def find_program() -> str:
-    """The path of the program; raises AnalyseError if there is none."""
+def find_program(in_path: bool = True) -> str:
+    """The path of the program; raises AnalyseError if there is none. `in_path`: PATH is searched, too."""
     named = os.environ.get("STEPLENS_PROGRAM")
     if named:
         if _is_program(named):
@@ -33,7 +33,7 @@ def find_program() -> str:
     for place in _places_around(__file__):
         if _is_program(place):
             return place
-    found = shutil.which("steplens")
+    found = shutil.which("steplens") if in_path else None
     if found:
         return found
     raise AnalyseError("the program steplens was not found: set STEPLENS_PROGRAM to its path or add its folder to PATH. "
@@ -56,10 +56,11 @@ def _is_program(path: str) -> bool:
 
 
 class Job:
-    """One run of the program."""
+    """One run of the program. `then` is called when it has succeeded."""
 
-    def __init__(self, arguments: Sequence[str]):
+    def __init__(self, arguments: Sequence[str], then: Optional[Callable[[], None]] = None):
         self.arguments = list(arguments)
+        self._then = then
         self._pid = os.getpid()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         command = [find_program(), *self.arguments]
@@ -81,6 +82,8 @@ class Job:
         if code != 0:
             raise AnalyseError(f"steplens {' '.join(self.arguments)} ended with code {code}: "
                                f"{said.splitlines()[-1] if said else 'it said nothing'}")
+        if self._then is not None:
+            self._then()
 
 
 def _environment() -> dict[str, str]:
@@ -106,13 +109,14 @@ def analyse_arguments(path: str, export: Optional[Sequence[str]], jobs: Optional
     return arguments
 
 
-def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[int] = None, wait: bool = True) -> bool:
+def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[int] = None, wait: bool = True,
+            then: Optional[Callable[[], None]] = None) -> bool:
     """Analyses one capture. Without `wait` it goes on in the background until the end of this process, which joins it.
-    Problems are reported, not raised. True: done, or under way."""
+    `then` is called after a success. Problems are reported, not raised. True: done, or under way."""
     if refuses():
         return False
     try:
-        job = Job(analyse_arguments(path, export, jobs))
+        job = Job(analyse_arguments(path, export, jobs), then)
         if wait:
             job.wait()
         else:

@@ -18,6 +18,7 @@ import uuid
 from typing import Any, Callable, Optional
 
 from . import _analyse, _control, _launchers, _log, _paths, _rank, _session, _steps
+from ._wishes import Window, make_config, wished_window
 
 VARIABLE = "STEPLENS_RECORD"
 _LAUNCHERS = (*_launchers.PROGRAMS, "torch-model-archiver", "accelerate", "deepspeed")
@@ -42,6 +43,7 @@ def install() -> None:
     if not isinstance(settings, dict):
         raise ValueError(f"{VARIABLE} is not a JSON object")
     if is_launcher(sys.orig_argv, os.environ):
+        _after_import(_launchers.ELASTIC, lambda: _launchers.repair(sys.modules[_launchers.ELASTIC]))
         return
     _load_native()
     _after_import("torch", lambda: _begin(settings))
@@ -100,63 +102,6 @@ def _begin(settings: dict) -> None:
     _steps.on_step(_recorder.step_ended)
 
 
-# ---- What to record ---------------------------------------------------------------------------------------------------
-
-
-def make_config(settings: dict) -> Any:
-    """The Config that the flags ask for; wrong values warn and are replaced, as in the Python interface."""
-    from ._command import LEVELS
-    from .torch_npu.profiler import ProfilerActivity, ProfilerLevel, _ExperimentalConfig, _settings
-
-    def flag(name: str) -> bool:
-        return bool(settings.get("profile_" + name, False))
-
-    activities = [ProfilerActivity.NPU] + [ProfilerActivity.CPU] * bool(settings.get("profile_with_cpu", True))
-    experimental = _ExperimentalConfig(
-        profiler_level=LEVELS.get(settings.get("profile_level", "level0"), ProfilerLevel.Level0),
-        export_type=settings.get("profile_export_type", "text"), mstx=bool(settings.get("mstx", False)),
-        data_simplification=flag("data_simplification"), gc_detect_threshold=settings.get("gc_threshold_ms"),
-        host_sys=settings.get("host_sys") or [])
-    config = _settings.check(_settings.Settings(
-        activities=activities, record_shapes=flag("record_shapes"), profile_memory=flag("with_memory"),
-        with_stack=flag("with_stack"), with_modules=flag("with_modules"), experimental_config=experimental)).config
-    config.analyse = settings.get("profile_analyse", "sync")
-    config.output_dir = settings.get("profile_save_path") or "./profile_dir"
-    return config
-
-
-class Window:
-    """The steps first, ..., end-1; `end` None: to the end of the program."""
-
-    def __init__(self, first: int, end: Optional[int]):
-        self.first = first
-        self.end = end
-
-    def has(self, step: int) -> bool:
-        return step >= self.first and (self.end is None or step < self.end)
-
-    def is_over(self, step: int) -> bool:
-        return self.end is not None and step >= self.end
-
-
-def wished_window(settings: dict) -> Optional[Window]:
-    """What the flags say; None: nothing until a command comes."""
-    first, end = settings.get("profile_step_start"), settings.get("profile_step_end")
-    if first is None:
-        return Window(1, None)
-    if first == -1:
-        return None
-    if first < 1:
-        _log.warning(f"profile_step_start is {first}, steps count from 1; 1 is used.")
-        first = 1
-    if end is None or end == -1:
-        return Window(first, None)
-    if end <= first:
-        _log.warning(f"profile_step_end ({end}) is not after profile_step_start ({first}); one step is recorded.")
-        end = first + 1
-    return Window(first, end)
-
-
 # ---- Recording --------------------------------------------------------------------------------------------------------
 
 
@@ -171,13 +116,18 @@ class Recorder:
         self._capture: Any = None
         self._holder: Any = None
         self._only_without_steps = False  # what is recorded is thrown away if a step ends
+        self._is_warming = False  # there is a capture, and nothing is kept yet
         self._control = _control.Control(settings["control_dir"]) if settings.get("control_dir") else None
         self._ranks = settings.get("profile_ranks") or [-1]
         self._pid = os.getpid()
 
     @property
+    def _has_flops(self) -> bool:
+        return self.config.with_flops and self.config.mstx
+
+    @property
     def state(self) -> str:
-        if self._capture is not None and not self._only_without_steps:
+        if self._capture is not None and not self._only_without_steps and not self._is_warming:
             return "recording"
         return "armed" if self._window is not None else "idle"
 
@@ -188,6 +138,7 @@ class Recorder:
         """The program begins."""
         if self._window is not None and self.is_selected():
             self._only_without_steps = self._window.first > 1
+            self._open_capture()
             self._start()
         self._report(force=True)
 
@@ -197,19 +148,25 @@ class Recorder:
         if self._only_without_steps:
             self._only_without_steps = False
             self._stop(keep=False)
-        if self._capture is not None:
+        if self._capture is not None and not self._is_warming:
             self._capture.step_end()
         self.step += 1
         self._obey()
-        window = self._window
-        if window is not None and window.is_over(self.step):
-            self._window = None
+        if self._window is not None and self._window.is_over(self.step):
+            self._window = self._window.next()
             self._stop(keep=True)
-        elif window is not None and window.has(self.step) and self._capture is None and self.is_selected():
-            self._start()
-        if self._capture is not None:
-            self._capture.step_begin(self.step)
+        if self._window is not None and self.is_selected():
+            self._approach(self._window)
         self._report()
+
+    def _approach(self, window: "Window") -> None:
+        """A step of a window or before it has begun."""
+        if self._capture is None and window.is_near(self.step):
+            self._open_capture()
+        if self._is_warming and window.has(self.step):
+            self._start()
+        elif self._capture is not None and not self._is_warming:
+            self._capture.step_begin(self.step)
 
     def close(self) -> None:
         """The program ends. May be called more than once."""
@@ -218,7 +175,10 @@ class Recorder:
         if self._capture is not None:  # what followed the last step is recorded, too, but is no step
             if self._only_without_steps:
                 _log.warning("The program had no steps; the whole run was recorded.")
-            self._stop(keep=True)
+            if self._is_warming:
+                _log.warning(f"The program ended during the warm-up before step {self._window.first if self._window else self.step}; "
+                             "nothing was kept of it.")
+            self._stop(keep=not self._is_warming)
         elif self._window is not None and self.step <= self._window.first:
             _log.warning(f"The program ended in step {self.step}; step {self._window.first} was to be recorded.")
         self._window = None
@@ -227,7 +187,7 @@ class Recorder:
 
     # ---- One capture ----------------------------------------------------------------------------------------------
 
-    def _start(self) -> None:
+    def _open_capture(self) -> None:
         from ._capture import Capture
 
         self._holder = _session.acquire(_session.Source.COMMAND, self._yield)
@@ -235,16 +195,31 @@ class Recorder:
             self._window = None
             return
         try:
-            self.directory = _paths.new_capture_directory(self.config.output_dir, None, "ascend_pt")
+            self.directory = _paths.new_capture_directory(self.config.output_dir, self.config.worker_name, "ascend_pt")
             self._capture = Capture(self.config, self.directory)
             self._capture.warmup()
+            self._is_warming = True
+        except Exception as problem:
+            self._give_up(problem)
+
+    def _start(self) -> None:
+        """From the warm-up to the recording."""
+        if self._capture is None:
+            return
+        try:
+            self._is_warming = False
             self._capture.start()
+            if self._has_flops:
+                _flops().install()
             if not self._only_without_steps:
                 self._capture.step_begin(self.step)
         except Exception as problem:
-            _log.error(f"This program is not recorded: {_log.describe(problem)}")
-            self._window = None
-            self._stop(keep=False)
+            self._give_up(problem)
+
+    def _give_up(self, problem: Exception) -> None:
+        _log.error(f"This program is not recorded: {_log.describe(problem)}")
+        self._window = None
+        self._stop(keep=False)
 
     def _yield(self) -> None:
         """Another surface takes the process: what was recorded is kept, and no more is wanted."""
@@ -253,7 +228,10 @@ class Recorder:
 
     def _stop(self, keep: bool) -> None:
         capture, self._capture = self._capture, None
+        self._is_warming = False
         try:
+            if capture is not None and self._has_flops:
+                _flops().remove()
             if capture is not None and keep:
                 capture.stop()
                 capture.finalize(self._metadata())
@@ -322,6 +300,12 @@ class Recorder:
         if self._control is not None:
             self._control.report(_rank.global_rank(), {"step": self.step, "state": state or self.state,
                                                        "capture": self.directory or ""}, force)
+
+
+def _flops() -> Any:
+    from .torch_npu.profiler import _flops as module
+
+    return module
 
 
 def _has_operators(directory: str) -> bool:

@@ -49,6 +49,10 @@ class Capture:
         self._groups: dict[str, Any] = {}
         self._device = _device.open_device(config, directory)
         self._sources = _sources(config, self._device is not None)
+        if config.data_process:
+            from ._data_pipeline import DataPipeline
+
+            self._sources.append(DataPipeline(directory, config.rank or 0))
         try:
             self._call("start", self._options())
         except CaptureError:
@@ -156,6 +160,7 @@ class Capture:
             "host_sources": sum(_HOST_BITS.get(name, 0) for name in set(config.host_sys)),
             "thread_buffer_bytes": _LARGE_BUFFER if config.records_tensors else 0,
             "start_paused": 1,
+            "mindspore": int(mindspore),
         }
 
     def _info(self) -> dict[str, Any]:

@@ -17,3 +17,23 @@ def is_launcher(words: Sequence[str], environment: Any, programs: Sequence[str],
     if any(os.path.basename(word) in programs for word in words[:at_most]):
         return True
     return any(first == "-m" and second in _MODULES for first, second in zip(words, words[1:]))
+
+
+ELASTIC = "torch.distributed.elastic.multiprocessing.api"  # what `repair` repairs
+
+
+def repair(elastic: Any) -> None:
+    """torchrun of torch 1.13 cannot start ranks on Python 3.11 and newer: a flag enum does not list its zero any more, and the default
+    of -r and -t is zero. `elastic` is the module ELASTIC; one that is whole is left alone."""
+    flags = elastic.Std
+    if flags.from_str("0") is not None:
+        return
+    check = flags.from_str
+
+    def from_str(text: str) -> Any:
+        check(text)  # raises if it is neither a number nor pairs of numbers
+        if ":" not in text:
+            return flags(int(text))
+        return {int(rank): flags(int(value)) for rank, value in (pair.split(":") for pair in text.split(","))}
+
+    flags.from_str = staticmethod(from_str)

@@ -63,6 +63,7 @@ class Machine:
         self.action = NONE
         self.directory: Optional[str] = None  # of the last capture, running or finished
         self.started = False
+        self.was_active = False  # a capture has been wanted
         self.on_start: Callable[[], None] = _nothing  # around the time in which records are kept
         self.on_stop: Callable[[], None] = _nothing
         self._source = source
@@ -99,6 +100,11 @@ class Machine:
         self.action = NONE
         self.started = False
 
+    def tell_if_idle(self, steps: int) -> None:
+        """After a stop: a schedule whose time never came is told, because the training may have been shorter than the user thought."""
+        if not self.was_active and os.getpid() == self._pid:
+            _log.warning(f"The schedule recorded nothing: none of the {steps} steps of this training was to be recorded.")
+
     # ---- Transitions ----------------------------------------------------------------------------------------------
 
     def _go(self, before: Action, after: Action, complains: bool = True) -> None:
@@ -115,6 +121,7 @@ class Machine:
             getattr(self, "_op_" + operation)()
 
     def _op_I(self) -> None:
+        self.was_active = True
         self._holder = _session.acquire(self._source, self._close_early)
         if self._holder is None:
             return

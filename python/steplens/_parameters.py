@@ -1,78 +1,90 @@
 """The parameters of modules and optimizers, for the memory timeline (FRAMEWORK/torch.param_tensor_info).
 
-Recorded once, when a capture ends: modules and optimizers live for many steps. Keys are those of the Python trace.
+Recorded once, when a capture ends, of the modules that were called and the optimizers that stepped while it ran. Keys are those of
+the Python trace. A tensor is handed over as its address; the recorder's writer makes a text of it.
 """
 
 from __future__ import annotations
 
-import gc
+import array
 import sys
-from typing import Any, Iterator
+from typing import Any, Iterable
 
-from . import _log, _native
+from . import _log
 
 _MODULE_TAG = 1
 _OPTIMIZER_TAG = 2
-# C++ names of torch's types, as operators carry them.
-_TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "uint8": "unsigned char",
-               "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int", "bool": "bool",
-               "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+_TENSOR = "\x01"  # stands for the next tensor
 
 
-def tensor_text(tensor: Any) -> str:
-    """impl address;storage address;dtype;element size;sizes;strides;device type;device index"""
-    name = str(tensor.dtype).rpartition(".")[2]
-    try:
-        storage = hex(tensor.data_ptr() - tensor.storage_offset() * tensor.element_size())
-        strides = ",".join(map(str, tensor.stride()))
-    except RuntimeError:  # no storage: sparse, meta
-        storage, strides = "", ""
-    device = tensor.device
-    index = -1 if device.index is None else device.index
-    return ";".join([hex(tensor._cdata), storage, _TYPE_NAMES.get(name, name), str(tensor.element_size()),
-                     ",".join(map(str, tensor.shape)), strides, "0" if device.type == "cpu" else "20", str(index)])
+class _Text:
+    """A text with places for tensors."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._tensors = array.array("Q")
+
+    def item(self) -> None:
+        """What follows is the next item of the list."""
+        if self._parts:
+            self._parts.append("}")
+
+    def name(self, name: str, end: str) -> None:
+        self._parts.append(name.replace(_TENSOR, "?") + end)
+
+    def tensor(self, tensor: Any, end: str = "") -> None:
+        self._tensors.append(tensor._cdata)
+        self._parts.append(_TENSOR + end)
+
+    def with_gradient(self, tensor: Any) -> None:
+        self.tensor(tensor, ")")
+        gradient = tensor.grad if tensor.is_leaf else None
+        if gradient is not None:
+            self.tensor(gradient)
+
+    def end(self, text: str) -> None:
+        self._parts.append(text)
+
+    def send(self, library: Any, key: int, tag: int) -> None:
+        text = "".join(self._parts).encode("utf-8", "replace")
+        address, count = self._tensors.buffer_info()
+        library.slt_parameters(key, tag, text, len(text), address, count)
 
 
-def _gradient(tensor: Any) -> str:
-    gradient = tensor.grad if tensor.is_leaf else None
-    return "" if gradient is None else tensor_text(gradient)
+def _record_module(module: Any, library: Any, pytrace: Any) -> None:
+    text = _Text()
+    for name, tensor in module._parameters.items():
+        if tensor is not None:
+            text.item()
+            text.name(name, ")")
+            text.with_gradient(tensor)
+    text.send(library, pytrace.module_key(module), _MODULE_TAG)
 
 
-def module_text(module: Any) -> str:
-    return "}".join(f"{name}){tensor_text(tensor)}){_gradient(tensor)}"
-                    for name, tensor in module._parameters.items() if tensor is not None)
-
-
-def optimizer_text(optimizer: Any, tensor_class: type) -> str:
-    items = []
+def _record_optimizer(optimizer: Any, library: Any, tensor_class: type) -> None:
+    text = _Text()
     for group in optimizer.param_groups:
         for tensor in group["params"]:
-            state = optimizer.state.get(tensor, {})
-            texts = [f"{name}>{tensor_text(value)}]" for name, value in state.items() if isinstance(value, tensor_class)]
-            items.append(f"{tensor_text(tensor)}){_gradient(tensor)}){''.join(texts)}")
-    return "}".join(items)
+            text.item()
+            text.with_gradient(tensor)
+            text.end(")")
+            for name, value in optimizer.state.get(tensor, {}).items():
+                if isinstance(value, tensor_class):
+                    text.name(str(name), ">")
+                    text.tensor(value, "]")
+    step = type(optimizer).step
+    text.send(library, id(getattr(getattr(step, "__wrapped__", step), "__code__", None)), _OPTIMIZER_TAG)
 
 
-def record() -> None:
-    """Records the parameters of all modules and optimizers of this process; a failure costs these records only."""
-    if "torch" not in sys.modules:
-        return
+def record(library: Any, pytrace: Any, modules: Iterable[Any], optimizers: Iterable[Any]) -> None:
+    """Records their parameters; a failure costs these records only."""
+    tensor_class = sys.modules["torch"].Tensor
     try:
-        for key, tag, text in _records():
-            _native.param_info(key, tag, text)
-    except (ImportError, RuntimeError, AttributeError, KeyError, UnicodeError) as problem:
+        for module in modules:
+            if module.__dict__.get("_parameters"):
+                _record_module(module, library, pytrace)
+        for optimizer in optimizers:
+            if optimizer.__dict__.get("param_groups"):
+                _record_optimizer(optimizer, library, tensor_class)
+    except (RuntimeError, AttributeError, KeyError, TypeError) as problem:
         _log.warning(f"Parameters of modules and optimizers are not complete: {problem}")
-
-
-def _records() -> Iterator[tuple[int, int, str]]:
-    from . import _pytrace
-
-    torch = sys.modules["torch"]
-    module_class, optimizer_class = torch.nn.Module, torch.optim.Optimizer
-    for thing in gc.get_objects():
-        kind = type(thing)  # not isinstance: it would ask proxies
-        if issubclass(kind, module_class) and thing.__dict__.get("_parameters"):
-            yield _pytrace.module_key(thing), _MODULE_TAG, module_text(thing)
-        elif issubclass(kind, optimizer_class) and thing.__dict__.get("param_groups"):
-            code = getattr(getattr(kind.step, "__wrapped__", kind.step), "__code__", None)
-            yield id(code), _OPTIMIZER_TAG, optimizer_text(thing, torch.Tensor)

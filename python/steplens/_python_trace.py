@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Any, Optional
 
-from . import _log, _native
+from . import _log, _native, _parameters
 
 _told = False
 _tracing: Optional["Calls"] = None  # what runs in this process
@@ -42,6 +42,12 @@ def module_code() -> Optional[Any]:
     return getattr(getattr(module, "__call__", None), "__code__", None)
 
 
+def step_code() -> Optional[Any]:
+    """The code object that every optimizer calls after a step, with itself; None where torch has none."""
+    optimizer = getattr(getattr(sys.modules.get("torch"), "optim", None), "Optimizer", None)
+    return getattr(getattr(optimizer, "_optimizer_step_code", None), "__code__", None)
+
+
 def library_prefixes() -> list[str]:
     """Folders that say nothing about a function: those modules are imported from."""
     return [os.path.join(folder, "") for folder in sys.path if folder and os.path.isabs(folder)]
@@ -59,6 +65,7 @@ class Calls:
         self._stacks = False
         self._thread_profile: Any = None
         self._enable_profiler: Any = None  # torch's own, while it is wrapped
+        self._seen: tuple = ([], [])  # modules and optimizers that ran, between stop() and record_parameters()
 
     def prepare(self) -> None:
         self._pytrace = _pytrace()
@@ -79,14 +86,14 @@ class Calls:
         self._thread_profile = getattr(threading, "_profile_hook", None)
         threading.setprofile(self._pytrace.thread_hook)
         self._step_aside_for_torch()
-        self._pytrace.start(module_code(), library_prefixes())
+        self._pytrace.start(module_code(), step_code(), library_prefixes())
 
     def stop(self) -> None:
         global _tracing
         if self._pytrace is None or _tracing is not self:
             return
         _tracing = None
-        self._pytrace.stop()
+        self._seen = self._pytrace.stop()
         threading.setprofile(self._thread_profile)
         if self._enable_profiler is not None:
             sys.modules["torch.autograd.profiler"]._enable_profiler = self._enable_profiler
@@ -107,7 +114,14 @@ class Calls:
         self._enable_profiler = enable
         profiler._enable_profiler = enable_alone
 
+    def record_parameters(self, library: Any) -> None:
+        """Those of what ran; after stop(), while records are still kept."""
+        if self._pytrace is not None:
+            _parameters.record(library, self._pytrace, *self._seen)
+        self._seen = ([], [])
+
     def close(self) -> None:
+        self._seen = ([], [])
         if self._stacks and self._pytrace is not None:
             self._pytrace.stacks_end()
             self._stacks = False

@@ -51,6 +51,9 @@ def _load() -> ctypes.CDLL:
         raise OSError(f"{_LIBRARY} was built for torch {built} and this is {running}")
     library.slt_start.argtypes = [ctypes.POINTER(_Options)]
     library.slt_stop.restype = None
+    library.slt_parameters.argtypes = [ctypes.c_uint64, ctypes.c_uint16, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p,
+                                       ctypes.c_size_t]
+    library.slt_parameters.restype = None
     library.slt_group.argtypes = [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_char_p]
     library.slt_group.restype = None
     library.slt_unknown_group_hook.restype = None
@@ -115,12 +118,10 @@ class Operators:
     def stop(self) -> None:
         if self._library is None:
             return
-        self._library.slt_stop()
-        self._library = None
-        if self._config.records_tensors:
-            from . import _parameters
-
-            _parameters.record()
+        library, self._library = self._library, None
+        library.slt_stop()
+        if self._config.records_tensors and self._stacks is not None:
+            self._stacks.record_parameters(library)
 
     def close(self) -> None:
         pass

@@ -32,7 +32,7 @@ class MindSporeTest(FrontTest):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def analyse(self, path, export=None, jobs=None, wait=True):
+    def analyse(self, path, export=None, jobs=None, wait=True, then=None):
         self.analysed.append((os.path.dirname(path), wait))
         return True
 

@@ -23,7 +23,8 @@ class MonitorTest(FrontTest):
     def setUp(self):
         super().setUp()
         self.analysed = []
-        patch = mock.patch.object(_analyse, "analyse", side_effect=lambda *args, wait=True: self.analysed.append(wait) or True)
+        patch = mock.patch.object(_analyse, "analyse",
+                                  side_effect=lambda *args, wait=True, then=None: self.analysed.append(wait) or True)
         patch.start()
         self.addCleanup(patch.stop)
         self.monitor = None

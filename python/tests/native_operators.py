@@ -122,6 +122,16 @@ class Operators(NativeTest):
         self.assertTrue(outer.start <= inner.start <= ones.start <= ones.end <= inner.end <= outer.end)
         self.assertEqual((outer.scope, inner.scope), (7, 7))
 
+    def test_captures_of_mindspore_have_its_own_files_as_well(self):
+        own = {"mindspore.op_range", "mindspore.memory_usage", "mindspore.record_shapes"}
+        with captured(framework="mindspore", record_shapes=True, profile_memory=True, with_stack=True) as recorded:
+            torch.ones(2).add(1)
+        self.assertLessEqual(own, recorded.files)
+        self.assertEqual(len(recorded.named("aten::add")), 1)
+        with captured(record_shapes=True, profile_memory=True) as recorded:
+            torch.ones(2).add(1)
+        self.assertFalse(own & recorded.files)
+
     def test_threads_that_come_later_are_seen(self):
         with captured() as recorded:
             threads = [threading.Thread(target=lambda: torch.ones(2).add(1)) for _ in range(5)]

@@ -115,6 +115,39 @@ class Recording(RecordingTest):
         (capture,) = self.captures()
         self.assertEqual(self.steps(capture), ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"])
 
+    def test_torchrun_is_repaired_where_its_flags_do_not_know_zero(self):
+        from steplens import _launchers
+        from torch.distributed.elastic.multiprocessing import api
+
+        before = api.Std.__dict__["from_str"]
+        self.addCleanup(lambda: setattr(api.Std, "from_str", before))
+        _launchers.repair(api)
+        self.assertEqual([api.Std.from_str(text) for text in "0123"], [api.Std.NONE, api.Std.OUT, api.Std.ERR, api.Std.ALL])
+        self.assertEqual(api.Std.from_str("0:3,1:0"), {0: api.Std.ALL, 1: api.Std.NONE})
+        self.assertRaises(ValueError, api.Std.from_str, "4")
+
+    def test_a_range_of_steps_is_repeated_after_a_pause(self):
+        self.record(TRAIN, 12, profile_step_start=2, profile_step_end=4, profile_warmup=1, profile_wait=2, profile_repeat=2)
+        self.assertEqual([self.steps(capture) for capture in self.captures()],
+                         [["ProfilerStep#2", "ProfilerStep#3"], ["ProfilerStep#7", "ProfilerStep#8"]])
+
+    def test_what_ends_in_its_warm_up_leaves_no_folder(self):
+        said = self.record(TRAIN, 3, profile_step_start=5, profile_step_end=6, profile_warmup=2)
+        self.assertEqual(self.captures(), [])
+        self.assertIn("during the warm-up before step 5", said)
+
+    def test_the_switches_of_the_python_interface(self):
+        self.record(TRAIN, 2, profile_step_start=1, profile_step_end=2, profile_level="level1", aic_metrics="Memory", l2_cache=True,
+                    op_attr=True, profile_export_type=["db"], mstx=True, mstx_domain_include=["mine"], sys_io=True,
+                    sys_interconnection=True, record_op_args=True, host_sys=["cpu", "osrt"], worker_name="worker", profile_with_flops=True)
+        (capture,) = self.captures()
+        self.assertTrue(os.path.basename(capture).startswith("worker_"))
+        config = raw_reader.info(capture)["config"]
+        self.assertTrue(config["common_config"]["with_flops"])
+        expected = {"_aic_metrics": "ACL_AICORE_MEMORY_BANDWIDTH", "_l2_cache": True, "_op_attr": True, "_mstx_domain_include": ["mine"],
+                    "_sys_io": True, "_sys_interconnection": True, "record_op_args": True, "_host_sys": ["cpu", "osrt"]}
+        self.assertEqual({key: config["experimental_config"][key] for key in expected}, expected)
+
     def test_a_program_without_steps_is_recorded_as_a_whole(self):
         said = self.record("import torch\ntorch.ones(2).add(1)\n", profile_step_start=10, profile_step_end=12)
         (capture,) = self.captures()

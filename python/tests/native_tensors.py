@@ -182,6 +182,49 @@ class Stacks(NativeTest):
 
         self.check(program)
 
+    def test_python_inside_an_operator_goes_on_between_operators(self):
+        class Twice(torch.autograd.Function):
+            @staticmethod
+            def forward(context, value, op):
+                op()
+                op()
+                return value * 2
+
+            @staticmethod
+            def backward(context, gradient):
+                return gradient * 2, None
+
+        leaf = torch.ones(1, requires_grad=True)
+
+        def program(op):
+            value = Twice.apply(leaf, op)
+            value.register_hook(lambda gradient: (op(),
+                                                  op(), gradient)[2])
+            value.backward()
+            op()
+
+        self.check(program)
+
+    def test_operators_that_are_no_calls(self):
+        x = torch.ones(1)
+
+        class Box:
+            def __add__(self, op):
+                op()
+                x + x  # an operator without a call of a function
+                op()
+                return self
+
+        def program(op):
+            box = Box()
+            box + op
+            x + x
+            op()
+            list(map(lambda other: other + op, [box, box]))
+            op()
+
+        self.check(program)
+
     def test_callbacks_from_c(self):
         def program(op):
             sorted([3, 1, 2], key=lambda value: (op(), value)[1])

@@ -40,14 +40,23 @@ struct OpenedFile {
   struct stat info;
 };
 
+// What stands in the place of a file; empty for a file.
+std::string_view NotAFile(mode_t mode) {
+  if (S_ISREG(mode)) return "";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return "a device or socket";
+}
+
 Result<OpenedFile> OpenForReading(const std::string& path) {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return SystemError(path, "open", errno);
   struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return SystemError(path, "read its size", errno);
-  if (S_ISDIR(info.st_mode)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("{}: is a directory, a file was expected", path)};
+  if (const std::string_view found = NotAFile(info.st_mode); !found.empty()) {
+    return Error{ErrorCode::kCorruptData,
+                 fmt::format("{}: is {}, a file was expected", path, found)};
   }
   return OpenedFile{std::move(fd), info};
 }

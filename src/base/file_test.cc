@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -88,7 +89,7 @@ TEST_F(FileTest, SaysWhatCannotBeRead) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(missing.error().message, HasSubstr(Path("missing")));
-  EXPECT_EQ(ReadFile(folder_.string()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(ReadFile(folder_.string()).error().code, ErrorCode::kCorruptData);
   EXPECT_EQ(OpenByteSource(Path("missing")).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(StatFile(Path("missing")).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(MappedFile::Open(Path("missing")).error().code, ErrorCode::kNotFound);
@@ -185,6 +186,15 @@ TEST(GzipSource, NamesTheDamagedFile) {
   ASSERT_FALSE(outcome.status.ok());
   EXPECT_THAT(outcome.status.error().message,
               HasSubstr("trace.json.gz: the gzip data is damaged or cut off"));
+}
+
+TEST_F(FileTest, WhatIsNoFileIsRefusedAndNotWaitedFor) {
+  fs::create_directory(Path("folder"));
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(ReadFile(Path("folder")).error().message, HasSubstr("is a directory, a file was"));
+  EXPECT_THAT(ReadFile(Path("pipe")).error().message, HasSubstr("is a pipe, a file was expected"));
+  EXPECT_THAT(OpenByteSource(Path("pipe")).error().message, HasSubstr("is a pipe"));
+  EXPECT_THAT(ReadFile("/dev/null").error().message, HasSubstr("is a device or socket"));
 }
 
 }  // namespace

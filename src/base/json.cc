@@ -28,6 +28,42 @@ element ToElement(const void* document, size_t index) {
   return out;
 }
 
+// A number or word of JSON text: up to the next separator.
+std::string_view TokenAt(std::string_view text) {
+  return text.substr(0, text.find_first_of(" \t\r\n,:[]{}\""));
+}
+
+bool IsUsualToken(std::string_view token) {
+  constexpr size_t kMaxDigits = 18;  // as many always fit into 64 bits
+  if (token == "true" || token == "false" || token == "null") return true;
+  const bool is_whole = token.find_first_not_of("-0123456789") == std::string_view::npos;
+  return is_whole ? token.size() <= kMaxDigits : ParseDouble(token).has_value();
+}
+
+// The text with numbers that simdjson refuses (beyond 64 bits, NaN, Infinity, 1e400) in quotes: one
+// odd value must not lose a file. As texts they are read where they can be used.
+std::string QuoteOddNumbers(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 64);
+  for (size_t at = 0; at < text.size();) {
+    size_t size = 1;
+    bool is_odd = false;
+    if (text[at] == '"') {
+      while (at + size < text.size() && text[at + size] != '"')
+        size += text[at + size] == '\\' ? 2 : 1;
+      ++size;
+    } else if (const std::string_view token = TokenAt(text.substr(at)); !token.empty()) {
+      size = token.size();
+      is_odd = !IsUsualToken(token);
+    }
+    if (is_odd) out += '"';
+    out += text.substr(at, size);
+    if (is_odd) out += '"';
+    at += size;
+  }
+  return out;
+}
+
 }  // namespace
 
 struct JsonDocument::Impl {
@@ -44,7 +80,12 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view name) {
   auto impl = std::make_unique<Impl>();
   impl->text = simdjson::padded_string(text);
-  const auto error = impl->parser.parse(impl->text).get(impl->root);
+  auto error = impl->parser.parse(impl->text).get(impl->root);
+  if (error) {
+    // NaN is a syntax error, a long number one of its own: whatever it was, it is tried once more.
+    impl->text = simdjson::padded_string(QuoteOddNumbers(text));
+    if (!impl->parser.parse(impl->text).get(impl->root)) error = simdjson::SUCCESS;
+  }
   if (error) {
     return Error{ErrorCode::kCorruptData, fmt::format("{}: not valid JSON ({} bytes): {}", name,
                                                       text.size(), simdjson::error_message(error))};

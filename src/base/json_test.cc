@@ -94,5 +94,30 @@ TEST(JsonDocument, KeepsItsValuesWhenMoved) {
   EXPECT_EQ(value.AsString(), "text");
 }
 
+TEST(JsonDocument, OddNumbersDoNotLoseTheDocument) {
+  const auto document = JsonDocument::Parse(
+      R"({"a": 99999999999999999999999, "b": [NaN, -Infinity, 1e400], "c": "x\"NaN", "d": 7,
+          "e": 18446744073709551615, "f": -0.5e3, "g": true, "h": null})",
+      "x");
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  const JsonValue root = document->root();
+  EXPECT_EQ(root["a"].AsInt(), std::nullopt);
+  EXPECT_EQ(root["a"].AsDouble(), 1e23);
+  size_t unknown = 0;
+  root["b"].ForEachElement([&](JsonValue value) { unknown += value.AsDouble() ? 0 : 1; });
+  EXPECT_EQ(unknown, 3u);
+  EXPECT_EQ(root["c"].AsString(), "x\"NaN");
+  EXPECT_EQ(root["d"].AsInt(), 7);
+  EXPECT_EQ(root["e"].AsInt(), std::nullopt);
+  EXPECT_EQ(root["f"].AsDouble(), -500);
+  EXPECT_EQ(root["g"].AsBool(), true);
+}
+
+TEST(JsonDocument, BrokenTextStaysBroken) {
+  for (const char* text : {"{\"a\": NaN", "{\"a\" NaN}", "NaN NaN", "\"NaN", "{\"a\\"}) {
+    EXPECT_FALSE(JsonDocument::Parse(text, "x").ok()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace steplens

@@ -28,4 +28,7 @@ inline size_t Utf8Length(std::string_view text) {
   return 0;
 }
 
+// Whether the whole text is valid UTF-8; at many bytes a cycle.
+bool IsValidUtf8(std::string_view text);
+
 }  // namespace steplens

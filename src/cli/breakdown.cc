@@ -10,9 +10,8 @@ Result<int> Run(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   analysis::BreakdownOptions options;
   options.compat = arguments.Has("--compat");
-  options.selection.rank = arguments.Integer("--rank");
-  options.selection.step = arguments.Integer("--step");
-  PrintTable(analysis::StepBreakdown(job, options), arguments);
+  SL_ASSIGN_OR_RETURN(options.selection, SelectionOf(arguments, job));
+  SL_RETURN_IF_ERROR(PrintTable(analysis::StepBreakdown(job, options), arguments));
   return 0;
 }
 

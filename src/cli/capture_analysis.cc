@@ -176,7 +176,7 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   }
   readers::OpenOptions options;
   options.use_cache = false;  // read once, to be written
-  options.complete_raw = how.complete;
+  options.complete = how.complete;
   options.wanted.tensors = how.wants_tensors;
   return readers::OpenRank(capture, pool, options);
 }

@@ -4,9 +4,9 @@ namespace steplens::cli {
 
 const std::vector<CommandSpec>& Commands() {
   static const std::vector<CommandSpec> kCommands = {
-      RecordCommand(), AnalyseCommand(), InfoCommand(),       BreakdownCommand(),
-      OpsCommand(),    QueryCommand(),   VerifyCommand(),     ClusterCommand(),
-      ViewCommand(),   ConvertCommand(), CompletionCommand(), DocsCommand()};
+      RecordCommand(),  AnalyseCommand(),    InfoCommand(),    BreakdownCommand(), OpsCommand(),
+      QueryCommand(),   VerifyCommand(),     ClusterCommand(), ViewCommand(),      LinkCommand(),
+      ConvertCommand(), CompletionCommand(), DocsCommand()};
   return kCommands;
 }
 

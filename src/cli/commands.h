@@ -15,6 +15,7 @@ CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
 CommandSpec ConvertCommand();
 CommandSpec ViewCommand();
+CommandSpec LinkCommand();
 CommandSpec CompletionCommand();
 CommandSpec DocsCommand();
 

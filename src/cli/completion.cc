@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "cli/commands.h"
+#include "cli/standard_streams.h"
 
 namespace steplens::cli {
 namespace {
@@ -130,7 +129,7 @@ std::string Fish() {
 Result<int> Run(const Arguments& arguments) {
   const std::string shell = arguments.Positional("SHELL").front();
   const std::string script = shell == "bash" ? Bash() : shell == "zsh" ? Zsh() : Fish();
-  std::fwrite(script.data(), 1, script.size(), stdout);
+  SL_RETURN_IF_ERROR(PrintResult(script));
   return 0;
 }
 

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "cli/commands.h"
+#include "cli/standard_streams.h"
 #include "store/schema_doc.h"
 
 namespace steplens::cli {
@@ -63,7 +62,7 @@ Result<int> Run(const Arguments& arguments) {
   const std::string text = arguments.Positional("PAGE").front() == "schema"
                                ? store::SchemaMarkdown()
                                : CommandsMarkdown();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  SL_RETURN_IF_ERROR(PrintResult(text));
   return 0;
 }
 

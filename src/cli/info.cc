@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "analysis/summary/summary.h"
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/standard_streams.h"
 
 namespace steplens::cli {
 namespace {
@@ -93,12 +93,14 @@ void AppendFiles(std::string& out, const std::vector<store::InputFile>& files,
                  const std::string& below) {
   for (const store::InputFile& file : files) {
     std::string path = file.path;
+    std::string_view note = file.note;
+    if (note.starts_with(path + ": ")) note.remove_prefix(path.size() + 2);
     if (path.starts_with(below + "/")) path.erase(0, below.size() + 1);
     if (file.used) {
       out += fmt::format("    {:<52} {:>12.1f} KB\n", path,
                          static_cast<double>(file.size_bytes) / 1e3);
     } else {
-      out += fmt::format("    {:<52} left out: {}\n", path, file.note);
+      out += fmt::format("    {:<52} left out: {}\n", path, note);
     }
   }
 }
@@ -145,9 +147,9 @@ std::string ToText(const store::Job& job) {
 }
 
 Result<int> Run(const Arguments& arguments) {
-  SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
-  const std::string text = arguments.Has("--json") ? ToJson(job) : ToText(job);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  SL_ASSIGN_OR_RETURN(const store::Job job, OpenQuietly(arguments));
+  const std::string text = arguments.Has("--json") ? ToJson(job) : PrintableLines(ToText(job));
+  SL_RETURN_IF_ERROR(PrintResult(text));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/cancel.h"
 #include "cli/command.h"
+#include "cli/standard_streams.h"
 
 namespace {
 
@@ -18,6 +19,7 @@ void OnInterrupt(int signal_number) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  steplens::cli::OpenStandardStreams();
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write, not the end
   return steplens::cli::RunProgram(argc, argv);

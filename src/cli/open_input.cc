@@ -1,13 +1,16 @@
 #include "cli/open_input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <set>
 
-#include "analysis/cpu_device/complete.h"
+#include "analysis/complete/complete.h"
+#include "analysis/summary/summary.h"
 #include "base/large_pages.h"
+#include "cli/standard_streams.h"
 #include "readers/open.h"
 #include "table/console.h"
 #include "table/csv.h"
@@ -41,11 +44,22 @@ void WarnOfLoss(const store::Job& job) {
         lost += rank.issues.entry(kind).count;
     }
     if (lost > 0) {
-      fmt::print(stderr,
-                 "steplens: rank {}: {} problem{} in the input; 'steplens info' lists them\n",
-                 rank.info.rank, lost, lost == 1 ? "" : "s");
+      Say(fmt::format("steplens: rank {}: {} problem{} in the input; 'steplens info' lists them\n",
+                      rank.info.rank, lost, lost == 1 ? "" : "s"));
     }
   }
+}
+
+// "there is no step 99; steps: 10, 11, 12"
+Error NotThere(std::string_view what, int64_t wanted, const std::set<int64_t>& known) {
+  constexpr size_t kShown = 20;
+  std::vector<int64_t> shown(known.begin(), known.end());
+  const bool is_long = shown.size() > kShown;
+  if (is_long) shown.resize(kShown);
+  const std::string list = shown.empty() ? "none is marked"
+                                         : fmt::format("{}s: {}{}", what, fmt::join(shown, ", "),
+                                                       is_long ? ", ..." : "");
+  return {ErrorCode::kNotFound, fmt::format("there is no {} {}; {}", what, wanted, list)};
 }
 
 size_t TerminalWidth() {
@@ -93,21 +107,45 @@ Result<size_t> ThreadsOf(const Arguments& arguments) {
   return static_cast<size_t>(threads);
 }
 
-Result<store::Job> OpenInput(const Arguments& arguments) {
+Result<store::Job> OpenQuietly(const Arguments& arguments) {
   UseLargePages();
   readers::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
   options.show_progress = true;
-  options.complete_raw = analysis::CompleteRawCapture;
+  options.complete = analysis::CompleteCapture;
   SL_ASSIGN_OR_RETURN(store::Job job, readers::OpenJob(arguments.Positional("PATH"), options));
   if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
+  return job;
+}
+
+Result<store::Job> OpenInput(const Arguments& arguments) {
+  SL_ASSIGN_OR_RETURN(store::Job job, OpenQuietly(arguments));
   WarnOfLoss(job);
   return job;
 }
 
-void PrintTable(const table::Table& table, const Arguments& arguments) {
+Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job) {
+  const analysis::Selection selection{.rank = arguments.Integer("--rank"),
+                                      .step = arguments.Integer("--step")};
+  std::set<int64_t> ranks;
+  std::set<int64_t> steps;
+  for (const store::TraceStore& rank : job.ranks) {
+    ranks.insert(rank.info.rank);
+    if (!selection.HasRank(rank.info.rank)) continue;
+    const std::vector<int64_t> of_rank = analysis::Summarise(rank).steps;
+    steps.insert(of_rank.begin(), of_rank.end());
+  }
+  if (selection.rank && !ranks.contains(*selection.rank))
+    return NotThere("rank", *selection.rank, ranks);
+  if (selection.step && !steps.contains(*selection.step))
+    return NotThere("step", *selection.step, steps);
+  return selection;
+}
+
+Status PrintTable(const table::Table& table, const Arguments& arguments) {
   const std::string format = arguments.Value("--format");
+  if (table.rows() == 0) Say(fmt::format("steplens: {}: no rows\n", table.name()));
   std::string text;
   if (arguments.Has("--json") || format == "json") {
     text = table::ToJson(table);
@@ -117,7 +155,7 @@ void PrintTable(const table::Table& table, const Arguments& arguments) {
     text = table::ToConsole(table, {.width = TerminalWidth()});
   }
   if (!text.ends_with('\n')) text += '\n';
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  return PrintResult(text);
 }
 
 }  // namespace steplens::cli

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/selection.h"
 #include "base/status.h"
 #include "cli/command.h"
 #include "store/trace_store.h"
@@ -20,10 +21,15 @@ std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
 // --threads, checked.
 Result<size_t> ThreadsOf(const Arguments& arguments);
 
-// Opens what PATH names as the options say. Says on stderr, once, what was left out.
+// Opens what PATH names as the options say.
+Result<store::Job> OpenQuietly(const Arguments& arguments);
+// The same, and says on stderr how many records could not be used.
 Result<store::Job> OpenInput(const Arguments& arguments);
 
+// --rank and --step, checked against what the job has.
+Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job);
+
 // Prints a table as --json, --csv or --format ask for; aligned for people otherwise.
-void PrintTable(const table::Table& table, const Arguments& arguments);
+Status PrintTable(const table::Table& table, const Arguments& arguments);
 
 }  // namespace steplens::cli

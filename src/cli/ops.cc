@@ -8,10 +8,8 @@
 namespace steplens::cli {
 namespace {
 
-table::Table Compute(const store::Job& job, const Arguments& arguments) {
-  analysis::Selection selection;
-  selection.rank = arguments.Integer("--rank");
-  selection.step = arguments.Integer("--step");
+table::Table Compute(const store::Job& job, const analysis::Selection& selection,
+                     const Arguments& arguments) {
   const std::string by = arguments.Value("--by");
   if (by == "api") {
     analysis::ApiStatisticsOptions options;
@@ -33,9 +31,10 @@ Result<int> Run(const Arguments& arguments) {
                  fmt::format("--top: {} is negative, a number of rows was expected", top)};
   }
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
-  table::Table table = Compute(job, arguments);
+  SL_ASSIGN_OR_RETURN(const analysis::Selection selection, SelectionOf(arguments, job));
+  table::Table table = Compute(job, selection, arguments);
   if (top > 0) table.Truncate(static_cast<size_t>(top));
-  PrintTable(table, arguments);
+  SL_RETURN_IF_ERROR(PrintTable(table, arguments));
   return 0;
 }
 

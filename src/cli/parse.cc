@@ -1,11 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
+#include <system_error>
 
+#include "base/nearest_name.h"
+#include "base/number.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/standard_streams.h"
 #include "cli/version.h"
 
 namespace steplens::cli {
@@ -20,9 +24,7 @@ std::string Arguments::Value(std::string_view option) const {
 }
 
 std::optional<int64_t> Arguments::Integer(std::string_view option) const {
-  const std::string value = Value(option);
-  if (value.empty()) return std::nullopt;
-  return std::stoll(value);  // checked by the parser
+  return ParseInt64(Value(option));  // checked by the parser
 }
 
 const std::vector<std::string>& Arguments::Positional(std::string_view name) const {
@@ -41,6 +43,24 @@ struct Binding {
   std::map<std::string, bool> flags;
 };
 
+// Refuses a value that is none of the choices; CLI11 puts the option's name before the message.
+CLI::Validator OneOf(const std::vector<std::string>& choices) {
+  const auto check = [choices](const std::string& value) -> std::string {
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return "";
+    return fmt::format("'{}' is none of {}{}", value, fmt::join(choices, ", "),
+                       DidYouMean(value, choices));
+  };
+  return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(choices, ",")));
+}
+
+CLI::Validator WholeNumber() {
+  const auto check = [](const std::string& value) -> std::string {
+    if (ParseInt64(value)) return "";
+    return fmt::format("'{}' is not a whole number of 64 bits", value);
+  };
+  return CLI::Validator(check, "INT");
+}
+
 void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.spec = &spec;
   binding.app = root.add_subcommand(spec.name, spec.summary);
@@ -54,7 +74,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     option->expected(1, positional.repeated ? CLI::detail::expected_max_vector_size : 1);
     option->allow_extra_args(positional.repeated);
     if (positional.required) option->required();
-    if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
+    if (!positional.choices.empty()) option->check(OneOf(positional.choices));
   }
   for (const OptionSpec& option_spec : spec.options) {
     const std::string names = option_spec.short_name.empty()
@@ -72,8 +92,8 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     if (option_spec.is_repeated) option->take_all();
     if (option_spec.is_required) option->required();
     if (!option_spec.default_value.empty()) option->default_str(option_spec.default_value);
-    if (!option_spec.choices.empty()) option->check(CLI::IsMember(option_spec.choices));
-    if (option_spec.is_integer) option->check(CLI::TypeValidator<int64_t>("INT"));
+    if (!option_spec.choices.empty()) option->check(OneOf(option_spec.choices));
+    if (option_spec.is_integer) option->check(WholeNumber());
   }
 }
 
@@ -117,19 +137,73 @@ std::vector<std::string> TakeRest(std::vector<std::string>& words) {
 }
 
 int Fail(const Error& error) {
-  fmt::print(stderr, "steplens: {}\n", error.message);
+  Say(fmt::format("steplens: {}\n", error.message));
   if (error.code == ErrorCode::kInternal) {
-    fmt::print(stderr, "steplens: this is a bug; please report it with the command you typed\n");
+    Say("steplens: this is a bug; please report it with the command you typed\n");
   }
   return ExitCode(error.code);
+}
+
+// The exit code of a command that is done, unless its result did not get out.
+int Finish(int exit_code) {
+  const Status written = FlushResult();
+  return written.ok() ? exit_code : Fail(written.error());
 }
 
 int RunCommand(const Binding& binding, std::vector<std::string> rest) {
   Arguments arguments = Collect(binding);
   if (!rest.empty()) arguments.Set(binding.spec->rest_positional, std::move(rest));
-  const Result<int> result = binding.spec->run(arguments);
-  std::fflush(stdout);
-  return result.ok() ? *result : Fail(result.error());
+  try {
+    const Result<int> result = binding.spec->run(arguments);
+    return result.ok() ? Finish(*result) : Fail(result.error());
+  } catch (const std::system_error& error) {  // what fmt throws when it cannot print
+    return Fail({ErrorCode::kIo,
+                 fmt::format("the result could not be written: {}", error.code().message())});
+  }
+}
+
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const CommandSpec& command : Commands()) {
+    if (!command.is_hidden) names.push_back(command.name);
+  }
+  return names;
+}
+
+std::vector<std::string> OptionNames(const CommandSpec& command) {
+  std::vector<std::string> names = {"--help"};
+  for (const OptionSpec& option : command.options) names.push_back(option.name);
+  return names;
+}
+
+// Words that nothing on the command line explains, with what they may have been meant to be.
+std::string ExplainExtras(const Binding* binding, const CLI::App& root) {
+  const std::vector<std::string> extras = (binding == nullptr ? &root : binding->app)->remaining();
+  if (extras.empty()) {
+    if (binding != nullptr) return "";
+    return fmt::format("no command given; there are {}", fmt::join(CommandNames(), ", "));
+  }
+  const std::string& word = extras.front();
+  if (binding == nullptr) {
+    return fmt::format("there is no command '{}'{}", word, DidYouMean(word, CommandNames()));
+  }
+  if (!word.starts_with('-')) return fmt::format("there is no place for '{}'", word);
+  const std::string name = word.substr(0, word.find('='));
+  return fmt::format("there is no option '{}'{}", name,
+                     DidYouMean(name, OptionNames(*binding->spec)));
+}
+
+int FailToParse(const CLI::ParseError& error, const std::vector<Binding>& bindings,
+                const CLI::App& root) {
+  const Binding* about = nullptr;
+  for (const Binding& binding : bindings) {
+    if (binding.app->parsed()) about = &binding;
+  }
+  std::string message = ExplainExtras(about, root);
+  if (message.empty()) message = error.what();
+  Say(fmt::format("steplens: {}\nTry '{} --help'.\n", message,
+                  about == nullptr ? "steplens" : "steplens " + about->spec->name));
+  return kExitUsage;
 }
 
 }  // namespace
@@ -147,14 +221,8 @@ int RunProgram(int argc, const char* const* argv) {
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const CLI::App* about = &app;
-    for (const Binding& binding : bindings) {
-      if (binding.app->parsed()) about = binding.app;
-    }
-    fmt::print(stderr, "steplens: {}\nTry '{} --help'.\n", error.what(),
-               about == &app ? "steplens" : "steplens " + about->get_name());
-    return kExitUsage;
+    if (error.get_exit_code() == 0) return Finish(app.exit(error));  // --help, --version
+    return FailToParse(error, bindings, app);
   }
   for (const Binding& binding : bindings) {
     if (binding.app->parsed()) return RunCommand(binding, std::move(rest));

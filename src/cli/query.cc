@@ -1,8 +1,10 @@
-#include <cstdio>
+#include <memory>
 
 #include "analysis/registry.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/row_printer.h"
+#include "cli/standard_streams.h"
 #include "query/database.h"
 
 namespace steplens::cli {
@@ -15,6 +17,19 @@ std::vector<query::AnalysisTable> AnalysisTables() {
   return tables;
 }
 
+// A table for people is laid out when all of it is known; the other forms go out as rows are found.
+Status Answer(query::Database& database, const std::string& sql, const Arguments& arguments) {
+  const std::string format = arguments.Value("--format");
+  if (format == "table") {
+    SL_ASSIGN_OR_RETURN(const table::Table table, database.Run(sql));
+    return PrintTable(table, arguments);
+  }
+  const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format);
+  const Status status = database.Stream(sql, *printer, {});
+  // What was found before an error is shown as well, but not closed as if it were all.
+  return status.ok() ? printer->End() : status;
+}
+
 Result<int> Run(const Arguments& arguments) {
   const bool wants_schema = arguments.Has("--schema");
   const std::vector<std::string>& sql = arguments.Positional("SQL");
@@ -25,12 +40,10 @@ Result<int> Run(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   SL_ASSIGN_OR_RETURN(const auto database, query::Database::Open(job, AnalysisTables()));
   if (wants_schema) {
-    const std::string schema = database->Schema();
-    std::fwrite(schema.data(), 1, schema.size(), stdout);
+    SL_RETURN_IF_ERROR(PrintResult(database->Schema()));
     return 0;
   }
-  SL_ASSIGN_OR_RETURN(const table::Table table, database->Run(sql.front()));
-  PrintTable(table, arguments);
+  SL_RETURN_IF_ERROR(Answer(*database, sql.front(), arguments));
   return 0;
 }
 

@@ -48,7 +48,20 @@ Result<record::Config> ConfigOf(const Arguments& arguments) {
   config.with_modules = arguments.Has("--profile-with-modules");
   config.with_memory = arguments.Has("--profile-with-memory");
   config.record_shapes = arguments.Has("--profile-record-shapes");
+  config.warmup = *arguments.Integer("--profile-warmup");
+  config.repeat = *arguments.Integer("--profile-repeat");
+  config.wait = *arguments.Integer("--profile-wait");
+  config.with_flops = arguments.Has("--profile-with-flops");
+  config.aic_metrics = arguments.Value("--aic-metrics");
+  config.l2_cache = arguments.Has("--l2-cache");
+  config.op_attr = arguments.Has("--op-attr");
+  config.record_op_args = arguments.Has("--record-op-args");
   config.mstx = arguments.Has("--mstx");
+  config.mstx_include = arguments.Values("--mstx-domain-include");
+  config.mstx_exclude = arguments.Values("--mstx-domain-exclude");
+  config.sys_io = arguments.Has("--sys-io");
+  config.sys_interconnection = arguments.Has("--sys-interconnection");
+  config.worker_name = arguments.Value("--worker-name");
   config.host_sys = arguments.Values("--host-sys");
   if (arguments.Has("--gc-detect-threshold")) {
     config.gc_threshold_ms = ParseDouble(arguments.Value("--gc-detect-threshold"));
@@ -115,7 +128,7 @@ Result<int> Launch(const Arguments& arguments) {
   if (!words.empty()) config.job = JobName(arguments, words.front());
   SL_RETURN_IF_ERROR(record::Settle(config, record::Machine::Here()));
   if (arguments.Has("--dry-run")) {
-    PrintTable(record::ToTable(config), arguments);
+    SL_RETURN_IF_ERROR(PrintTable(record::ToTable(config), arguments));
     return 0;
   }
   if (words.empty()) {
@@ -149,14 +162,14 @@ Result<int> Launch(const Arguments& arguments) {
 Result<int> ShowStatus(const Arguments& arguments) {
   if (arguments.Has("--job")) {
     SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
-    PrintTable(record::StatusTable(job), arguments);
+    SL_RETURN_IF_ERROR(PrintTable(record::StatusTable(job), arguments));
     return 0;
   }
   const std::vector<record::Job> jobs = record::AllJobs();
   if (jobs.empty()) fmt::print(stderr, "steplens: no job can be steered here\n");
   for (const record::Job& job : jobs) {
     fmt::print("job {}\n", job.name);
-    PrintTable(record::StatusTable(job), arguments);
+    SL_RETURN_IF_ERROR(PrintTable(record::StatusTable(job), arguments));
   }
   return 0;
 }
@@ -199,6 +212,21 @@ std::vector<OptionSpec> ProfileOptions() {
        .help = "First step no longer recorded; -1: record to the end",
        .default_value = "5",
        .is_integer = true},
+      {.name = "--profile-warmup",
+       .value_name = "N",
+       .help = "Steps before the first that are collected and thrown away",
+       .default_value = "0",
+       .is_integer = true},
+      {.name = "--profile-repeat",
+       .value_name = "N",
+       .help = "How often a range of so many steps is recorded, each in a folder; 0: without end",
+       .default_value = "1",
+       .is_integer = true},
+      {.name = "--profile-wait",
+       .value_name = "N",
+       .help = "Steps between such ranges",
+       .default_value = "0",
+       .is_integer = true},
       {.name = "--profile-ranks",
        .value_name = "R...",
        .help = "Ranks to record; -1: all",
@@ -224,14 +252,36 @@ std::vector<OptionSpec> ProfileOptions() {
        .value_name = "DIR",
        .help = "Where captures go",
        .default_value = "./profile_dir"},
+      {.name = "--profile-with-flops", .help = "FLOPs of matrix products, as marks; with --mstx"},
+      {.name = "--aic-metrics",
+       .value_name = "GROUP",
+       .help = "Metric group of the device's cores",
+       .choices = {"PipeUtilization", "ArithmeticUtilization", "Memory", "MemoryL0", "MemoryUB",
+                   "ResourceConflictRatio", "L2Cache", "MemoryAccess", "AiCoreNone"}},
+      {.name = "--l2-cache", .help = "L2 cache of the device"},
+      {.name = "--op-attr", .help = "Attributes of the device's operators; with db"},
+      {.name = "--record-op-args", .help = "Dump arguments of the device's operators"},
       {.name = "--mstx", .help = "User marks and ranges"},
+      {.name = "--mstx-domain-include",
+       .value_name = "DOMAIN...",
+       .help = "Only marks of these domains",
+       .is_list = true},
+      {.name = "--mstx-domain-exclude",
+       .value_name = "DOMAIN...",
+       .help = "No marks of these domains",
+       .is_list = true},
+      {.name = "--sys-io", .help = "Network and I/O of the device"},
+      {.name = "--sys-interconnection", .help = "Links between devices and to the host"},
       {.name = "--host-sys",
        .value_name = "SOURCE...",
-       .help = "Sample the host: cpu, mem, disk, network",
+       .help = "Sample the host: cpu, mem, disk, network, osrt, numa",
        .is_list = true},
       {.name = "--gc-detect-threshold",
        .value_name = "MS",
        .help = "Record garbage collections of at least so many milliseconds"},
+      {.name = "--worker-name",
+       .value_name = "NAME",
+       .help = "First part of the captures' names; else the host's name"},
       {.name = "--analyse",
        .value_name = "WHEN",
        .help = "Make the result files when a capture ends: sync, async, no",

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/standard_streams.h"
 #include "readers/open.h"
 
 namespace steplens::cli {
@@ -17,6 +16,7 @@ using analysis::CheckState;
 
 struct RankResult {
   int64_t rank;
+  std::string path;
   std::vector<CheckResult> checks;
 };
 
@@ -24,7 +24,14 @@ std::string ToJson(const std::vector<RankResult>& results, bool all_hold) {
   JsonWriter json;
   json.BeginObject().Key("holds").Bool(all_hold).Key("ranks").BeginArray();
   for (const RankResult& result : results) {
-    json.NewLine().BeginObject().Key("rank").Int(result.rank).Key("checks").BeginArray();
+    json.NewLine()
+        .BeginObject()
+        .Key("rank")
+        .Int(result.rank)
+        .Key("path")
+        .String(result.path)
+        .Key("checks")
+        .BeginArray();
     for (const CheckResult& check : result.checks) {
       json.NewLine().BeginObject();
       json.Key("id").String(check.id).Key("state").String(analysis::CheckStateName(check.state));
@@ -46,7 +53,7 @@ std::string ToText(const std::vector<RankResult>& results) {
   std::string out;
   for (const RankResult& result : results) {
     size_t counts[3] = {};
-    out += fmt::format("Rank {}\n", result.rank);
+    out += fmt::format("Rank {}: {}\n", result.rank, result.path);
     for (const CheckResult& check : result.checks) {
       ++counts[static_cast<size_t>(check.state)];
       const char* mark = check.state == CheckState::kHolds    ? "ok"
@@ -73,12 +80,13 @@ Result<int> Run(const Arguments& arguments) {
   bool all_hold = true;
   std::vector<std::vector<CheckResult>> checks = analysis::VerifyJob(job, options);
   for (size_t i = 0; i < checks.size(); ++i) {
-    results.push_back({job.ranks[i].info.rank, std::move(checks[i])});
+    results.push_back({job.ranks[i].info.rank, job.ranks[i].info.path, std::move(checks[i])});
     for (const CheckResult& check : results.back().checks)
       all_hold = all_hold && check.state != CheckState::kBroken;
   }
-  const std::string text = arguments.Has("--json") ? ToJson(results, all_hold) : ToText(results);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string text =
+      arguments.Has("--json") ? ToJson(results, all_hold) : PrintableLines(ToText(results));
+  SL_RETURN_IF_ERROR(PrintResult(text));
   return all_hold ? 0 : 1;
 }
 

@@ -36,6 +36,7 @@ class Capture {
   Capture(CaptureInfo info, CaptureFolderState folder, const sl_options& options)
       : info_(std::move(info)),
         folder_(std::move(folder)),
+        is_mindspore_(options.mindspore != 0),
         host_period_ns_(int64_t{options.host_period_ms != 0 ? options.host_period_ms : 100} *
                         1'000'000),
         writer_(options.flush_period_ms != 0 ? options.flush_period_ms : 10, [this] { Pass(); }) {
@@ -47,6 +48,13 @@ class Capture {
     clock_.Start(TheLibrary().loaded);
     encoder_.emplace(folder_.path + "/" + std::string(format::kFrameworkFolder),
                      TheLibrary().strings, clock_.samples().front().counter);
+    if (is_mindspore_) {
+      encoder_->AlsoForMindSpore(
+          [start = clock_.samples().front(), megahertz = clock_.frequency_mhz()](uint64_t raw) {
+            const double elapsed_ns = static_cast<double>(raw - start.counter) * 1000 / megahertz;
+            return static_cast<uint64_t>(start.wall_ns + static_cast<int64_t>(elapsed_ns));
+          });
+    }
     return WriteInfo(false);
   }
 
@@ -61,7 +69,7 @@ class Capture {
     nanosleep(&late_threads, nullptr);
     Drain();
     clock_.Stop();
-    encoder_->CloseOpenMarks(clock_.samples().back().counter);
+    encoder_->Finish(clock_.samples().back().counter);
     encoder_->Flush();
     const int metadata_error =
         ReplaceFile(folder_.path + "/profiler_metadata.json", MetadataText(metadata));
@@ -84,10 +92,11 @@ class Capture {
  private:
   void Pass() {
     try {
+      const uint64_t begun = Now();
       Drain();
       SampleHost();
       if (clock_.Tick()) WriteInfo(false);
-      encoder_->EndOfPass();
+      encoder_->EndOfPass(begun);
       encoder_->Flush();
     } catch (const std::bad_alloc&) {
       // No memory now: what could not be encoded is gone; the next pass tries again.
@@ -103,7 +112,7 @@ class Capture {
       if (item.is_device) {
         encoder_->AddDeviceRecords(item.bytes, item.records);
       } else {
-        encoder_->AddParameters(item.key, item.tag, item.text);
+        encoder_->AddParameters(item.key, item.tag, item.text, item.words);
       }
     }
   }
@@ -138,6 +147,7 @@ class Capture {
 
   const CaptureInfo info_;
   const CaptureFolderState folder_;
+  const bool is_mindspore_;
   ClockLog clock_;
   std::optional<RecordEncoder> encoder_;
   std::optional<HostSampler> host_;

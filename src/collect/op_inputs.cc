@@ -153,6 +153,18 @@ void DescribeInputs(std::span<const uint64_t> words, bool with_tensors, const St
   }
 }
 
+void FillInTensors(std::string_view text, std::span<const uint64_t> words,
+                   const StringTable& strings, std::string* out) {
+  Words left(words);
+  for (const char letter : text) {
+    if (letter != '\x01') {
+      *out += letter;
+    } else if (!left.empty()) {
+      AppendTensor(TakeTensor(Head(left.One()), true, &left), strings, out);
+    }
+  }
+}
+
 void AppendShapes(std::span<const uint64_t> words, std::string* out) {
   Words left(words);
   for (bool is_first = true; !left.empty(); is_first = false) {

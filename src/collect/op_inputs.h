@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "collect/strings.h"
 
@@ -24,5 +25,10 @@ void DescribeInputs(std::span<const uint64_t> words, bool with_tensors, const St
 
 // "2,3;;4" from the numbers of sl_op.shapes. What does not fit its own counts is left out.
 void AppendShapes(std::span<const uint64_t> words, std::string* out);
+
+// `text` with each byte 1 replaced by the next tensor of `words`, which have addresses; appended to
+// `out`. Where tensors are missing nothing takes the byte's place.
+void FillInTensors(std::string_view text, std::span<const uint64_t> words,
+                   const StringTable& strings, std::string* out);
 
 }  // namespace steplens::collect

@@ -78,6 +78,19 @@ TEST_F(Inputs, ListsHoldTheirTensors) {
   EXPECT_EQ(texts.tensors, "0x7;0x8;float;4;9;1;0;-1");
 }
 
+TEST_F(Inputs, TensorsAreFilledIntoTheirPlaces) {
+  const std::vector<uint64_t> words = {Tensor(1), 1, 2, 3, 1, Tensor(0), 4, 5};
+  std::string text;
+  FillInTensors("weight)\x01)\x01}bias)", words, strings_, &text);
+  EXPECT_EQ(text, "weight)0x1;0x2;float;4;3;1;0;-1)0x4;0x5;float;4;;;0;-1}bias)");
+  text.clear();
+  FillInTensors(
+      "a\x01"
+      "b\x01",
+      {}, strings_, &text);
+  EXPECT_EQ(text, "ab");
+}
+
 TEST_F(Inputs, CountsBeyondTheEndAreNotBelieved) {
   const uint64_t list = SL_INPUT(list_, 0, SL_INPUT_LIST, 0, 0, 0);
   const std::vector<uint64_t> words = {Tensor(3),    1, 2, 7, list, uint64_t{1} << 40,

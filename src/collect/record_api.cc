@@ -99,28 +99,66 @@ sl_op Bounded(const sl_op& op) {
   return out;
 }
 
-static_assert(sizeof(sl_field) == 8 && sizeof(OpRecord) % 8 == 0);
+static_assert(sizeof(sl_field) == 8 && kMaxInputWords <= 0xFFFF && kMaxFields <= 0xFF);
 
-// The record of an operator, written to `place`; its parts follow each other.
-void FillOp(const sl_op& op, size_t bytes, uint8_t* place) {
-  const RecordHead head = RecordHead::Of(kRingOp, bytes, op.name);
-  std::memcpy(place, &head, sizeof(head));
-  std::memcpy(place + sizeof(head), &op, sizeof(op));
-  place += sizeof(OpRecord);
-  const auto append = [&place](const void* from, size_t count) {
-    if (count == 0) return;
-    std::memcpy(place, from, count * 8);
-    place += count * 8;
-  };
-  append(op.shapes, op.shape_words);
-  append(op.inputs, op.input_words);
-  append(op.fields, op.field_count);
+// Copies words; most operators have few, for which a call of memcpy would cost more.
+inline uint64_t* AppendWords(const void* from, uint32_t count, uint64_t* place) {
+  const auto* words = static_cast<const uint64_t*>(from);
+  for (uint32_t i = 0; i < count; ++i) place[i] = words[i];
+  return place + count;
 }
 
-void EmitOp(ThreadState* state, const sl_op& op) {
-  const size_t words = op.shape_words + op.input_words + op.field_count;
+// The record of an operator, written to `place`; its parts follow each other.
+inline void FillOp(const sl_op& op, bool has_threads, size_t bytes, uint8_t* place) {
+  auto* record = reinterpret_cast<OpRecord*>(place);
+  record->head = RecordHead::Of(kRingOp, bytes, op.name);
+  record->start = op.start;
+  record->end = op.end;
+  record->sequence = op.sequence;
+  record->forward_thread = op.forward_thread;
+  record->call_stack = op.call_stack;
+  record->modules = op.modules;
+  record->dtypes = op.dtypes;
+  record->shape_words = static_cast<uint16_t>(op.shape_words);
+  record->input_words = static_cast<uint16_t>(op.input_words);
+  record->field_count = static_cast<uint8_t>(op.field_count);
+  record->scope = op.scope;
+  record->has_threads = has_threads ? 1 : 0;
+  record->is_async = op.is_async;
+  record->with_tensors = op.with_tensors;
+  auto* words = reinterpret_cast<uint64_t*>(record + 1);
+  if (has_threads) {
+    words[0] = op.start_thread;
+    words[1] = op.end_thread;
+    words += 2;
+  }
+  words = AppendWords(op.shapes, op.shape_words, words);
+  words = AppendWords(op.inputs, op.input_words, words);
+  AppendWords(op.fields, op.field_count, words);
+}
+
+inline void EmitOp(ThreadState* state, const sl_op& op) {
+  const bool has_threads = (op.start_thread | op.end_thread) != 0;
+  const size_t words =
+      op.shape_words + op.input_words + op.field_count + (has_threads ? size_t{2} : 0);
   const size_t bytes = sizeof(OpRecord) + words * 8;
-  Emit(state, bytes, [&op, bytes](uint8_t* place) { FillOp(op, bytes, place); });
+  Emit(state, bytes,
+       [&op, has_threads, bytes](uint8_t* place) { FillOp(op, has_threads, bytes, place); });
+}
+
+// A time that is not known yet is read as late as can be, but before the record is made.
+inline void EmitPlainOp(ThreadState* state, const sl_plain_op& op, const uint64_t* inputs) {
+  const uint64_t end = op.end != 0 ? op.end : Now();
+  const uint32_t words = op.input_words <= kMaxInputWords ? op.input_words : 0;
+  const size_t bytes = sizeof(PlainOpRecord) + words * sizeof(uint64_t);
+  Emit(state, bytes, [&op, inputs, end, words, bytes](uint8_t* place) {
+    auto* record = reinterpret_cast<PlainOpRecord*>(place);
+    record->head = RecordHead::Of(kRingPlainOp, bytes, op.name);
+    record->op = op;
+    record->op.end = end;
+    record->op.input_words = words;
+    AppendWords(inputs, words, reinterpret_cast<uint64_t*>(record + 1));
+  });
 }
 
 sl_string Intern(std::string_view text) {
@@ -182,6 +220,12 @@ void sl_record_op(const sl_op* op) {
   EmitOp(state, *op);
 }
 
+void sl_record_plain_op(const sl_plain_op* op, const uint64_t* inputs) {
+  if (op == nullptr || (op->input_words != 0 && inputs == nullptr)) return;
+  ThreadState* state = RecordingThread();
+  if (state != nullptr) EmitPlainOp(state, *op, inputs);
+}
+
 void sl_record_memory(const sl_memory* event) {
   if (event == nullptr) return;
   ThreadState* state = RecordingThread();
@@ -190,6 +234,16 @@ void sl_record_memory(const sl_memory* event) {
   record.event = *event;
   if (event->time == 0) record.event.time = Now();
   EmitRecord(state, kRingMemory, 0, record);
+}
+
+void sl_record_block(int64_t address, int64_t size, int8_t device_type, int8_t device_index) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr || size < 0) return;
+  BlockRecord record;
+  record.time = Now();
+  record.address = address;
+  record.size = size;
+  EmitRecord(state, kRingBlock, BlockRecord::DeviceText(device_type, device_index), record);
 }
 
 void sl_record_op_mark(const sl_op_mark* mark) {
@@ -212,6 +266,15 @@ void sl_record_python(sl_ticks time, uint64_t key, uint8_t tag) {
   EmitRecord(state, kRingPython, tag, record);
 }
 
+void sl_record_python_now(uint64_t key, uint8_t tag) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  PythonRecord record;
+  record.time = Now();
+  record.key = key;
+  EmitRecord(state, kRingPython, tag, record);
+}
+
 void sl_python_name(uint64_t key, const char* text, size_t length) {
   ThreadState* state = RecordingThread();
   if (state == nullptr) return;
@@ -221,12 +284,18 @@ void sl_python_name(uint64_t key, const char* text, size_t length) {
 }
 
 void sl_param_info(uint64_t key, uint16_t tag, const char* text, size_t length) {
+  sl_param_tensors(key, tag, text, length, nullptr, 0);
+}
+
+void sl_param_tensors(uint64_t key, uint16_t tag, const char* text, size_t length,
+                      const uint64_t* words, size_t word_count) {
   if (text == nullptr || RecordingThread() == nullptr) return;
   try {
     SideQueue::Item item;
     item.key = key;
     item.tag = tag;
     item.text.assign(text, length);
+    if (words != nullptr) item.words.assign(words, words + word_count);
     TheLibrary().side.Add(std::move(item));
   } catch (const std::bad_alloc&) {
   }

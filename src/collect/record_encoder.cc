@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <iterator>
+#include <limits>
 
 #include "format/framework.h"
 
@@ -26,7 +27,8 @@ int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
 }  // namespace
 
 RecordEncoder::RecordEncoder(std::string folder, const StringTable& strings, uint64_t start)
-    : strings_(strings),
+    : folder_(folder),
+      strings_(strings),
       start_(start),
       process_id_(static_cast<uint64_t>(getpid())),
       files_{AppendFile(In(folder, format::kOpRangeFile)),
@@ -40,6 +42,10 @@ RecordEncoder::RecordEncoder(std::string folder, const StringTable& strings, uin
              AppendFile(In(folder, format::kCounterFile)),
              AppendFile(In(folder, format::kThreadFile)),
              AppendFile(In(folder, format::kDeviceFile))} {}
+
+void RecordEncoder::AlsoForMindSpore(std::function<uint64_t(uint64_t)> to_ns) {
+  mindspore_ = std::make_unique<MindSporeEncoder>(folder_, process_id_, std::move(to_ns));
+}
 
 AppendFile& RecordEncoder::Counted(File file) {
   AppendFile& target = files_[file];
@@ -58,13 +64,18 @@ void RecordEncoder::Add(const RecordHead* record, uint64_t* thread_id) {
     case kRingRange:
       return AddRange(As<RangeRecord>(record), *thread_id);
     case kRingOp:
-      return AddOp(As<OpRecord>(record).op, *thread_id);
+      return AddOp(As<OpRecord>(record), *thread_id);
+    case kRingPlainOp:
+      return AddPlainOp(As<PlainOpRecord>(record).op, *thread_id);
     case kRingMemory:
       return AddMemory(As<MemoryRecord>(record).event, *thread_id);
+    case kRingBlock:
+      return AddBlock(As<BlockRecord>(record), *thread_id);
     case kRingPython:
       return AddPython(As<PythonRecord>(record), *thread_id);
     case kRingPythonName: {
       const PythonNameRecord& name = As<PythonNameRecord>(record);
+      if (mindspore_) mindspore_->NamePython(name.key, Text(name.head.text));
       format::AppendRecord(Counted(kPythonNames).buffer(), format::kPythonNameRecord,
                            format::Keyed{name.key})
           .Field(format::kKeyText, Text(name.head.text));
@@ -110,23 +121,28 @@ void RecordEncoder::AddRange(const RangeRecord& record, uint64_t thread_id) {
   op.scope = format::kScopeUser;
   format::AppendRecord(Counted(kOps).buffer(), format::kOpRangeRecord, op)
       .Field(format::kOpName, Text(record.head.text));
+  if (mindspore_) mindspore_->AddRange(op, Text(record.head.text), {}, {});
 }
 
-void RecordEncoder::AddOp(const sl_op& record, uint64_t thread_id) {
+void RecordEncoder::AddOp(const OpRecord& record, uint64_t thread_id) {
   if (record.end < start_) return;
+  const auto* words = reinterpret_cast<const uint64_t*>(&record + 1);
   format::OpRange op;
   op.start = Signed(record.start);
   op.end = Signed(record.end);
   op.sequence = record.sequence;
   op.process_id = process_id_;
-  op.start_thread = record.start_thread != 0 ? record.start_thread : thread_id;
-  op.end_thread = record.end_thread != 0 ? record.end_thread : thread_id;
+  op.start_thread = op.end_thread = thread_id;
+  if (record.has_threads != 0) {
+    if (words[0] != 0) op.start_thread = words[0];
+    if (words[1] != 0) op.end_thread = words[1];
+    words += 2;
+  }
   op.forward_thread = record.forward_thread;
   op.scope = record.scope;
   op.is_async = record.is_async != 0;
   format::TlvWriter out = format::AppendRecord(Counted(kOps).buffer(), format::kOpRangeRecord, op);
-  out.Field(format::kOpName, Text(record.name));
-  const auto* words = reinterpret_cast<const uint64_t*>(&record + 1);
+  out.Field(format::kOpName, Text(record.head.text));
   if (record.input_words != 0) {
     AddInputs({words + record.shape_words, record.input_words}, record.with_tensors != 0, &out);
   } else {
@@ -139,13 +155,35 @@ void RecordEncoder::AddOp(const sl_op& record, uint64_t thread_id) {
   for (uint32_t i = 0; i < record.field_count; ++i) {
     out.Field(fields[i].tag, Text(fields[i].text));
   }
+  if (mindspore_) mindspore_->AddRange(op, Text(record.head.text), inputs_.shapes, inputs_.types);
+}
+
+void RecordEncoder::AddPlainOp(const sl_plain_op& record, uint64_t thread_id) {
+  if (record.end < start_) return;
+  format::OpRange op;
+  op.start = Signed(record.start);
+  op.end = Signed(record.end);
+  op.sequence = record.sequence;
+  op.process_id = process_id_;
+  op.start_thread = op.end_thread = thread_id;
+  op.forward_thread = record.forward_thread;
+  op.scope = record.scope;
+  op.is_async = record.is_async != 0;
+  format::TlvWriter out = format::AppendRecord(Counted(kOps).buffer(), format::kOpRangeRecord, op);
+  out.Field(format::kOpName, Text(record.name));
+  const auto* words = reinterpret_cast<const uint64_t*>(&record + 1);
+  AddInputs({words, record.input_words}, record.with_tensors != 0, &out);
+  out.FieldIfAny(format::kOpCallStack, Text(record.call_stack));
+  out.FieldIfAny(format::kOpModules, Text(record.modules));
+  if (mindspore_) mindspore_->AddRange(op, Text(record.name), inputs_.shapes, inputs_.types);
 }
 
 void RecordEncoder::AddShapes(std::span<const uint64_t> words, sl_string dtypes,
                               format::TlvWriter* out) {
-  out->FieldIfAny(format::kOpDtypes, Text(dtypes));
-  if (words.empty()) return;
+  inputs_.types = Text(dtypes);
   inputs_.shapes.clear();
+  out->FieldIfAny(format::kOpDtypes, inputs_.types);
+  if (words.empty()) return;
   AppendShapes(words, &inputs_.shapes);
   out->Field(format::kOpShapes, inputs_.shapes);
 }
@@ -153,6 +191,7 @@ void RecordEncoder::AddShapes(std::span<const uint64_t> words, sl_string dtypes,
 void RecordEncoder::AddInputs(std::span<const uint64_t> words, bool with_tensors,
                               format::TlvWriter* out) {
   DescribeInputs(words, with_tensors, strings_, &inputs_);
+  if (words.empty()) return;
   out->Field(format::kOpDtypes, inputs_.types);
   out->Field(format::kOpShapes, inputs_.shapes);
   out->FieldIfAny(format::kOpTensors, inputs_.tensors);
@@ -190,6 +229,18 @@ void RecordEncoder::AddMemory(const sl_memory& record, uint64_t thread_id) {
   event.thread_id = thread_id;
   event.process_id = process_id_;
   format::AppendRecord(Counted(kMemory).buffer(), format::kMemoryRecord, event);
+  if (mindspore_) mindspore_->AddMemory(record, thread_id);
+}
+
+void RecordEncoder::AddBlock(const BlockRecord& record, uint64_t thread_id) {
+  if (record.time < start_) return;
+  ledger_.Add({record.time, record.address, record.size, thread_id, record.device_type(),
+               record.device_index()});
+}
+
+void RecordEncoder::SettleMemory(uint64_t until) {
+  ledger_.Settle(
+      until, [this](const sl_memory& event, uint64_t thread_id) { AddMemory(event, thread_id); });
 }
 
 void RecordEncoder::AddPython(const PythonRecord& record, uint64_t thread_id) {
@@ -201,6 +252,7 @@ void RecordEncoder::AddPython(const PythonRecord& record, uint64_t thread_id) {
   call.key = record.key;
   call.tag = static_cast<uint8_t>(record.head.text);
   format::AppendBare(Counted(kPython).buffer(), call);
+  if (mindspore_) mindspore_->AddPython(call);
 }
 
 void RecordEncoder::AddCounter(const CounterRecord& record) {
@@ -267,9 +319,12 @@ void RecordEncoder::EndMark(uint64_t id, const OpenMark& mark, uint64_t end, uin
   writer.FieldIfAny(format::kMarkDomain, Text(mark.domain));
 }
 
-void RecordEncoder::AddParameters(uint64_t key, uint16_t tag, std::string_view text) {
+void RecordEncoder::AddParameters(uint64_t key, uint16_t tag, std::string_view text,
+                                  std::span<const uint64_t> tensors) {
+  inputs_.tensors.clear();
+  FillInTensors(text, tensors, strings_, &inputs_.tensors);
   format::AppendRecord(Counted(kParams).buffer(), format::kParamRecord, format::Keyed{key})
-      .Field(tag, text);
+      .Field(tag, inputs_.tensors);
 }
 
 void RecordEncoder::AddDeviceRecords(const std::vector<uint8_t>& bytes, uint64_t records) {
@@ -282,13 +337,15 @@ void RecordEncoder::AddDeviceRecords(const std::vector<uint8_t>& bytes, uint64_t
 
 // A range begins before it ends, so its beginning is in a ring when its end is: it comes in the
 // same pass or the next.
-void RecordEncoder::EndOfPass() {
+void RecordEncoder::EndOfPass(uint64_t begun) {
+  SettleMemory(begun);
   for (auto it = early_ends_.begin(); it != early_ends_.end();) {
     it = ++it->second.passes > 2 ? early_ends_.erase(it) : std::next(it);
   }
 }
 
-void RecordEncoder::CloseOpenMarks(uint64_t end) {
+void RecordEncoder::Finish(uint64_t end) {
+  SettleMemory(std::numeric_limits<uint64_t>::max());
   for (const auto& [id, mark] : open_marks_) {
     EndMark(id, mark, end, mark.thread_id, format::kMarkOpenRange);
   }
@@ -297,6 +354,7 @@ void RecordEncoder::CloseOpenMarks(uint64_t end) {
 
 void RecordEncoder::Flush() {
   for (AppendFile& file : files_) file.Flush();
+  if (mindspore_) mindspore_->Flush();
 }
 
 uint64_t RecordEncoder::records() const {
@@ -308,12 +366,14 @@ uint64_t RecordEncoder::records() const {
 uint64_t RecordEncoder::lost() const {
   uint64_t sum = 0;
   for (const AppendFile& file : files_) sum += file.lost();
+  if (mindspore_) sum += mindspore_->lost();
   return sum;
 }
 
 uint64_t RecordEncoder::bytes() const {
   uint64_t sum = 0;
   for (const AppendFile& file : files_) sum += file.bytes();
+  if (mindspore_) sum += mindspore_->bytes();
   return sum;
 }
 
@@ -321,7 +381,7 @@ int RecordEncoder::error() const {
   for (const AppendFile& file : files_) {
     if (file.error() != 0) return file.error();
   }
-  return 0;
+  return mindspore_ ? mindspore_->error() : 0;
 }
 
 }  // namespace steplens::collect

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,8 @@
 #include <vector>
 
 #include "collect/append_file.h"
+#include "collect/memory_ledger.h"
+#include "collect/mindspore_encoder.h"
 #include "collect/op_inputs.h"
 #include "collect/ring_records.h"
 #include "collect/strings.h"
@@ -24,17 +28,23 @@ class RecordEncoder {
   // capture and are left out.
   RecordEncoder(std::string folder, const StringTable& strings, uint64_t start);
 
+  // From now on the files of MindSpore's own profiler are written as well; `to_ns` as there.
+  void AlsoForMindSpore(std::function<uint64_t(uint64_t)> to_ns);
+
   // A record of the ring whose thread is `*thread_id`; a thread record changes it.
   void Add(const RecordHead* record, uint64_t* thread_id);
-  // A record of torch.param_tensor_info; these are too long for rings.
-  void AddParameters(uint64_t key, uint16_t tag, std::string_view text);
+  // A record of torch.param_tensor_info; these are too long for rings. Each byte 1 of the text
+  // stands for the next tensor of `tensors`.
+  void AddParameters(uint64_t key, uint16_t tag, std::string_view text,
+                     std::span<const uint64_t> tensors);
   // A framed record of steplens.device, as it will stand in the file.
   void AddDeviceRecords(const std::vector<uint8_t>& bytes, uint64_t records);
 
-  // After every ring was drained once: ends of ranges whose beginning did not come are forgotten.
-  void EndOfPass();
-  // Ranges that are still open get `end` as theirs.
-  void CloseOpenMarks(uint64_t end);
+  // After every ring was drained once, from `begun` on: blocks of memory that came before it are
+  // written, ends of ranges whose beginning did not come are forgotten.
+  void EndOfPass(uint64_t begun);
+  // The last records: ranges that are still open get `end` as theirs.
+  void Finish(uint64_t end);
   // Hands everything to the operating system.
   void Flush();
 
@@ -75,10 +85,14 @@ class RecordEncoder {
   };
 
   void AddRange(const RangeRecord& record, uint64_t thread_id);
-  void AddOp(const sl_op& record, uint64_t thread_id);  // with what follows it in the ring
+  // With what follows it in the ring.
+  void AddOp(const OpRecord& record, uint64_t thread_id);
+  void AddPlainOp(const sl_plain_op& record, uint64_t thread_id);
   void AddShapes(std::span<const uint64_t> words, sl_string dtypes, format::TlvWriter* out);
   void AddInputs(std::span<const uint64_t> words, bool with_tensors, format::TlvWriter* out);
   void AddMemory(const sl_memory& record, uint64_t thread_id);
+  void AddBlock(const BlockRecord& record, uint64_t thread_id);
+  void SettleMemory(uint64_t until);
   void AddPython(const PythonRecord& record, uint64_t thread_id);
   void AddCounter(const CounterRecord& record);
   void AddMark(const MarkRecord& record, uint64_t thread_id);
@@ -90,6 +104,7 @@ class RecordEncoder {
   std::string_view Text(uint32_t id) const { return strings_.View(id); }
   AppendFile& Counted(File file);
 
+  const std::string folder_;
   const StringTable& strings_;
   const uint64_t start_;
   const uint64_t process_id_;
@@ -100,7 +115,9 @@ class RecordEncoder {
   uint64_t counters_lost_ = 0;           // losses of the counter file that series_ knows of
   std::unordered_map<uint64_t, std::string> threads_;  // named in the file
   uint64_t left_out_ = 0;
-  InputTexts inputs_;  // of the operator at hand; kept for its memory
+  MemoryLedger ledger_;
+  std::unique_ptr<MindSporeEncoder> mindspore_;  // nullptr: not wanted
+  InputTexts inputs_;                            // of the operator at hand; kept for its memory
 };
 
 }  // namespace steplens::collect

@@ -20,6 +20,8 @@ enum RingRecordType : uint8_t {
   kRingCounter,
   kRingMark,
   kRingOpMark,
+  kRingBlock,
+  kRingPlainOp,
 };
 
 // Whose the records from here on are.
@@ -35,16 +37,52 @@ struct RangeRecord {
   uint64_t end;
 };
 
-// As it was given, but its pointers say nothing: op.shape_words and op.input_words x uint64_t and
-// op.field_count x sl_field follow.
+// Followed by what its counts say, in this order: two thread ids (start, end), sl_op.shapes,
+// sl_op.inputs, and as many sl_field.
 struct OpRecord {
   RecordHead head;  // name
-  sl_op op;
+  uint64_t start;
+  uint64_t end;
+  int64_t sequence;
+  uint64_t forward_thread;
+  sl_string call_stack;
+  sl_string modules;
+  sl_string dtypes;
+  uint16_t shape_words;
+  uint16_t input_words;
+  uint8_t field_count;
+  uint8_t scope;
+  uint8_t has_threads;  // 0: both ends are on the thread of the ring
+  uint8_t is_async;
+  uint8_t with_tensors;
+  uint8_t unused[3];
 };
+static_assert(sizeof(OpRecord) == 64);
+
+// Followed by the words of its inputs.
+struct PlainOpRecord {
+  RecordHead head;
+  sl_plain_op op;
+};
+static_assert(sizeof(PlainOpRecord) == 64);
 
 struct MemoryRecord {
   RecordHead head;
   sl_memory event;
+};
+
+// A block of a device; `head.text` has the device.
+struct BlockRecord {
+  static uint32_t DeviceText(int8_t type, int8_t index) {
+    return static_cast<uint8_t>(type) | uint32_t{static_cast<uint8_t>(index)} << 8;
+  }
+  int8_t device_type() const { return static_cast<int8_t>(head.text); }
+  int8_t device_index() const { return static_cast<int8_t>(head.text >> 8); }
+
+  RecordHead head;
+  uint64_t time;
+  int64_t address;
+  int64_t size;  // 0: it is freed
 };
 
 struct PythonRecord {

@@ -5,7 +5,8 @@
 namespace steplens::collect {
 
 void SideQueue::Add(Item item) {
-  const size_t size = item.text.size() + item.bytes.size() + sizeof(Item);
+  const size_t size =
+      item.text.size() + item.words.size() * sizeof(uint64_t) + item.bytes.size() + sizeof(Item);
   const std::lock_guard lock(mutex_);
   if (bytes_ + size > kMaxBytes) {
     dropped_ += item.is_device ? item.records : 1;

@@ -13,9 +13,10 @@ class SideQueue {
  public:
   struct Item {
     bool is_device = false;
-    uint64_t key = 0;  // parameters: key, tag and text
+    uint64_t key = 0;  // parameters: key, tag, text and the words of its tensors
     uint16_t tag = 0;
     std::string text;
+    std::vector<uint64_t> words;
     std::vector<uint8_t> bytes;  // device: framed records and how many they are
     uint64_t records = 0;
   };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "format/device_record.h"
+#include "format/framework_mindspore.h"
 
 namespace steplens::format {
 namespace {
@@ -39,6 +40,8 @@ TEST(Framework, EveryRecordSurvivesTheRoundTrip) {
   ExpectRoundTrip<Mark>();
   ExpectRoundTrip<Thread>();
   ExpectRoundTrip<DeviceActivity>();
+  ExpectRoundTrip<MindSporeOpRange>({51, 52, 53});
+  ExpectRoundTrip<MindSporeMemory>();
 }
 
 TEST(Framework, CounterSampleKeepsItsValue) {
@@ -50,6 +53,29 @@ TEST(Framework, CounterSampleKeepsItsValue) {
   EXPECT_EQ(sample.series, 3u);
   EXPECT_EQ(sample.time, -5);
   EXPECT_EQ(sample.value, 12.625);
+}
+
+// The example of the format: the mark "flow" of MindSpore.
+TEST(Framework, MindSporeRangeHasItsFieldsInOrder) {
+  std::vector<uint8_t> out;
+  TlvWriter writer(out, kMindSporeOpRangeRecord, MindSporeOpRange::kFixedBytes);
+  MindSporeOpRange range;
+  range.thread_id = 3;
+  range.start = range.end = 5;
+  EncodeFixed(range, writer.fixed());
+  writer.Field(kMindSporeName, "flow");
+  writer.Field(kMindSporeFullName, "a/b");
+  writer.Field(kMindSporeModuleGraph, "");
+  writer.Field(kMindSporeEventGraph, "");
+  std::vector<uint8_t> expected = {0, 0, 54 + 10 + 9 + 6 + 6, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0};
+  expected.insert(expected.end(), 8, 0xFF);  // no flow
+  expected.insert(expected.end(), 8, 0);     // step
+  for (int i = 0; i < 2; ++i) expected.insert(expected.end(), {5, 0, 0, 0, 0, 0, 0, 0});
+  expected.insert(expected.end(), 14, 0);
+  expected.insert(expected.end(), {13, 0, 4, 0, 0, 0, 'f', 'l', 'o', 'w'});
+  expected.insert(expected.end(), {14, 0, 3, 0, 0, 0, 'a', '/', 'b'});
+  expected.insert(expected.end(), {15, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0});
+  EXPECT_EQ(out, expected);
 }
 
 // The worked example of the format: an op mark "x" of 53 bytes.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/cancel.h"
+#include "base/nearest_name.h"
 #include "query/catalog.h"
 #include "query/result_table.h"
 #include "query/unique_names.h"
@@ -101,23 +102,32 @@ std::vector<std::string> Words(std::string_view sql) {
   return words;
 }
 
-std::string TableNames(const Catalog& catalog) {
-  std::vector<std::string_view> names;
-  for (const auto& table : catalog.tables()) names.push_back(table->name);
-  return fmt::format("tables: {}", fmt::join(names, ", "));
+// "no such column: s.nme" -> "nme"
+std::string_view LastName(std::string_view message) {
+  return message.substr(message.find_last_of(" .") + 1);
 }
 
-// The columns of each table that the statement mentions, a line each.
-std::string ColumnNames(const Catalog& catalog, std::string_view sql) {
+Error NoSuchTable(const std::string& message, const Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const auto& table : catalog.tables()) names.push_back(table->name);
+  return {ErrorCode::kNotFound,
+          fmt::format("{}{}\ntables: {}", message, DidYouMean(LastName(message), names),
+                      fmt::join(names, ", "))};
+}
+
+// Says the columns of each table that the statement mentions, a line each.
+Error NoSuchColumn(const std::string& message, const Catalog& catalog, std::string_view sql) {
   const std::vector<std::string> words = Words(sql);
-  std::string out;
+  std::vector<std::string> all;
+  std::string lines;
   for (const auto& table : catalog.tables()) {
     if (std::find(words.begin(), words.end(), FoldName(table->name)) == words.end()) continue;
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     for (const SqlColumn& column : table->columns) names.push_back(column.name);
-    out += fmt::format("\ncolumns of {}: {}", table->name, fmt::join(names, ", "));
+    lines += fmt::format("\ncolumns of {}: {}", table->name, fmt::join(names, ", "));
+    all.insert(all.end(), names.begin(), names.end());
   }
-  return out;
+  return {ErrorCode::kNotFound, message + DidYouMean(LastName(message), all) + lines};
 }
 
 // What SQLite said, with what would have been right.
@@ -125,12 +135,8 @@ Error Explain(sqlite3* db, int rc, const Catalog& catalog, std::string_view sql)
   if (rc == SQLITE_INTERRUPT) return Cancelled();
   if (rc == SQLITE_AUTH) return OnlyReading();
   const std::string message = sqlite3_errmsg(db);
-  if (message.starts_with("no such table")) {
-    return {ErrorCode::kNotFound, fmt::format("{}; {}", message, TableNames(catalog))};
-  }
-  if (message.starts_with("no such column")) {
-    return {ErrorCode::kNotFound, message + ColumnNames(catalog, sql)};
-  }
+  if (message.starts_with("no such table")) return NoSuchTable(message, catalog);
+  if (message.starts_with("no such column")) return NoSuchColumn(message, catalog, sql);
   const int offset = sqlite3_error_offset(db);
   if (offset < 0) return InvalidQuery(message);
   return InvalidQuery(fmt::format("{} (at byte {} of the query)", message, offset + 1));
@@ -191,11 +197,16 @@ Result<std::unique_ptr<Database>> Database::Open(const store::Job& job,
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
-Result<table::Table> Database::Run(std::string_view sql, const Limits& limits) {
+// A statement that may be run.
+struct Database::Checked {
+  Statement statement;
+};
+
+Result<Database::Checked> Database::Check(std::string_view sql) {
   sqlite3* db = impl_->db.get();
   if (IsCancelled()) return Cancelled();
   if (sql.find('\0') != std::string_view::npos) return InvalidQuery("the query holds a NUL byte");
-  const Prepared first = Prepare(db, sql);
+  Prepared first = Prepare(db, sql);
   if (first.rc != SQLITE_OK) return Explain(db, first.rc, impl_->catalog, sql);
   if (!first.statement) return InvalidQuery("the query is empty");
   if (sqlite3_column_count(first.statement.get()) == 0) return OnlyReading();
@@ -203,15 +214,30 @@ Result<table::Table> Database::Run(std::string_view sql, const Limits& limits) {
   if (second.statement || second.rc != SQLITE_OK) {
     return InvalidQuery("only one statement can be run; there is more after the first ';'");
   }
+  return Checked{std::move(first.statement)};
+}
+
+Status Database::Stream(std::string_view sql, RowSink& sink, const Limits& limits) {
+  SL_ASSIGN_OR_RETURN(const Checked checked, Check(sql));
+  impl_->should_stop = &limits.should_stop;
+  StreamResult result = StreamRows(checked.statement.get(), sink, limits.max_rows);
+  impl_->should_stop = nullptr;
+  if (!result.status.ok()) return std::move(result.status);
+  if (result.rc != SQLITE_DONE) return Explain(impl_->db.get(), result.rc, impl_->catalog, sql);
+  return {};
+}
+
+Result<table::Table> Database::Run(std::string_view sql, const Limits& limits) {
+  SL_ASSIGN_OR_RETURN(const Checked checked, Check(sql));
   impl_->should_stop = &limits.should_stop;
   StatementResult result =
-      CollectRows(first.statement.get(), limits.max_result_bytes, limits.max_rows);
+      CollectRows(checked.statement.get(), limits.max_result_bytes, limits.max_rows);
   impl_->should_stop = nullptr;
   if (result.too_large) {
     return InvalidQuery(fmt::format("the result is larger than {} MiB: add a LIMIT or aggregate",
                                     limits.max_result_bytes >> 20));
   }
-  if (result.rc != SQLITE_DONE) return Explain(db, result.rc, impl_->catalog, sql);
+  if (result.rc != SQLITE_DONE) return Explain(impl_->db.get(), result.rc, impl_->catalog, sql);
   return std::move(result.table);
 }
 

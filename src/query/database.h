@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,24 @@
 #include "table/table.h"
 
 namespace steplens::query {
+
+// A value of a result row. `text` is valid until the row after it is found.
+struct Cell {
+  enum class Kind : uint8_t { kNull, kInt, kDouble, kText };
+  Kind kind = Kind::kNull;
+  int64_t integer = 0;
+  double real = 0;
+  std::string_view text{};
+};
+
+// Takes a result while it is found. An error that it returns ends the query.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  // Once, before the first row, and when there is none.
+  virtual Status Begin(const std::vector<std::string>& names) = 0;
+  virtual Status Row(std::span<const Cell> cells) = 0;
+};
 
 // SQL over a job and over analyses. Tables are read in place. Queries can only read: no writes, no
 // files, no settings. For one thread at a time; the job must outlive it and must not change.
@@ -42,11 +61,17 @@ class Database {
   // The same; kCancelled also when `should_stop` says so.
   Result<table::Table> Run(std::string_view sql, const Limits& limits);
 
+  // The same, row by row as SQLite finds them: a result of any size takes no memory here. Of the
+  // limits, `should_stop` and `max_rows` count.
+  Status Stream(std::string_view sql, RowSink& sink, const Limits& limits);
+
   // Every table and column with its meaning, in the form of CREATE TABLE statements.
   std::string Schema() const;
 
  private:
   struct Impl;
+  struct Checked;
+  Result<Checked> Check(std::string_view sql);
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

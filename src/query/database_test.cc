@@ -244,14 +244,79 @@ TEST(Database, KeepsAnyTextAsItIs) {
 TEST(Database, SaysWhichTablesAndColumnsThereAre) {
   const store::Job job;
   EXPECT_THAT(Ask(job, "SELECT * FROM slice"),
-              HasSubstr("no such table: slice; tables: ranks, tracks, slices, host_ops"));
+              HasSubstr("no such table: slice; did you mean 'slices'?\ntables: ranks, tracks, "));
   EXPECT_EQ(Ask(job, "SELECT s.start FROM Steps s"),
             "no such column: s.start\ncolumns of steps: id, rank, step, begin_ns, end_ns");
   EXPECT_EQ(Ask(job, "SELECT \"begin\" FROM steps"),
-            "no such column: begin\ncolumns of steps: id, rank, step, begin_ns, end_ns");
+            "no such column: begin; did you mean 'begin_ns'?\n"
+            "columns of steps: id, rank, step, begin_ns, end_ns");
   EXPECT_EQ(CodeOf(job, "SELECT * FROM slice"), ErrorCode::kNotFound);
   EXPECT_EQ(Ask(job, "SELECT * FORM steps"),
             "near \"FORM\": syntax error (at byte 10 of the query)");
+}
+
+// Notes what it is given; refuses rows after the first `limit`.
+class Notebook : public RowSink {
+ public:
+  explicit Notebook(size_t limit = SIZE_MAX) : limit_(limit) {}
+  Status Begin(const std::vector<std::string>& names) override {
+    for (const std::string& name : names) text += name + "|";
+    return {};
+  }
+  Status Row(std::span<const Cell> cells) override {
+    if (rows++ == limit_) return Error{ErrorCode::kIo, "full"};
+    text += "\n";
+    for (const Cell& cell : cells) {
+      if (cell.kind == Cell::Kind::kInt) text += std::to_string(cell.integer);
+      if (cell.kind == Cell::Kind::kDouble) text += "d" + std::to_string(cell.real);
+      if (cell.kind == Cell::Kind::kText) text += cell.text;
+      text += "|";
+    }
+    return {};
+  }
+  std::string text;
+  size_t rows = 0;
+
+ private:
+  size_t limit_;
+};
+
+TEST(Database, StreamsRowsWithTheTypeOfEachCell) {
+  const store::Job job;
+  Notebook notes;
+  const Status status =
+      Open(job)->Stream("SELECT 1 AS a, 2.5 AS a UNION ALL SELECT 'x', NULL", notes, {});
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(notes.text, "a|a_2|\n1|d2.500000|\nx||");
+}
+
+TEST(Database, StreamsWithoutEndUntilTheReaderHasEnough) {
+  const char* endless =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+      "SELECT i FROM n";
+  const store::Job job;
+  const auto db = Open(job);
+  Notebook full(1000);
+  const Status refused = db->Stream(endless, full, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "full");
+  EXPECT_EQ(full.rows, 1001u);
+  Notebook limited;
+  EXPECT_TRUE(db->Stream(endless, limited, {.max_rows = 2}).ok());
+  EXPECT_EQ(limited.text, "i|\n1|\n2|");
+  Notebook stopped;
+  const Status cancelled =
+      db->Stream(endless, stopped, {.should_stop = [&] { return stopped.rows > 10; }});
+  ASSERT_FALSE(cancelled.ok());
+  EXPECT_EQ(cancelled.error().code, ErrorCode::kCancelled);
+}
+
+TEST(Database, StreamsNothingOfAStatementThatFails) {
+  const store::Job job;
+  Notebook notes;
+  EXPECT_FALSE(Open(job)->Stream("SELECT json_extract('{', '$')", notes, {}).ok());
+  EXPECT_FALSE(Open(job)->Stream("SELECT * FROM absent", notes, {}).ok());
+  EXPECT_EQ(notes.text, "");
 }
 
 TEST(Database, LetsQueriesOnlyRead) {

@@ -106,16 +106,53 @@ class ColumnBuilder {
   table::Column column_;
 };
 
+// The names of the columns, equal ones numbered.
+std::vector<std::string> ColumnNames(sqlite3_stmt* statement) {
+  std::vector<std::string> names;
+  UniqueNames unique;
+  const int count = sqlite3_column_count(statement);
+  for (int i = 0; i < count; ++i) names.push_back(unique.Add(sqlite3_column_name(statement, i)));
+  return names;
+}
+
+Cell CellOf(sqlite3_stmt* statement, int i) {
+  switch (sqlite3_column_type(statement, i)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER:
+      return {.kind = Cell::Kind::kInt, .integer = sqlite3_column_int64(statement, i)};
+    case SQLITE_FLOAT:
+      return {.kind = Cell::Kind::kDouble, .real = sqlite3_column_double(statement, i)};
+    default:
+      break;
+  }
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, i));
+  const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, i));
+  return {.kind = Cell::Kind::kText, .text = {bytes != nullptr ? bytes : "", size}};
+}
+
 }  // namespace
+
+StreamResult StreamRows(sqlite3_stmt* statement, RowSink& sink, size_t max_rows) {
+  const std::vector<std::string> names = ColumnNames(statement);
+  std::vector<Cell> cells(names.size());
+  // Named only now: a statement that fails at its first row leaves nothing behind.
+  int rc = sqlite3_step(statement);
+  if (rc != SQLITE_ROW && rc != SQLITE_DONE) return {{}, rc};
+  Status status = sink.Begin(names);
+  for (size_t rows = 0; status.ok() && rc == SQLITE_ROW && rows < max_rows; ++rows) {
+    for (size_t i = 0; i < cells.size(); ++i) cells[i] = CellOf(statement, static_cast<int>(i));
+    status = sink.Row(cells);
+    if (status.ok()) rc = sqlite3_step(statement);
+  }
+  return {std::move(status), rc == SQLITE_ROW ? SQLITE_DONE : rc};
+}
 
 StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes, size_t max_rows) {
   StatementResult result{table::Table("query"), SQLITE_OK};
   std::vector<ColumnBuilder> columns;
-  UniqueNames names;
-  const int count = sqlite3_column_count(statement);
-  for (int i = 0; i < count; ++i) {
-    columns.emplace_back(names.Add(sqlite3_column_name(statement, i)));
-  }
+  for (std::string& name : ColumnNames(statement)) columns.emplace_back(std::move(name));
+  const int count = static_cast<int>(columns.size());
   size_t bytes = 0;
   size_t rows = 0;
   while ((result.rc = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/status.h"
+#include "query/database.h"
 #include "table/table.h"
 
 struct sqlite3_stmt;
@@ -19,5 +20,13 @@ struct StatementResult {
   bool too_large = false;  // stopped at `max_bytes`
 };
 StatementResult CollectRows(sqlite3_stmt* statement, size_t max_bytes, size_t max_rows);
+
+// Steps a prepared statement to its end and hands each row on. `rc` as above; `status` is what the
+// sink said last.
+struct StreamResult {
+  Status status;
+  int rc;
+};
+StreamResult StreamRows(sqlite3_stmt* statement, RowSink& sink, size_t max_rows);
 
 }  // namespace steplens::query

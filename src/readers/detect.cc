@@ -307,8 +307,13 @@ class Detector {
 Error NothingFound(const std::vector<std::string>& paths, const Detected& detected) {
   std::string message = fmt::format("{}: no profile found", fmt::join(paths, ", "));
   if (!detected.ignored.empty()) {
-    message += fmt::format(" ({} files looked at; first: {}: {})", detected.ignored.size(),
-                           detected.ignored.front().path, detected.ignored.front().note);
+    const store::InputFile& first = detected.ignored.front();
+    const bool says_path = first.note.starts_with(first.path + ": ");
+    message += fmt::format(" ({} looked at; first: {}{})",
+                           detected.ignored.size() == 1
+                               ? "1 file or folder"
+                               : fmt::format("{} files and folders", detected.ignored.size()),
+                           says_path ? "" : first.path + ": ", first.note);
   } else {
     message += " (the folder is empty)";
   }

@@ -9,6 +9,7 @@
 
 #include "base/cancel.h"
 #include "base/file.h"
+#include "base/file_version.h"
 #include "base/json.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
@@ -16,6 +17,7 @@
 #include "readers/detect.h"
 #include "readers/framework/framework.h"
 #include "readers/nsys/nsys.h"
+#include "readers/rank_files.h"
 #include "store/cache.h"
 #include "store/merge.h"
 
@@ -76,12 +78,11 @@ Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore
 }  // namespace
 
 store::CacheKey KeyOf(const RankSource& source) {
-  std::vector<store::StampedPath> inputs;
+  std::vector<store::VersionedPath> inputs;
   for (const SourceFile& file : source.files) {
     std::error_code error;
     const std::string path = fs::absolute(file.path, error).lexically_normal().string();
-    const Result<FileStamp> stamp = StatFile(file.path);
-    inputs.push_back({path, stamp.ok() ? *stamp : FileStamp{}});
+    inputs.push_back({path, FileVersion(file.path)});
   }
   return store::MakeCacheKey(inputs);
 }
@@ -139,7 +140,26 @@ void ForgetArgs(TraceStore& part) {
 struct Part {
   TraceStore store;
   Status status;
+  bool has_rows = false;  // read before the file failed, if it did
 };
+
+bool HasRows(const TraceStore& store) {
+  size_t rows = 0;
+  store.ForEachTable([&](const auto& table) { rows += table.size(); });
+  return rows > 0;
+}
+
+// The first file with data, if none of those with data could be read; else null. Files that say who
+// the rank is are no data.
+const Part* FirstIfAllDamaged(const RankSource& source, const std::vector<Part>& parts) {
+  const Part* first = nullptr;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!HoldsData(source.files[i])) continue;
+    if (parts[i].status.ok() || parts[i].has_rows) return nullptr;
+    if (first == nullptr) first = &parts[i];
+  }
+  return first;
+}
 
 // Reads the files of a rank side by side and appends them in order. Sets `complete` to whether all
 // could be read.
@@ -153,14 +173,13 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
     if (is_read_already(i)) return;
     parts[i].store.info.rank = source.rank;
     parts[i].status = ReadSource(source.files[i], options, parts[i].store);
+    parts[i].has_rows = HasRows(parts[i].store);
   });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
   for (size_t i = 1; i < parts.size(); ++i) {
     if (is_read_already(i)) parts[i].status = parts.front().status;
   }
-  size_t readable = 0;
-  for (const Part& part : parts) readable += part.status.ok() ? 1 : 0;
-  if (readable == 0) return parts.front().status.error();
+  if (const Part* damaged = FirstIfAllDamaged(source, parts)) return damaged->status.error();
 
   TraceStore out = std::move(parts.front().store);
   bool first_trace = source.files.front().role == FileRole::kTrace;
@@ -176,23 +195,23 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
     parts[i].store = TraceStore();
   }
   DescribeFrom(source, out);
-  complete = readable == parts.size();
+  complete = true;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].status.ok()) continue;
-    out.info.files[i].used = false;
+    complete = false;
+    out.info.files[i].used = parts[i].has_rows;
     out.info.files[i].note = parts[i].status.error().message;
     out.issues.Add(IssueKind::kFileUnreadable, parts[i].status.error().message);
   }
   return out;
 }
 
-using CompleteRaw = std::function<void(TraceStore&)>;
+using Complete = std::function<void(TraceStore&)>;
 
 Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options, std::string cache,
-                            const CompleteRaw& complete_raw, SaveRank* save_later = nullptr) {
+                            const Complete& complete_rank, SaveRank* save_later = nullptr) {
   const store::CacheKey key = KeyOf(source);
-  const bool is_raw = source.format == "raw";
-  if (is_raw && !complete_raw) cache.clear();
+  if (!complete_rank) cache.clear();
   if (!cache.empty()) {
     Result<TraceStore> cached = store::ReadCache(cache, key);
     if (cached.ok()) {
@@ -204,7 +223,7 @@ Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options
   SL_ASSIGN_OR_RETURN(TraceStore out, ReadFiles(source, options, complete));
   NameSource(source, out);
   if (out.info.source == "kineto") TakeRankFromTrace(out);
-  if (is_raw && complete_raw) complete_raw(out);
+  if (complete_rank) complete_rank(out);
   if (cache.empty() || !complete) return out;
   SaveRank save = [cache = std::move(cache), key](const TraceStore& rank) {
     // A cache that cannot be written costs time at the next open, nothing else.
@@ -246,6 +265,12 @@ uint64_t TotalBytes(const Detected& detected) {
   return total;
 }
 
+Error NoRankReadable(const Error& first, size_t ranks) {
+  if (ranks == 1) return first;
+  return {first.code,
+          fmt::format("none of {} ranks could be read; first: {}", ranks, first.message)};
+}
+
 }  // namespace
 
 Result<TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
@@ -256,8 +281,8 @@ Result<TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
   read_options.wanted = options.wanted;
   // The cache holds whole ranks; a part is read faster than it is written there.
   const bool use_cache = options.use_cache && options.wanted.IsAll();
-  return ReadRank(source, read_options, use_cache ? store::CacheDirectory() : "",
-                  options.complete_raw, options.save_later);
+  return ReadRank(source, read_options, use_cache ? store::CacheDirectory() : "", options.complete,
+                  options.save_later);
 }
 
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options) {
@@ -273,7 +298,7 @@ Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOpti
 
   std::vector<std::optional<Result<TraceStore>>> results(detected.ranks.size());
   pool.ParallelFor(results.size(), [&](size_t i) {
-    results[i] = ReadRank(detected.ranks[i], read_options, cache, options.complete_raw);
+    results[i] = ReadRank(detected.ranks[i], read_options, cache, options.complete);
   });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
 
@@ -286,7 +311,7 @@ Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOpti
       job.ignored.push_back({detected.ranks[i].path, 0, false, results[i]->error().message});
     }
   }
-  if (job.ranks.empty()) return results.front()->error();
+  if (job.ranks.empty()) return NoRankReadable(results.front()->error(), results.size());
   NumberRanks(job.ranks);
   return job;
 }

@@ -21,10 +21,10 @@ struct OpenOptions {
   bool show_progress = false;  // a bar on stderr, if it is a terminal
   size_t chunk_bytes = 1 << 20;
   Wanted wanted{};  // heeded by OpenRank
-  // Called on a rank of raw data once it was read, before it goes to the cache, to add what result
-  // files would have said (analysis::CompleteRawCapture). On any thread. Not set: such ranks hold
-  // what the host recorded, and stay out of the cache.
-  std::function<void(store::TraceStore&)> complete_raw{};
+  // Called on a rank once it was read, before it goes to the cache, to add what its files leave to
+  // be derived (analysis::CompleteCapture). On any thread. Not set: ranks hold what the files say,
+  // and stay out of the cache.
+  std::function<void(store::TraceStore&)> complete{};
   // Heeded by OpenRank. If set, what should go to the cache is not written: the function left here
   // does it, when the caller has the time. None is left if there is nothing to write.
   SaveRank* save_later = nullptr;

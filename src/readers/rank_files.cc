@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "readers/ascend_text/ascend_text.h"
@@ -16,6 +18,16 @@ namespace {
 
 bool IsTraceName(std::string_view name) {
   return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
+}
+
+bool IsResultFileName(const std::string& name) {
+  if (name.ends_with(".db")) {
+    return name == "analysis.db" || name == "communication_analyzer.db" ||
+           MiddleOf(name, "ascend_pytorch_profiler", ".db") ||
+           MiddleOf(name, "ascend_mindspore_profiler", ".db") || MiddleOf(name, "msprof_", ".db");
+  }
+  const TextFileKind kind = ClassifyTextFile(name);
+  return IsTraceName(name) || (kind != TextFileKind::kUnknown && kind != TextFileKind::kSheet);
 }
 
 template <typename Add, typename Ignore>
@@ -30,7 +42,8 @@ void TakeOtherFile(const std::string& name, const std::string& path, Add add, Ig
     default:
       break;
   }
-  if (SizeOf(path) == 0) return ignore("the file is empty");
+  const Result<std::string> first = ReadFileRange(path, 0, 1);  // whatever fails is said later
+  if (first.ok() && first->empty()) return ignore("the file is empty");
   add(FileRole::kTextFile);
 }
 
@@ -53,6 +66,13 @@ void DropTextThatDbHas(RankSource& rank) {
 }
 
 }  // namespace
+
+bool HoldsData(const SourceFile& file) {
+  if (file.role != FileRole::kTextFile) return true;
+  const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
+  return kind != TextFileKind::kProfilerInfo && kind != TextFileKind::kProfilerMetadata &&
+         kind != TextFileKind::kDeviceInfo && kind != TextFileKind::kUnknown;
+}
 
 bool HasTrace(const Listing& listing) {
   return std::any_of(listing.files.begin(), listing.files.end(), IsTraceName);
@@ -109,7 +129,11 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
   const bool has_whole_trace =
       std::any_of(listing.files.begin(), listing.files.end(),
                   [](const std::string& n) { return n == "trace_view.json"; });
-  for (const std::string& name : listing.files) {
+  std::vector<std::string> names = listing.files;
+  // A folder in the place of a file: reading it will say so.
+  std::copy_if(listing.folders.begin(), listing.folders.end(), std::back_inserter(names),
+               IsResultFileName);
+  for (const std::string& name : names) {
     const std::string path = Join(folder, name);
     const auto add = [&](FileRole role) { rank.files.push_back({role, path, SizeOf(path)}); };
     const auto ignore = [&](std::string reason) {
@@ -167,14 +191,7 @@ bool ChooseFiles(RankSource& rank) {
   if (rank.format == "text" && has(FileRole::kAnalysisDb) && !has_trace && rank.files.size() == 1)
     rank.format = "db";
   if (rank.format == "db") DropTextThatDbHas(rank);
-  const bool any_data =
-      std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
-        const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
-        const bool is_info = kind == TextFileKind::kProfilerInfo ||
-                             kind == TextFileKind::kProfilerMetadata ||
-                             kind == TextFileKind::kDeviceInfo || kind == TextFileKind::kUnknown;
-        return file.role != FileRole::kTextFile || !is_info;
-      });
+  const bool any_data = std::any_of(rank.files.begin(), rank.files.end(), HoldsData);
   if (any_data) SortFiles(rank);
   return any_data;
 }

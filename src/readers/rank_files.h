@@ -9,6 +9,8 @@
 namespace steplens::readers {
 
 bool HasTrace(const Listing& listing);
+// Not for files that only say who the rank is and how it was recorded.
+bool HoldsData(const SourceFile& file);
 
 // profiler_info_<rank>.json and profiler_metadata.json: also the rank and the level they tell.
 void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource& rank);

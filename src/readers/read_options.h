@@ -23,6 +23,7 @@ struct ReadOptions {
   Progress* progress = nullptr;  // optional; told the bytes of input consumed
   size_t chunk_bytes = 1 << 20;  // size of the pieces a large trace is parsed in
   Wanted wanted{};
+  bool use_event_shapes = true;  // off: every trace event goes the ordinary way; for comparison
 };
 
 }  // namespace steplens::readers

@@ -49,6 +49,20 @@ Status CheckSteps(const Config& config) {
   return {};
 }
 
+Status CheckRepetition(const Config& config) {
+  const auto is_negative = [](int64_t value, const char* option) -> Status {
+    if (value >= 0) return {};
+    return Refused(fmt::format("{} is {}; 0 or more was expected", option, value));
+  };
+  SL_RETURN_IF_ERROR(is_negative(config.warmup, "--profile-warmup"));
+  SL_RETURN_IF_ERROR(is_negative(config.repeat, "--profile-repeat"));
+  SL_RETURN_IF_ERROR(is_negative(config.wait, "--profile-wait"));
+  if (config.repeat != 1 && config.step_end == -1) {
+    return Refused("--profile-repeat: what is recorded to the end cannot be repeated");
+  }
+  return {};
+}
+
 Status CheckRanks(const Config& config) {
   for (const int64_t rank : config.ranks) {
     if (rank == -1 && config.ranks.size() == 1) continue;
@@ -63,8 +77,14 @@ Status CheckNames(const Config& config) {
   if (!IsKnown(config.export_types, {"text", "db"}, &unknown)) {
     return Refused(fmt::format("--profile-export-type: '{}' is neither text nor db", unknown));
   }
-  if (!IsKnown(config.host_sys, {"cpu", "mem", "disk", "network"}, &unknown)) {
-    return Refused(fmt::format("--host-sys: '{}' is none of cpu, mem, disk, network", unknown));
+  if (!IsKnown(config.host_sys, {"cpu", "mem", "disk", "network", "osrt", "numa"}, &unknown)) {
+    return Refused(
+        fmt::format("--host-sys: '{}' is none of cpu, mem, disk, network, osrt, numa", unknown));
+  }
+  if (config.worker_name.find('/') != std::string::npos || config.worker_name.size() >= 226) {
+    return Refused(
+        fmt::format("--worker-name: '{}' is no name of less than 226 letters without a slash",
+                    config.worker_name));
   }
   return {};
 }
@@ -88,8 +108,45 @@ Machine Machine::Here() {
   return machine;
 }
 
+namespace {
+
+// What the level and the other switches leave of the switches of the device and of marks.
+void SettleDetails(Config& config) {
+  const auto note = [&config](const char* option, const char* reason) {
+    config.changes.push_back({option, reason});
+  };
+  const bool has_metrics = !config.aic_metrics.empty() && config.aic_metrics != "AiCoreNone";
+  if (has_metrics && (config.level == "level0" || config.level == "level_none")) {
+    config.aic_metrics = "AiCoreNone";
+    note("--aic-metrics", "none: it needs level1 or level2");
+  }
+  const auto& types = config.export_types;
+  if (config.op_attr && std::find(types.begin(), types.end(), "db") == types.end()) {
+    config.op_attr = false;
+    note("--op-attr", "off: it needs --profile-export-type db");
+  }
+  const auto needs_mstx = [&](std::vector<std::string>& domains, const char* option) {
+    if (config.mstx || domains.empty()) return;
+    domains.clear();
+    note(option, "none: domains are those of --mstx");
+  };
+  needs_mstx(config.mstx_include, "--mstx-domain-include");
+  needs_mstx(config.mstx_exclude, "--mstx-domain-exclude");
+  if (!config.mstx_include.empty() && !config.mstx_exclude.empty()) {
+    config.mstx_exclude.clear();
+    note("--mstx-domain-exclude", "none: --mstx-domain-include says which are kept");
+  }
+  if (config.with_flops && !config.mstx) {
+    config.with_flops = false;
+    note("--profile-with-flops", "off: FLOPs are marks, which need --mstx");
+  }
+}
+
+}  // namespace
+
 Status Settle(Config& config, const Machine& machine) {
   SL_RETURN_IF_ERROR(CheckSteps(config));
+  SL_RETURN_IF_ERROR(CheckRepetition(config));
   SL_RETURN_IF_ERROR(CheckRanks(config));
   SL_RETURN_IF_ERROR(CheckNames(config));
   if (config.gc_threshold_ms && *config.gc_threshold_ms < 0) {
@@ -115,6 +172,7 @@ Status Settle(Config& config, const Machine& machine) {
     config.mstx = true;
     config.changes.push_back({"--mstx", "on: level_none records marks and nothing else"});
   }
+  SettleDetails(config);
   std::error_code ignored;
   const std::filesystem::path absolute = std::filesystem::absolute(config.save_path, ignored);
   if (!absolute.empty()) config.save_path = absolute.lexically_normal().string();
@@ -124,25 +182,39 @@ Status Settle(Config& config, const Machine& machine) {
 std::string ToJson(const Config& config) {
   JsonWriter json;
   json.BeginObject();
+  const auto texts = [&json](std::string_view key, const std::vector<std::string>& values) {
+    json.Key(key).BeginArray();
+    for (const std::string& value : values) json.String(value);
+    json.EndArray();
+  };
   json.Key("profile_step_start").Int(config.wait_for_start ? -1 : config.step_start);
   json.Key("profile_step_end").Int(config.step_end);
   json.Key("profile_ranks").BeginArray();
   for (const int64_t rank : config.ranks) json.Int(rank);
   json.EndArray();
   json.Key("profile_level").String(config.level);
-  json.Key("profile_export_type").BeginArray();
-  for (const std::string& type : config.export_types) json.String(type);
-  json.EndArray();
+  texts("profile_export_type", config.export_types);
   json.Key("profile_data_simplification").Bool(config.data_simplification);
   json.Key("profile_with_cpu").Bool(config.with_cpu);
   json.Key("profile_with_stack").Bool(config.with_stack);
   json.Key("profile_with_modules").Bool(config.with_modules);
   json.Key("profile_with_memory").Bool(config.with_memory);
   json.Key("profile_record_shapes").Bool(config.record_shapes);
+  json.Key("profile_warmup").Int(config.warmup);
+  json.Key("profile_repeat").Int(config.repeat);
+  json.Key("profile_wait").Int(config.wait);
+  json.Key("profile_with_flops").Bool(config.with_flops);
+  if (!config.aic_metrics.empty()) json.Key("aic_metrics").String(config.aic_metrics);
+  json.Key("l2_cache").Bool(config.l2_cache);
+  json.Key("op_attr").Bool(config.op_attr);
+  json.Key("record_op_args").Bool(config.record_op_args);
   json.Key("mstx").Bool(config.mstx);
-  json.Key("host_sys").BeginArray();
-  for (const std::string& source : config.host_sys) json.String(source);
-  json.EndArray();
+  texts("mstx_domain_include", config.mstx_include);
+  texts("mstx_domain_exclude", config.mstx_exclude);
+  json.Key("sys_io").Bool(config.sys_io);
+  json.Key("sys_interconnection").Bool(config.sys_interconnection);
+  texts("host_sys", config.host_sys);
+  json.Key("worker_name").String(config.worker_name);
   json.Key("gc_threshold_ms");
   config.gc_threshold_ms ? json.Double(*config.gc_threshold_ms) : json.Null();
   json.Key("profile_save_path").String(config.save_path);
@@ -170,6 +242,9 @@ table::Table ToTable(const Config& config) {
   add("--profile-step-start", std::to_string(config.step_start));
   add("--profile-step-end",
       config.step_end == -1 ? "-1 (to the end)" : std::to_string(config.step_end));
+  add("--profile-warmup", std::to_string(config.warmup));
+  add("--profile-repeat", config.repeat == 0 ? "0 (without end)" : std::to_string(config.repeat));
+  add("--profile-wait", std::to_string(config.wait));
   add("--profile-ranks", config.ranks == std::vector<int64_t>{-1}
                              ? "-1 (all)"
                              : fmt::format("{}", fmt::join(config.ranks, " ")));
@@ -181,11 +256,24 @@ table::Table ToTable(const Config& config) {
   flag("--profile-with-modules", config.with_modules);
   flag("--profile-with-memory", config.with_memory);
   flag("--profile-record-shapes", config.record_shapes);
+  const auto list = [&](std::string_view name, const std::vector<std::string>& values) {
+    add(name, values.empty() ? "none" : Joined(values));
+  };
+  flag("--profile-with-flops", config.with_flops);
+  add("--aic-metrics", config.aic_metrics.empty() ? "default" : config.aic_metrics);
+  flag("--l2-cache", config.l2_cache);
+  flag("--op-attr", config.op_attr);
+  flag("--record-op-args", config.record_op_args);
   flag("--mstx", config.mstx);
-  add("--host-sys", config.host_sys.empty() ? "none" : Joined(config.host_sys));
+  list("--mstx-domain-include", config.mstx_include);
+  list("--mstx-domain-exclude", config.mstx_exclude);
+  flag("--sys-io", config.sys_io);
+  flag("--sys-interconnection", config.sys_interconnection);
+  list("--host-sys", config.host_sys);
   add("--gc-detect-threshold",
       config.gc_threshold_ms ? fmt::format("{} ms", *config.gc_threshold_ms) : "off");
   add("--profile-save-path", config.save_path);
+  add("--worker-name", config.worker_name.empty() ? "the host's" : config.worker_name);
   add("--analyse", config.analyse);
   flag("--wait-for-start", config.wait_for_start);
   add("--job", config.job.empty() ? "none" : config.job);

@@ -30,10 +30,23 @@ struct Config {
   bool with_modules = false;
   bool with_memory = false;
   bool record_shapes = false;
+  int64_t warmup = 0;  // steps before the first that are collected and thrown away
+  int64_t repeat = 1;  // how often such a range of steps is recorded; 0: without end
+  int64_t wait = 0;    // steps between the end of one and the warm-up of the next
+  bool with_flops = false;
+  std::string aic_metrics{};  // name of a metric group; empty: the level's default
+  bool l2_cache = false;
+  bool op_attr = false;
+  bool record_op_args = false;
   bool mstx = false;
-  std::vector<std::string> host_sys{};  // cpu, mem, disk, network
+  std::vector<std::string> mstx_include{};  // domains kept, if not empty
+  std::vector<std::string> mstx_exclude{};  // domains left out, if nothing is included
+  bool sys_io = false;
+  bool sys_interconnection = false;
+  std::vector<std::string> host_sys{};  // cpu, mem, disk, network, osrt, numa
   std::optional<double> gc_threshold_ms{};
   std::string save_path = "./profile_dir";
+  std::string worker_name{};     // first part of the captures' names; empty: the host's
   std::string analyse = "sync";  // sync, async, no
   std::string job{};             // name of the job, for start, stop and status
   std::string control_dir{};     // its folder; empty: the job cannot be steered

@@ -56,6 +56,39 @@ TEST(Settle, WhatNeedsTheHostIsOffWithoutIt) {
   EXPECT_TRUE(IsChanged(config, "--profile-record-shapes"));
 }
 
+TEST(Settle, RefusesRepetitionsThatCannotBe) {
+  EXPECT_THAT(WhyRefused({.warmup = -1}), HasSubstr("--profile-warmup is -1"));
+  EXPECT_THAT(WhyRefused({.repeat = -2}), HasSubstr("--profile-repeat is -2"));
+  EXPECT_THAT(WhyRefused({.wait = -3}), HasSubstr("--profile-wait is -3"));
+  EXPECT_THAT(WhyRefused({.step_end = -1, .repeat = 2}), HasSubstr("cannot be repeated"));
+  EXPECT_THAT(WhyRefused({.worker_name = "a/b"}), HasSubstr("--worker-name: 'a/b'"));
+}
+
+TEST(Settle, SwitchesThatNeedOthersAreOffWithoutThem) {
+  Config config{.level = "level0",
+                .with_flops = true,
+                .aic_metrics = "Memory",
+                .op_attr = true,
+                .mstx_include = {"a"}};
+  ASSERT_TRUE(Settle(config, kWithNpu).ok());
+  EXPECT_FALSE(config.with_flops);
+  EXPECT_EQ(config.aic_metrics, "AiCoreNone");
+  EXPECT_FALSE(config.op_attr);
+  EXPECT_TRUE(config.mstx_include.empty());
+  for (const char* option :
+       {"--profile-with-flops", "--aic-metrics", "--op-attr", "--mstx-domain-include"}) {
+    EXPECT_TRUE(IsChanged(config, option)) << option;
+  }
+  EXPECT_FALSE(IsChanged(config, "--mstx-domain-exclude"));
+}
+
+TEST(Settle, IncludedDomainsOutrankExcludedOnes) {
+  Config config{.mstx = true, .mstx_include = {"a"}, .mstx_exclude = {"b"}};
+  ASSERT_TRUE(Settle(config, kWithNpu).ok());
+  EXPECT_EQ(config.mstx_include, std::vector<std::string>{"a"});
+  EXPECT_TRUE(config.mstx_exclude.empty());
+}
+
 TEST(Settle, LevelNoneRecordsMarks) {
   Config config{.level = "level_none"};
   ASSERT_TRUE(Settle(config, kWithNpu).ok());
@@ -67,7 +100,13 @@ TEST(ToJson, CarriesEverySetting) {
                 .step_end = -1,
                 .ranks = {0, 3},
                 .export_types = {"db", "text"},
+                .warmup = 2,
+                .aic_metrics = "Memory",
+                .l2_cache = true,
+                .mstx = true,
+                .mstx_include = {"mine"},
                 .gc_threshold_ms = 1.5,
+                .worker_name = "w",
                 .job = "a \"b\""};
   ASSERT_TRUE(Settle(config, kCpuOnly).ok());
   const Result<JsonDocument> document = JsonDocument::Parse(ToJson(config), "settings");
@@ -79,6 +118,11 @@ TEST(ToJson, CarriesEverySetting) {
   EXPECT_EQ(root["profile_export_type"].ToText(), "[\"db\",\"text\"]");
   EXPECT_EQ(root["gc_threshold_ms"].AsDouble(), 1.5);
   EXPECT_EQ(root["job"].AsString(), "a \"b\"");
+  EXPECT_EQ(root["profile_warmup"].AsInt(), 2);
+  EXPECT_EQ(root["aic_metrics"].AsString(), "Memory");
+  EXPECT_EQ(root["l2_cache"].AsBool(), true);
+  EXPECT_EQ(root["mstx_domain_include"].ToText(), "[\"mine\"]");
+  EXPECT_EQ(root["worker_name"].AsString(), "w");
   EXPECT_EQ(root["profile_with_cpu"].AsBool(), true);
 }
 

@@ -73,6 +73,9 @@ Parts Parts::Find() {
   const fs::path installed = here.parent_path() / "lib" / "steplens";
   parts.program = self.string();
   parts.python_package = FirstThere({here / "python", installed / "python"});
+  if (parts.python_package.empty() && !IfThere(here.parent_path() / "_bootstrap").empty()) {
+    parts.python_package = here.parent_path().parent_path().string();  // installed by pip
+  }
   if (!parts.python_package.empty()) {
     parts.python_bootstrap = IfThere(fs::path(parts.python_package) / "steplens" / "_bootstrap");
   }

@@ -9,7 +9,8 @@
 namespace steplens::record {
 
 // Where the parts live that the program loads: beside the steplens program in a build tree, below
-// PREFIX/lib/steplens when installed. A path is empty if the part is not there.
+// PREFIX/lib/steplens when installed, or the Python package around it when pip did. A path is empty
+// if the part is not there.
 struct Parts {
   std::string program;           // steplens itself
   std::string python_bootstrap;  // folder with the sitecustomize that switches recording on

@@ -147,8 +147,8 @@ void SetBody(httplib::Response& out, std::string body, const std::string& type) 
 void Send(httplib::Response& out, Response response) {
   SetCommonHeaders(out);
   out.status = response.status;
-  out.set_header("Cache-Control", "no-store");
   for (const auto& [name, value] : response.headers) out.set_header(name, value);
+  if (!out.has_header("Cache-Control")) out.set_header("Cache-Control", "no-store");
   if (response.stream) {
     out.set_chunked_content_provider(
         response.content_type, [stream = response.stream](size_t, httplib::DataSink& sink) {

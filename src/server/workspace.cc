@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 
 #include "base/hash.h"
 
@@ -38,7 +39,8 @@ std::string IdOf(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-Workspace::Workspace(Options options) : options_(std::move(options)) {
+Workspace::Workspace(Options options)
+    : options_(std::move(options)), run_id_(fmt::format("{:08x}", std::random_device()())) {
   for (const std::string& root : options_.roots) {
     if (Result<std::string> real = Resolve(root); real.ok()) roots_.push_back(*std::move(real));
   }

@@ -51,9 +51,12 @@ class Workspace {
 
   EventHub& events() { return events_; }
   const Options& options() const { return options_; }
+  // Different in every run of the server.
+  const std::string& run_id() const { return run_id_; }
 
  private:
   Options options_;
+  const std::string run_id_;
   EventHub events_;
   mutable std::mutex mutex_;
   std::vector<std::string> roots_;  // absolute, without links

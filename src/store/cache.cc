@@ -275,10 +275,10 @@ void Evict(const std::string& directory, uint64_t limit_bytes) {
 
 std::string CacheKey::ToHex() const { return fmt::format("{:016x}{:016x}", high, low); }
 
-CacheKey MakeCacheKey(const std::vector<StampedPath>& inputs) {
+CacheKey MakeCacheKey(const std::vector<VersionedPath>& inputs) {
   std::string text = std::to_string(SchemaHash());
-  for (const StampedPath& input : inputs) {
-    text += fmt::format("\n{}\n{} {}", input.path, input.stamp.size_bytes, input.stamp.mtime_ns);
+  for (const VersionedPath& input : inputs) {
+    text += fmt::format("\n{}\n{}", input.path, input.version);
   }
   const Hash128 hash = HashWide(text);
   return {hash.high, hash.low};

@@ -10,7 +10,7 @@
 
 namespace steplens::store {
 
-// Which input a cached store was made from: a change of any file's path, size or time, or of the
+// Which input a cached store was made from: a change of any file's path or version, or of the
 // store's own schema, gives another key.
 struct CacheKey {
   uint64_t high = 0;
@@ -18,11 +18,11 @@ struct CacheKey {
   bool operator==(const CacheKey&) const = default;
   std::string ToHex() const;
 };
-struct StampedPath {
+struct VersionedPath {
   std::string path;
-  FileStamp stamp;
+  std::string version;  // FileVersion of base/file_version.h
 };
-CacheKey MakeCacheKey(const std::vector<StampedPath>& inputs);
+CacheKey MakeCacheKey(const std::vector<VersionedPath>& inputs);
 
 // $STEPLENS_CACHE_DIR, else $XDG_CACHE_HOME/steplens, else ~/.cache/steplens; empty if there is no
 // place.

@@ -38,7 +38,8 @@ void CopyWords(c10::IntArrayRef from, uint32_t count, uint64_t* to) {
   for (uint32_t i = 0; i < count; ++i) to[i] = static_cast<uint64_t>(numbers[i]);
 }
 
-void AddTensor(const c10::TensorImpl* tensor, bool with_addresses, Words* out) {
+inline __attribute__((always_inline)) void AddTensor(const c10::TensorImpl* tensor,
+                                                     bool with_addresses, Words* out) {
   const c10::IntArrayRef sizes = tensor->sizes();
   const auto dimensions = static_cast<uint32_t>(std::min<size_t>(sizes.size(), kMaxDimensions));
   uint64_t head = heads.tensors[static_cast<size_t>(c10::typeMetaToScalarType(tensor->dtype()))] |
@@ -143,6 +144,10 @@ void AddInputs(c10::ArrayRef<const c10::IValue> inputs, bool with_tensors, Words
       AddWord(HeadOfOther(value), out);
     }
   }
+}
+
+void AddTensorAt(const void* tensor, Words* out) {
+  AddTensor(static_cast<const c10::TensorImpl*>(tensor), true, out);
 }
 
 }  // namespace steplens::torch_adapter

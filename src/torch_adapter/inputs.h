@@ -27,6 +27,10 @@ class Words {
     size_ += count;
     return place;
   }
+  // Gives up all but the first `size`.
+  void Truncate(uint32_t size) {
+    if (size < size_) size_ = size;
+  }
   const uint64_t* data() const { return data_; }
   uint32_t size() const { return size_; }
 
@@ -45,6 +49,9 @@ void PrepareInputs();
 
 // Appends the words of all inputs; with_tensors as in sl_op.
 void AddInputs(c10::ArrayRef<const c10::IValue> inputs, bool with_tensors, Words* out);
+
+// Appends the words of one tensor with its addresses; `tensor` is its c10::TensorImpl.
+void AddTensorAt(const void* tensor, Words* out);
 
 }  // namespace steplens::torch_adapter
 

@@ -1,178 +1,182 @@
 #include "torch_adapter/operators.h"
 
+#include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
-#include <atomic>
 #include <memory>
-#include <new>
-#include <unordered_set>
 
 #include "torch_adapter/collectives.h"
 #include "torch_adapter/inputs.h"
-#include "torch_adapter/text_cache.h"
+#include "torch_adapter/thread_ops.h"
 
 namespace steplens::torch_adapter {
+
+NameKind KindOf(std::string_view name) {
+  if (IsCall(name)) return NameKind::kCall;
+  if (IsWork(name)) return NameKind::kWork;
+  return name.starts_with("autograd::engine::evaluate_function") ? NameKind::kNode
+                                                                 : NameKind::kPlain;
+}
+
 namespace {
+
+using Scope = at::RecordScope;
 
 // Set before the callbacks are added and read by them only.
 slt_options settings{};
+uint32_t epoch = 0;  // number of the capture
 at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 bool callback_has_inputs = false;
 
-struct FreeBlock {
-  FreeBlock* next;
+// ---- Operators: they end where they started, one inside the other ------------------------------
+
+// The framework shows a copy of an operator's schema or a name without its place; the schema's own
+// name, which stays where it is, saves comparing its letters.
+struct FunctionMember {
+  using Type = c10::variant<std::string, at::RecordFunction::schema_ref_t> at::RecordFunction::*;
+  friend Type MemberOf(FunctionMember);
 };
-
-struct Operator;
-
-// What a thread keeps between operators: texts it met and blocks for contexts.
-struct ThreadState {
-  NameCache<1024> names;
-  FreeBlock* blocks = nullptr;
-  unsigned block_count = 0;
-  const uint64_t thread = sl_thread();
-  Operator* node = nullptr;  // the innermost node of the autograd engine that is evaluated
-
-  ThreadState() = default;
-  ThreadState(const ThreadState&) = delete;
-  ThreadState& operator=(const ThreadState&) = delete;
-  ~ThreadState() {
-    while (FreeBlock* block = blocks) {
-      blocks = block->next;
-      ::operator delete(block);
-    }
-  }
+template <typename Tag, typename Tag::Type kMember>
+struct Exposed {
+  friend typename Tag::Type MemberOf(Tag) { return kMember; }
 };
+template struct Exposed<FunctionMember, &at::RecordFunction::fn_>;
 
-// A plain pointer is what the hot path reads; the owner ends it with the thread. Operators that
-// still run then (static destructors) find no state and are not recorded.
-thread_local ThreadState* thread_state = nullptr;
-thread_local bool thread_ended = false;
-struct ThreadStateOwner {
-  std::unique_ptr<ThreadState> state = std::make_unique<ThreadState>();
-  ~ThreadStateOwner() {
-    thread_state = nullptr;
-    thread_ended = true;
-  }
-};
-
-ThreadState* MakeThreadState() {
-  if (thread_ended) return nullptr;
-  thread_local ThreadStateOwner owner;
-  thread_state = owner.state.get();
-  return thread_state;
-}
-
-ThreadState* State() { return thread_state ? thread_state : MakeThreadState(); }
-
-// An operator that runs. Made at its start and recorded at its end, which may be on another thread.
-struct Operator final : at::ObserverContext {
-  sl_op record{};
-  Words inputs;
-  CollectiveFields collective;
-  Operator* outer_node = nullptr;  // what ThreadState::node was before this one
-  bool is_node = false;
-
-  static constexpr unsigned kMaxFree = 256;  // blocks a thread keeps
-  static void* operator new(size_t size) {
-    ThreadState* state = thread_state;
-    if (!state || !state->blocks) return ::operator new(size);
-    FreeBlock* block = state->blocks;
-    state->blocks = block->next;
-    --state->block_count;
-    return block;
-  }
-  static void operator delete(void* memory) {
-    ThreadState* state = thread_state;
-    if (!state || state->block_count >= kMaxFree) {
-      ::operator delete(memory);
-      return;
-    }
-    state->blocks = new (memory) FreeBlock{state->blocks};
-    ++state->block_count;
-  }
-};
-
-// Collectives are told apart by their names, which no other operator shares the first letters with.
-void AddCollective(std::string_view name, const at::RecordFunction& function, Operator* out) {
-  if (IsCall(name)) {
-    NoteCall(name, function.inputs());
-  } else if (IsWork(name)) {
-    out->collective = NoteWork(name, function.inputs(), settings.marks != 0);
-  }
+KnownName NameOf(const at::RecordFunction& function, ThreadOps* ops) {
+  const auto& member = function.*MemberOf(FunctionMember());
+  const auto* schema = c10::get_if<at::RecordFunction::schema_ref_t>(&member);
+  return schema ? ops->names.GetByPlace(schema->get().name())
+                : ops->names.GetByText(function.name());
 }
 
 // The engine's range around a node does not know which forward operator the node belongs to; the
 // node, which starts inside it, does.
-void LinkNode(std::string_view name, ThreadState* state, Operator* out) {
-  if (out->record.scope == static_cast<uint8_t>(at::RecordScope::BACKWARD_FUNCTION)) {
-    if (!state->node || state->node->record.sequence >= 0 || out->record.sequence < 0) return;
-    state->node->record.sequence = out->record.sequence;
-    state->node->record.forward_thread = out->record.forward_thread;
-  } else if (name.starts_with("autograd::engine::evaluate_function")) {
-    out->is_node = true;
-    out->outer_node = state->node;
-    state->node = out;
-  }
+void LinkToNode(const sl_plain_op& op, ThreadOps* ops) {
+  if (ops->node == kNoNode || op.sequence < 0) return;
+  sl_plain_op& node = ops->at(ops->node).record;
+  if (node.sequence >= 0) return;
+  node.sequence = op.sequence;
+  node.forward_thread = op.forward_thread;
 }
+
+void Push(const at::RecordFunction& function, Scope scope, ThreadOps* ops) {
+  if (__builtin_expect(ops->epoch != epoch, 0)) ops->Forget(epoch);
+  const bool is_backward = scope == Scope::BACKWARD_FUNCTION;
+  const KnownName known = NameOf(function, ops);
+  // What may run Python, and so other operators, comes before this one is pushed.
+  sl_string stack = ops->empty() ? 0 : ops->at(ops->depth() - 1).stack;
+  sl_string modules = 0;
+  if (settings.stack && !is_backward) settings.stack(&stack, &modules);
+  if (__builtin_expect(known.kind == NameKind::kCall, 0)) {
+    NoteCall(function.name(), function.inputs());
+  }
+
+  OpenOp* op = ops->Push();
+  if (!op) return;
+  op->function = &function;
+  op->stack = stack;
+  op->is_node = known.kind == NameKind::kNode;
+  op->first_word = ops->words.size();
+  if (settings.shapes) AddInputs(function.inputs(), settings.tensors != 0, &ops->words);
+  sl_plain_op& record = op->record;
+  record.end = 0;
+  record.sequence = function.seqNr();
+  record.forward_thread = function.forwardThreadId();
+  record.name = known.id;
+  record.call_stack = is_backward ? 0 : stack;
+  record.modules = modules;
+  record.input_words = ops->words.size() - op->first_word;
+  record.scope = static_cast<uint8_t>(scope);
+  record.is_async = 0;
+  record.with_tensors = settings.tensors != 0;
+  if (is_backward) LinkToNode(record, ops);
+  if (op->is_node) {
+    op->outer_node = ops->node;
+    ops->node = ops->depth() - 1;
+  }
+  record.start = sl_now();  // last: what is done here is not the operator's time
+}
+
+void Pop(const at::RecordFunction& function, ThreadOps* ops) {
+  OpenOp* op = ops->Pop(&function);
+  if (!op || ops->epoch != epoch) return;  // of an earlier capture
+  sl_record_plain_op(&op->record, ops->words.data() + op->first_word);
+  if (op->is_node) ops->node = op->outer_node;
+  ops->words.Truncate(op->first_word);
+}
+
+// ---- Ranges: they may end on another thread ----------------------------------------------------
+
+struct Range final : at::ObserverContext {
+  sl_op record{};
+  Words inputs;
+  CollectiveFields collective;
+};
+
+std::unique_ptr<at::ObserverContext> StartRange(const at::RecordFunction& function, Scope scope,
+                                                ThreadOps* ops) {
+  auto range = std::make_unique<Range>();
+  sl_op& record = range->record;
+  const char* name = function.name();
+  const KnownName known = ops->names.GetByText(name);
+  record.name = known.id;
+  record.sequence = function.seqNr();
+  record.forward_thread = function.forwardThreadId();
+  record.scope = static_cast<uint8_t>(scope);
+  record.start_thread = ops->thread;
+  record.with_tensors = settings.tensors != 0;
+  if (settings.shapes) AddInputs(function.inputs(), settings.tensors != 0, &range->inputs);
+  if (settings.stack) settings.stack(&record.call_stack, &record.modules);
+  if (known.kind == NameKind::kCall) {
+    NoteCall(name, function.inputs());
+  } else if (known.kind == NameKind::kWork) {
+    range->collective = NoteWork(name, function.inputs(), settings.marks != 0);
+  }
+  record.start = sl_now();
+  return range;
+}
+
+void EndRange(const at::RecordFunction& function, Range* range) {
+  sl_op& record = range->record;
+  record.end = sl_now();
+  record.end_thread = sl_thread();
+  record.is_async = function.isAsync();
+  record.inputs = range->inputs.data();
+  record.input_words = range->inputs.size();
+  record.fields = range->collective.fields;
+  record.field_count = range->collective.count;
+  sl_record_op(&record);
+  if (range->collective.mark != 0) sl_mark_end(range->collective.mark);
+}
+
+// ---- The callbacks -----------------------------------------------------------------------------
 
 std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
   if (!sl_recording()) return nullptr;
-  ThreadState* state = State();
-  if (!state) return nullptr;
-  std::unique_ptr<Operator> out(new Operator);
-  sl_op& record = out->record;
-  const char* name = function.name();
-  record.name = state->names.Get(name);
-  record.sequence = function.seqNr();
-  record.forward_thread = function.forwardThreadId();
-  record.scope = static_cast<uint8_t>(function.scope());
-  record.start_thread = state->thread;
-  if (settings.shapes) AddInputs(function.inputs(), settings.tensors != 0, &out->inputs);
-  if (settings.stack && function.scope() != at::RecordScope::BACKWARD_FUNCTION) {
-    settings.stack(&record.call_stack, &record.modules);
+  ThreadOps* ops = OpsOfThread();
+  if (!ops) return nullptr;
+  const Scope scope = function.scope();
+  if (scope == Scope::FUNCTION || scope == Scope::BACKWARD_FUNCTION) {
+    Push(function, scope, ops);
+    return nullptr;
   }
-  // Most operators are aten::*; what is special has another begin.
-  if (name[0] == 'c' || name[0] == 'g') AddCollective(name, function, out.get());
-  if (record.scope != 0 || (name[0] == 'a' && name[1] == 'u')) LinkNode(name, state, out.get());
-  record.start = sl_now();  // last: what is done here is not the operator's time
-  return out;
+  return StartRange(function, scope, ops);
 }
 
 void End(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (!context) return;
-  const sl_ticks now = sl_now();
-  auto* out = static_cast<Operator*>(context);
-  sl_op& record = out->record;
-  const ThreadState* state = thread_state;
-  if (out->is_node && state) thread_state->node = out->outer_node;
-  record.end = now;
-  record.end_thread = state ? state->thread : sl_thread();
-  record.is_async = function.isAsync();
-  record.inputs = out->inputs.data();
-  record.input_words = out->inputs.size();
-  record.with_tensors = settings.tensors != 0;
-  record.fields = out->collective.fields;
-  record.field_count = out->collective.count;
-  sl_record_op(&record);
-  if (out->collective.mark != 0) sl_mark_end(out->collective.mark);
+  if (context) return EndRange(function, static_cast<Range*>(context));
+  ThreadOps* ops = thread_ops;
+  if (ops && !ops->empty()) Pop(function, ops);
 }
 
-// One callback for everything: the framework goes through all of them again for each node of a
-// backward pass.
+// One callback for everything, and only for scopes that tell where the time of a training goes: for
+// each node of a backward pass the framework makes its lists of callbacks anew, twice, a list for
+// each scope. Left out are counters of the mobile build and the two inference-only runtimes.
 at::CallbackHandle AddCallback(bool with_inputs) {
-  using Scope = at::RecordScope;
-  std::unordered_set<Scope> scopes;
-  for (size_t i = 0; i < static_cast<size_t>(Scope::NUM_SCOPES); ++i) {
-    // Counts of kernels' data types and of build features come with every operator and say nothing
-    // about time.
-    const auto scope = static_cast<Scope>(i);
-    if (scope != Scope::KERNEL_FUNCTION_DTYPE && scope != Scope::BUILD_FEATURE) {
-      scopes.insert(scope);
-    }
-  }
-  return at::addGlobalCallback(
-      at::RecordFunctionCallback(&Start, &End).needsInputs(with_inputs).scopes(scopes));
+  return at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End)
+                                   .needsInputs(with_inputs)
+                                   .scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION,
+                                            Scope::TORCHSCRIPT_FUNCTION, Scope::USER_SCOPE}));
 }
 
 }  // namespace
@@ -180,6 +184,7 @@ at::CallbackHandle AddCallback(bool with_inputs) {
 void InstallOperators(const slt_options& options) {
   settings = options;
   settings.tensors = options.shapes && options.tensors;
+  ++epoch;
   PrepareInputs();
   ForgetCalls();
   callback_has_inputs = options.shapes != 0 || options.inputs != 0;

@@ -1,49 +1,100 @@
-// Ids of names that repeat: a small direct-mapped cache in front of sl_intern, one per thread.
+// Ids of names that repeat: small caches in front of sl_intern, one set per thread.
 #ifndef STEPLENS_TORCH_ADAPTER_TEXT_CACHE_H_
 #define STEPLENS_TORCH_ADAPTER_TEXT_CACHE_H_
 
 #include <steplens/collect.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace steplens::torch_adapter {
 
-// Ids of C strings, found by where they lie: names of operators stay where they are. The text is
-// compared all the same, because names of ranges are temporary. It is kept in the entry, so that a
-// name costs one place in the processor's cache.
-template <size_t kSize>
-class NameCache {
-  static_assert((kSize & (kSize - 1)) == 0);
+inline sl_string InternText(std::string_view text) { return sl_intern(text.data(), text.size()); }
 
- public:
-  sl_string Get(const char* name) {
-    const auto address = reinterpret_cast<uintptr_t>(name) >> 4;
-    Entry& entry = entries_[(address ^ (address >> 10)) & (kSize - 1)];
-    if (__builtin_expect(entry.id != 0 && std::strcmp(entry.name, name) == 0, 1)) return entry.id;
-    return Put(name, &entry);
-  }
-
- private:
-  struct alignas(64) Entry {
-    sl_string id = 0;
-    char name[124] = {};
-  };
-
-  __attribute__((noinline)) static sl_string Put(const char* name, Entry* entry) {
-    const size_t length = std::strlen(name);
-    const sl_string id = sl_intern(name, length);
-    if (length >= sizeof(entry->name)) return id;  // too long to be remembered
-    std::memcpy(entry->name, name, length + 1);
-    entry->id = id;
-    return id;
-  }
-
-  std::array<Entry, kSize> entries_{};
+// What a name stands for, so that its letters are looked at once.
+enum class NameKind : uint8_t {
+  kPlain,
+  kCall,  // of a collective
+  kWork,  // of a collective
+  kNode,  // the autograd engine's range around a node
 };
 
-inline sl_string InternText(std::string_view text) { return sl_intern(text.data(), text.size()); }
+struct KnownName {
+  sl_string id = 0;
+  NameKind kind = NameKind::kPlain;
+};
+
+NameKind KindOf(std::string_view name);
+
+// Names of one thread.
+class NameCache {
+ public:
+  // Of a text that stays where it is as long as there are no other names to be asked for (Forget).
+  KnownName GetByPlace(const std::string& name) {
+    const auto address = reinterpret_cast<uintptr_t>(&name) >> 4;
+    Place& place = places_[(address ^ (address >> 9)) % kPlaces];
+    if (__builtin_expect(place.name == &name && place.text == name.data(), 1)) return place.known;
+    place = {&name, name.data(), GetByText(name.c_str())};
+    return place.known;
+  }
+
+  // Of one that was made for the occasion. The text is kept in the entry, so that a name costs one
+  // place in the processor's cache.
+  KnownName GetByText(const char* name) {
+    const size_t length = std::strlen(name);
+    Entry* const ways = &texts_[Hash(name, length) % kTexts & ~size_t{1}];
+    if (__builtin_expect(ways[0].Is(name), 1)) return ways[0].known;
+    if (ways[1].Is(name)) return ways[1].known;
+    const KnownName known{sl_intern(name, length), KindOf({name, length})};
+    if (length >= sizeof(ways->text)) return known;  // too long to be remembered
+    ways[1] = ways[0];
+    std::memcpy(ways[0].text, name, length + 1);
+    ways[0].known = known;
+    return known;
+  }
+
+  // Names may be elsewhere now.
+  void Forget() { places_.fill({}); }
+
+ private:
+  static constexpr size_t kPlaces = 512;
+  static constexpr size_t kTexts = 256;
+
+  struct Place {
+    const std::string* name = nullptr;
+    const char* text = nullptr;
+    KnownName known;
+  };
+  struct alignas(64) Entry {
+    KnownName known;
+    char text[128 - sizeof(KnownName)] = {};
+
+    bool Is(const char* name) const { return known.id != 0 && std::strcmp(text, name) == 0; }
+  };
+
+  static size_t Hash(const char* name, size_t length) {
+    constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
+    uint64_t hash = length;
+    const auto add = [&hash](const char* from, size_t count) {
+      uint64_t word = 0;
+      std::memcpy(&word, from, count);
+      hash = (hash ^ word) * kFactor;
+    };
+    if (length < 8) {
+      add(name, length);
+    } else {
+      for (size_t at = 0; at + 8 < length; at += 8) add(name + at, 8);
+      add(name + length - 8, 8);
+    }
+    return static_cast<size_t>(hash >> 40);
+  }
+
+  std::array<Place, kPlaces> places_{};
+  std::array<Entry, kTexts> texts_{};
+};
 
 }  // namespace steplens::torch_adapter
 

@@ -6,6 +6,7 @@
 
 #include "torch_adapter/allocator.h"
 #include "torch_adapter/collectives.h"
+#include "torch_adapter/inputs.h"
 #include "torch_adapter/operators.h"
 
 namespace {
@@ -33,6 +34,15 @@ void slt_stop() {
   hooks_installed = false;
   steplens::torch_adapter::RemoveAllocator();
   steplens::torch_adapter::RemoveOperators();
+}
+
+void slt_parameters(uint64_t key, uint16_t tag, const char* text, size_t length,
+                    const uint64_t* tensors, size_t count) {
+  steplens::torch_adapter::Words words;
+  for (size_t i = 0; i < count; ++i) {
+    steplens::torch_adapter::AddTensorAt(reinterpret_cast<const void*>(tensors[i]), &words);
+  }
+  sl_param_tensors(key, tag, text, length, words.data(), words.size());
 }
 
 void slt_watch_groups() {

@@ -14,7 +14,8 @@ extern "C" {
 #endif
 
 /* The Python call stack and module hierarchy of the calling thread, 0 where there is none. May be
- * called without the interpreter lock. */
+ * called without the interpreter lock. When called `*call_stack` is the stack of the operator
+ * around this one, which still runs; 0: there is none. */
 typedef void (*slt_stack_function)(sl_string* call_stack, sl_string* modules);
 
 typedef struct slt_options {
@@ -36,6 +37,11 @@ SL_API const char* slt_version(void);
 SL_API int slt_start(const slt_options* options);
 /* Removes them; operators that are running are not recorded any more. */
 SL_API void slt_stop(void);
+
+/* Parameters of a module (tag 1) or an optimizer (tag 2), as sl_param_tensors wants them; `tensors`
+ * are the addresses of their c10::TensorImpl (Tensor._cdata), one for each byte 1 of the text. */
+SL_API void slt_parameters(uint64_t key, uint16_t tag, const char* text, size_t length,
+                           const uint64_t* tensors, size_t count);
 
 /* From now on inputs are looked at (slt_options.inputs): the process has joined a group. Nothing
  * without hooks. */

@@ -1,13 +1,15 @@
 """Bad input is normal input: one clear sentence or a counted issue, an honest exit code, nothing written beside the data."""
 
+import contextlib
 import gzip
 import json
 import os
 import shutil
 import sqlite3
+import subprocess
 import unittest
 
-from support import DATA, SAMPLE, Case, needs_shared, snapshot
+from support import DATA, PROGRAM, SAMPLE, Case, needs_shared, snapshot
 
 EVENT = '{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}'
 
@@ -42,11 +44,53 @@ class BadInput(Case):
     def test_text_file(self):
         self.fails(self.write("t.json", "hello"), 3, "t.json")
 
-    def test_a_folder_in_place_of_a_file(self):
-        output = self.scratch / "r0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
-        (output / "trace_view.json").mkdir(parents=True)
-        self.write("r0_ascend_pt/ASCEND_PROFILER_OUTPUT/step_trace_time.csv", "Step,Computing\n1,2\n")
-        self.run_program("info", self.scratch, expect=0)
+    def odd_rank(self, make, name, **others):
+        """A rank folder in which `make` puts something in the place of a file."""
+        output = self.scratch / f"{name}_job" / "r0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        make(output / name)
+        for other, text in others.items():
+            (output / f"{other}.csv").write_text(text)
+        return output.parents[1]
+
+    def test_a_folder_or_pipe_in_place_of_a_file(self):
+        names = ["trace_view.json", "kernel_details.csv", "communication.json", "ascend_pytorch_profiler_0.db", "analysis.db"]
+        for make, found in ((lambda path: path.mkdir(), "is a directory"), (os.mkfifo, "is a pipe")):
+            for name in names:
+                with self.subTest(name=name, found=found):
+                    folder = self.odd_rank(make, name, step_trace_time="Step,Computing,Free\n1,2,3\n", op_statistic="OP Type,Count\na,1\n")
+                    rank = self.info(folder)["ranks"][0]
+                    file = next(file for file in rank["files"] if file["path"].endswith(name))
+                    self.assertFalse(file["used"])
+                    if name != "analysis.db":  # left out, as step_trace_time.csv says the same
+                        issue = next(issue for issue in rank["issues"] if issue["name"] == "FileUnreadable")
+                        self.assertIn(f"{name}: {found}, a file was expected", issue["example"])
+                        self.run_program("verify", folder, expect=1)
+                    shutil.rmtree(folder)
+                    folder = self.odd_rank(make, name)
+                    self.fails(folder, 4, f"{name}: {found}, a file was expected")
+                    shutil.rmtree(folder)
+
+    def test_a_pipe_or_device_given_by_name(self):
+        os.mkfifo(self.scratch / "t.json")
+        self.fails(self.scratch / "t.json", 6, "t.json: is a pipe, a file was expected")
+        self.fails("/dev/null", 6, "is a device or socket, a file was expected")
+
+    def test_a_file_replaced_behind_an_equal_size_and_date_is_read_again(self):
+        path = self.write("t.json", f"[{EVENT}]")
+        def replace(name, text, into):
+            into.write_text(text.replace('"a"', f'"{name}"'))
+            os.utime(into, ns=(10**18, 10**18))
+            os.replace(into, path)
+        names = []
+        for name in "abc":
+            replace(name, f"[{EVENT}]", self.scratch / "new.json")
+            names += [row["name"] for row in self.query(path, "SELECT name FROM slices")]
+        self.assertEqual(names, ["a", "b", "c"])
+        # In place, the date set back: the time of the change tells.
+        path.write_text(f"[{EVENT}]".replace('"a"', '"d"'))
+        os.utime(path, ns=(10**18, 10**18))
+        self.assertEqual(self.query(path, "SELECT name FROM slices"), [{"name": "d"}])
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_no_permission(self):
@@ -58,6 +102,8 @@ class BadInput(Case):
         issues, counts = self.issues(self.write("t.json", f"[{EVENT}, {EVENT[:30]}"))
         self.assertEqual(counts["slices"], 1)
         self.assertIn("TraceTruncated", issues)
+        self.assertEqual(self.run_program("info", self.scratch / "t.json", expect=0).err, "")
+        self.assertIn("'steplens info' lists them", self.run_program("ops", self.scratch / "t.json", expect=0).err)
 
     def test_truncated_gzip(self):
         packed = gzip.compress(f"[{','.join([EVENT] * 5000)}]".encode())
@@ -110,6 +156,90 @@ class BadInput(Case):
             done = self.run_program(*words, expect=2)
             self.assertEqual(done.out, "")
             self.assertIn("steplens", done.err)
+
+    def test_mistyped_words_get_a_suggestion(self):
+        for words, wanted in ((["brekdown", SAMPLE], "breakdown"), (["Info", SAMPLE], "info"),
+                              (["info", SAMPLE, "--jsn"], "--json"), (["info", SAMPLE, "--no_cache"], "--no-cache"),
+                              (["ops", SAMPLE, "--by", "shpe"], "shape"), (["ops", SAMPLE, "--by=NAME"], "name"),
+                              (["query", SAMPLE, "SELECT 1", "--format", "jsn"], "json"),
+                              (["query", SAMPLE, "SELECT 1", "--fromat=csv"], "--format"),
+                              (["auto-completion", "bsh"], "bash")):
+            with self.subTest(words=words):
+                done = self.run_program(*words, expect=2)
+                self.assertEqual(done.out, "")
+                self.assertIn(f"did you mean '{wanted}'?", done.err)
+                self.assertRegex(done.err, r"\ATry '|\nTry 'steplens( [a-z-]+)? --help'\.\n\Z")
+        for words in (["nonsense"], ["info", SAMPLE, "--nonsense"], ["ops", SAMPLE, "--by", "color"]):
+            self.assertNotIn("did you mean", self.run_program(*words, expect=2).err)
+
+    def test_ranks_and_steps_that_are_not_there(self):
+        for command in ("ops", "breakdown"):
+            self.assertIn("there is no rank 7; ranks: 0, 1", self.run_program(command, SAMPLE, "--rank", 7, expect=3).err)
+            self.assertIn("there is no step 99; steps: 10, 11, 12", self.run_program(command, SAMPLE, "--step", 99, expect=3).err)
+        trace = self.write("t.json", f"[{EVENT}]")
+        self.assertIn("there is no step 1; none is marked", self.run_program("ops", trace, "--step", 1, expect=3).err)
+        self.assertIn("no rows", self.run_program("ops", trace, expect=0).err)
+
+    def test_no_command(self):
+        self.assertIn("no command given; there are record, analyse, info", self.run_program(expect=2).err)
+
+    def test_numbers_beyond_64_bits_in_options(self):
+        for words in (["ops", SAMPLE, "--top"], ["ops", SAMPLE, "--rank"], ["breakdown", SAMPLE, "--step"],
+                      ["info", SAMPLE, "--threads"]):
+            for number in ("9" * 30, "-" + "9" * 30, "9223372036854775808", "1e3", "0x10", "1.5", ""):
+                with self.subTest(words=words, number=number):
+                    done = self.run_program(*words, number, expect=2)
+                    self.assertIn(words[2], done.err)
+            self.assertIn("is not a whole number", self.run_program(*words, "9" * 30, expect=2).err)
+
+    def run_with(self, *words, **streams):
+        with contextlib.ExitStack() as stack:
+            opened = {name: stack.enter_context(open(target, "wb")) if isinstance(target, str) else target
+                      for name, target in streams.items()}
+            return subprocess.run([PROGRAM, *map(str, words)], env=self.environment, check=False, timeout=60,
+                                  **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **opened})
+
+    COMMANDS = (["info"], ["info", "--json"], ["breakdown"], ["ops", "--csv"], ["verify"], ["query", "SELECT * FROM slices"],
+                ["query", "SELECT * FROM slices", "--format", "csv"], ["query", "--schema"])
+
+    def command_lines(self):
+        for command, *rest in self.COMMANDS:
+            yield [command, SAMPLE, *rest]
+        yield from (["--help"], ["--version"], ["info", "--help"], ["auto-completion", "bash"], ["docs", "commands"])
+
+    def test_stdout_is_full(self):
+        for words in self.command_lines():
+            with self.subTest(words=words):
+                done = self.run_with(*words, stdout="/dev/full")
+                self.assertEqual(done.returncode, 6, done.stderr)
+                self.assertRegex(done.stderr.decode(), r"\Asteplens: the result could not be written to stdout(: No space left on device)?\n\Z")
+
+    def test_stdout_or_stderr_is_closed(self):
+        for words in self.command_lines():
+            with self.subTest(words=words):
+                shell = ["sh", "-c", '"$@" >&-', "sh"]
+                done = subprocess.run([*shell, PROGRAM, *map(str, words)], env=self.environment, check=False, capture_output=True)
+                self.assertEqual(done.returncode, 6, done.stderr)
+                self.assertIn(b"the result could not be written to stdout", done.stderr)
+                done = subprocess.run([*shell[:2], '"$@" 2>&- <&-', "sh", PROGRAM, *map(str, words)], env=self.environment, check=False, capture_output=True)
+                self.assertEqual(done.returncode, 0)
+                self.assertTrue(done.stdout)
+
+    def test_errors_without_a_stderr_keep_their_exit_code(self):
+        damaged = self.write("t.json", f"[{EVENT}, {EVENT[:30]}")
+        for words, code in ((["info", self.scratch / "absent"], 3), (["nonsense"], 2), (["info", damaged], 0),
+                            (["breakdown", damaged], 0), (["query", SAMPLE, "SELECT * FROM absent"], 3)):
+            with self.subTest(words=words):
+                for redirect in ("2>&-", "2>/dev/full"):
+                    done = subprocess.run(["sh", "-c", f'"$@" {redirect}', "sh", PROGRAM, *map(str, words)], env=self.environment, check=False, capture_output=True)
+                    self.assertEqual(done.returncode, code)
+
+    def test_closed_streams_never_let_output_into_a_file(self):
+        # The first file that is opened would take the place of a closed stdout.
+        subprocess.run(["sh", "-c", '"$@" <&- >&- 2>&-', "sh", PROGRAM, "info", str(SAMPLE)], env=self.environment, check=False)
+        for path in (self.scratch / "cache").glob("*.slc"):
+            self.assertTrue(path.read_bytes().startswith(b"SLENS"))
+        self.info(SAMPLE)
 
     def test_csv_with_odd_columns(self):
         header = "Name,Start Time(us),Extra,Duration(us)\r\n"
@@ -169,6 +299,86 @@ class BadInput(Case):
         self.assertEqual([rank["rank"] for rank in job["ranks"]], [0, 1])
         self.assertEqual(job["ranks"][0]["issues"], [])
         self.assertIn("FileUnreadable", [issue["name"] for issue in job["ranks"][1]["issues"]])
+
+    def test_ranks_without_a_readable_file_are_not_used(self):
+        shutil.copytree(SAMPLE, self.scratch / "job")
+        for folder in ("rank0_ascend_pt", "rank1_ascend_pt"):
+            for path in (self.scratch / "job" / folder / "ASCEND_PROFILER_OUTPUT").iterdir():
+                path.write_bytes(b"garbage\n\x1b[2J\xff")
+            if folder == "rank0_ascend_pt":
+                job = self.info(self.scratch / "job")
+                self.assertEqual([rank["rank"] for rank in job["ranks"]], [1])
+                self.assertIn("trace_view.json", next(file["reason"] for file in job["ignored"] if file["path"].endswith("rank0_ascend_pt")))
+        for command in ("info", "breakdown", "ops", "verify"):
+            self.fails(self.scratch / "job", 4, "none of 2 ranks could be read", "trace_view.json", command=command)
+
+    def test_damage_reaches_the_terminal_as_text_only(self):
+        shutil.copytree(SAMPLE, self.scratch / "job")
+        output = self.scratch / "job/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT"
+        (output / "op_statistic.csv").write_bytes(b"\x1b[2Jgarbage\x07\xff\n")
+        (output / "kernel_details.csv").write_bytes((output / "kernel_details.csv").read_bytes().replace(b"MatMulV2", b"\x1b[2J"))
+        for command in ("info", "verify", "ops"):
+            done = self.run_program(command, self.scratch / "job")
+            self.assertNotIn("\x1b", done.out + done.err)
+            self.assertNotIn("\x07", done.out + done.err)
+
+    def test_odd_numbers_in_result_files(self):
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
+        output = self.scratch / "r0_ascend_pt/ASCEND_PROFILER_OUTPUT"
+        def change(name, old, new):
+            text = (output / name).read_text()
+            self.assertIn(old, text)
+            (output / name).write_text(text.replace(old, new, 1))
+        change("communication.json", '"Transit Time(ms)": ', '"Transit Time(ms)": NaN, "x": ')
+        change("communication_matrix.json", '"Transit Size(MB)": ', '"Transit Size(MB)": 999999999999999999999999999, "x": ')
+        rows = (output / "op_statistic.csv").read_text().splitlines()
+        rows[1] = rows[1].replace(rows[1].split(",")[2], "9" * 40, 1)
+        (output / "op_statistic.csv").write_text("\n".join(rows) + "\n")
+        rows = (output / "l2_cache.csv").read_text().splitlines()
+        rows[1:4] = ["?" + rows[1], "2,1,nan,-inf,x", "9" * 400 + "," + rows[3].split(",", 1)[1]]
+        (output / "l2_cache.csv").write_text("\n".join(rows) + "\n")
+        issues, counts = self.issues(self.scratch / "r0_ascend_pt")
+        self.assertGreater(counts["slices"], 0)
+        self.assertEqual(issues["JsonFieldInvalid"], 1)
+        self.assertEqual(issues["CsvCellNotANumber"], 4)
+        self.run_program("verify", self.scratch / "r0_ascend_pt", expect=1)
+
+    def test_a_cell_without_end_ends_the_file_and_no_more(self):
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
+        path = self.scratch / "r0_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv"
+        lines = path.read_text().splitlines(keepends=True)
+        lines[3] = '"' + "x" * (40 << 20) + lines[3]
+        path.write_text("".join(lines))
+        rank = self.info(self.scratch / "r0_ascend_pt")["ranks"][0]
+        self.assertEqual(rank["counts"]["kernels"], 2)
+        self.assertTrue(next(file for file in rank["files"] if file["path"].endswith(path.name))["used"])
+        self.assertIn("kernel_details.csv:4", next(issue for issue in rank["issues"] if issue["name"] == "FileUnreadable")["example"])
+
+    def test_counters_that_are_no_numbers(self):
+        counter = '{"ph":"C","name":"AI Core Freq","pid":1,"tid":0,"ts":%d,"args":{"MHz":%s}}'
+        events = [counter % (i, value) for i, value in enumerate(("NaN", '"abc"', "1e400", "1800", "null", "-Infinity"))]
+        issues, counts = self.issues(self.write("t.json", f"[{EVENT},{','.join(events)}]"))
+        self.assertEqual(counts["counters"], 1)
+        self.assertEqual(issues["JsonFieldInvalid"], 5)
+
+    def test_odd_integers_in_a_db(self):
+        path = self.scratch / "ascend_pytorch_profiler_0.db"
+        db = sqlite3.connect(path)
+        db.execute("CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT)")
+        db.execute("CREATE TABLE PYTORCH_API (startNs TEXT, endNs TEXT, globalTid INTEGER, connectionId INTEGER, name INTEGER, "
+                   "sequenceNumber INTEGER, fwdThreadId INTEGER, inputDtypes INTEGER, inputShapes INTEGER, callchainId INTEGER, type INTEGER)")
+        db.execute("CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER)")
+        for start, end in (("1000", "2000"), ("9" * 30, "9" * 31), ("-5", "99999999999999999999"), ("x", "y"), (1e300, -1e300), (None, None)):
+            db.execute("INSERT INTO PYTORCH_API VALUES (?, ?, 1, NULL, 1, -1, 0, NULL, NULL, NULL, 50001)", (start, end))
+            db.execute("INSERT INTO STEP_TIME VALUES (1, ?, ?)", (start, end))
+        db.execute("INSERT INTO STRING_IDS VALUES (1, 'op')")
+        db.commit()
+        db.close()
+        issues, counts = self.issues(path)
+        self.assertGreaterEqual(counts["slices"], 1)
+        self.assertIn("DbRowInvalid", issues)
+        for command in ("breakdown", "ops", "verify"):
+            self.run_program(command, path)
 
     def test_nothing_is_written_beside_the_data(self):
         shutil.copytree(SAMPLE, self.scratch / "job")

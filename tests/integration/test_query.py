@@ -1,8 +1,14 @@
 """SQL over the store: the tables people are promised, and nothing but reading."""
 
+import csv
+import os
+import re
+import signal
+import subprocess
+import time
 import unittest
 
-from support import DATA, SAMPLE, Case, needs_shared
+from support import DATA, PROGRAM, SAMPLE, Case, needs_shared
 
 TABLES = ["ranks", "tracks", "slices", "flows", "kernels", "comm_ops", "comm_links", "allocations", "memory_samples",
           "counters", "steps"]
@@ -38,6 +44,65 @@ class Query(Case):
         self.assertIn("slices", done.err)
         done = self.run_program("query", SAMPLE, "SELECT nme FROM slices", expect=3)
         self.assertIn("name", done.err)
+
+    def test_mistyped_names_get_a_suggestion(self):
+        for sql, wanted in (("SELECT * FROM slicse", "slices"), ("SELECT nme FROM slices", "name"),
+                            ("SELECT s.begin FROM slices s", "begin_ns"), ("SELECT * FROM brekdown", "breakdown")):
+            with self.subTest(sql=sql):
+                done = self.run_program("query", SAMPLE, sql, expect=3)
+                self.assertIn(f"did you mean '{wanted}'?", done.err)
+                self.assertEqual(done.out, "")
+
+    def test_csv_and_json_say_what_the_table_says(self):
+        sql = "SELECT id, name, NULL AS unknown, dur_ns / 7.0 AS share, 'a\"b' AS quoted FROM slices ORDER BY id LIMIT 50"
+        rows = self.query(SAMPLE, sql)
+        out = self.run_program("query", SAMPLE, sql, "--format", "csv", expect=0).out
+        cells = [list(row.values()) for row in csv.DictReader(out.splitlines())]
+        self.assertEqual(len(rows), 50)
+        self.assertEqual(cells, [["" if cell is None else str(cell).removesuffix(".0") for cell in row.values()] for row in rows])
+        self.assertEqual(self.query(SAMPLE, "SELECT 1 WHERE 0"), [])
+
+    ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, printf('%0100d', i) FROM n"
+
+    def start(self, *words):
+        return subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment)
+
+    def wait_until_interrupts_are_caught(self, pid):
+        while not int(re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{pid}/status").read())[1], 16) & 2:
+            time.sleep(0.01)
+
+    def test_rows_are_printed_while_they_are_found(self):
+        # Two million rows of 100 bytes take no memory: they go out as they come.
+        sql = self.ENDLESS + " LIMIT 2000000"
+        run = self.start("query", SAMPLE, sql, "--format", "csv")
+        lines = sum(1 for _ in run.stdout)
+        peak_kb = os.wait4(run.pid, 0)[2].ru_maxrss
+        run.stdout.close()
+        run.stderr.close()
+        self.assertEqual(lines, 2000001)
+        self.assertLess(peak_kb, 150_000)
+
+    def test_ctrl_c_ends_an_endless_query(self):
+        for form in ("csv", "json", "table"):
+            with self.subTest(form=form):
+                run = self.start("query", SAMPLE, self.ENDLESS, "--format", form)
+                if form == "table":
+                    self.wait_until_interrupts_are_caught(run.pid)
+                else:
+                    self.assertTrue(run.stdout.readline())
+                run.send_signal(signal.SIGINT)
+                out, err = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 130)
+                self.assertIn(err.decode(), ("steplens: the query was cancelled\n", "steplens: interrupted\n"))
+                if form != "table":
+                    self.assertTrue(out.endswith(b"\n" if form == "csv" else b"}"), out[-100:])
+
+    def test_a_reader_that_has_enough_ends_it(self):
+        run = self.start("query", SAMPLE, self.ENDLESS, "--format", "csv")
+        run.stdout.readline()
+        run.stdout.close()
+        self.assertEqual(run.wait(timeout=60), -signal.SIGPIPE)
+        run.stderr.close()
 
     def test_formats_and_schema(self):
         self.assertEqual(self.run_program("query", SAMPLE, "SELECT 1 AS a, 'x,y' AS b", "--format", "csv", expect=0).out, 'a,b\n1,"x,y"\n')

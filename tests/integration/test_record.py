@@ -119,7 +119,7 @@ class Record(Case):
 
     @needs_torch
     def test_records_the_steps_and_ranks_asked_for(self):
-        torchrun = [sys.executable, "-m", "torch.distributed.run", "-r", "2", "-t", "2", "--nproc_per_node", "2"]
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2"]
         self.record("--profile-step-start", "2", "--profile-step-end", "4", "--profile-ranks", "1", "--profile-with-memory",
                     "--profile-record-shapes", program=[*torchrun, TRAIN, "--steps", "5", "--width", "32", "--length", "16"])
         captures = self.captures()

@@ -56,16 +56,16 @@ class Server:
         return status, json.loads(answer)
 
     def wait_ready(self):
-        for _ in range(600):
+        for _ in range(2400):
             sets = self.get("/info")[1]["datasets"]
             if sets and all(one["ready"] for one in sets):
                 return sets[0]["ds"]
             time.sleep(0.05)
-        raise AssertionError("not ready after 30 s")
+        raise AssertionError("not ready after two minutes")
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(timeout=20)
+        code = self.process.wait(timeout=120)
         self.process.stdout.close()
         return code
 
@@ -294,6 +294,71 @@ class Answers(ServerCase):
     def test_answers_say_what_they_cost(self):
         headers = self.server.raw("GET", "/api/v1/info", headers=self.server.headers())[1]
         self.assertRegex(headers["server-timing"], r"^cpu;dur=\d+\.\d+, total;dur=\d+\.\d+$")
+
+    def test_two_ranks_and_two_runs_are_compared(self):
+        path = f"/ds/{self.ds}"
+        status, answer = self.server.post(f"{path}/compare", {"a": {"rank": 0}, "b": {"rank": 1}})
+        self.assertEqual(status, 200)
+        tables = answer["tables"]
+        parts = {row[0]: row for row in tables["parts"]["rows"]}
+        self.assertAlmostEqual(parts["Computing"][1], 8873.76, places=1)
+        self.assertEqual(sum(row[7] for row in tables["operators"]["rows"]), 191 - self.collectives())
+        self.assertTrue(tables["matched"]["rows"] and tables["sides"]["rows"] and tables["free"]["rows"])
+        same = self.server.post(f"{path}/compare", {"a": {"rank": 0}, "b": {"ds": self.ds, "rank": 0}})[1]["tables"]
+        self.assertEqual({row[2] for row in same["operators"]["rows"]}, {"same"})
+        for body, code in (({"a": {}}, 400), ({"a": {}, "b": 7}, 400), ({"a": {}, "b": {"ds": "0" * 16}}, 404),
+                           ({"a": {"rank": 99}, "b": {}}, 404), ({"a": {}, "b": {}, "group_by": "x"}, 400)):
+            self.assertEqual(self.server.post(f"{path}/compare", body)[0], code, body)
+
+    def collectives(self):
+        return self.server.post(f"/ds/{self.ds}/sql", {"query": "SELECT count(*) FROM kernels WHERE rank = 0 AND core IN ('HCCL', 'COMMUNICATION')"})[1]["rows"][0][0]
+
+    def test_findings_name_a_gain_and_a_place(self):
+        answer = self.server.post(f"/ds/{self.ds}/metric", {"name": "findings", "args": {"rank": 0}})[1]
+        table = answer["tables"]["findings"]
+        names = [column["name"] for column in table["columns"]]
+        rows = [dict(zip(names, row)) for row in table["rows"]]
+        self.assertIn("exposed_communication", [row["kind"] for row in rows])
+        gains = [row["gain_us"] for row in rows if row["gain_us"] is not None]
+        self.assertEqual(gains, sorted(gains, reverse=True))
+        for row in rows:
+            self.assertTrue(row["subject"] and row["subjectZh"] and row["reason"] and row["reasonZh"] and row["advice"] and row["adviceZh"], row)
+
+    def test_a_number_shows_the_slices_behind_it(self):
+        args = {"rank": 0, "group_by": "Computing Operator Type", "top": -1}
+        groups = self.server.post(f"/ds/{self.ds}/metric", {"name": "operator_groups", "args": args})[1]["tables"]["groups"]
+        names = [column["name"] for column in groups["columns"]]
+        row = dict(zip(names, groups["rows"][0]))
+        status, answer = self.server.post(f"/ds/{self.ds}/explain", {"kind": "number", "name": "operator_groups", "args": args, "row": row, "column": "Total Time(us)"})
+        self.assertEqual(status, 200)
+        self.assertEqual(answer["verdict"]["args"]["count"], str(row["Count"]))
+        self.assertEqual(answer["definition"], "insight.operator_groups")
+        self.assertTrue(answer["items"][0]["t1"] > answer["items"][0]["t0"] >= 0)
+        self.assertEqual(self.server.post(f"/ds/{self.ds}/explain", {"kind": "number"})[0], 400)
+
+    def test_operators_are_followed_to_their_launch(self):
+        table = self.server.post(f"/ds/{self.ds}/metric", {"name": "dispatch", "args": {"rank": 0}})[1]["tables"]["dispatch"]
+        names = [column["name"] for column in table["columns"]]
+        rows = [dict(zip(names, row)) for row in table["rows"]]
+        tasks = [row for row in rows if row["parent"] is not None]
+        self.assertEqual(len(tasks), 159, "one for each Enqueue of the trace")
+        self.assertTrue(all(row["E2E(us)"] >= row["Enqueue(us)"] for row in tasks))
+
+    def test_filters_may_be_json(self):
+        def count(body):
+            return self.server.post(f"/ds/{self.ds}/search", {"limit": 0, **body})[1]["count"]
+        terms = {"and": [{"field": "name", "op": "~", "value": "aten::"}, {"field": "dur", "op": ">", "value": 50000}]}
+        self.assertEqual(count({"filter": terms}), count({"q": 'name~"aten::" dur>50us'}))
+        self.assertEqual(self.server.post(f"/ds/{self.ds}/search", {"filter": {"field": "name"}})[0], 400)
+
+    def test_one_tile_may_be_kept_by_the_browser(self):
+        track = self.by_path["r0/hw/stream2"]["id"]
+        address = f"/api/v1/ds/{self.ds}/tile?track={track}&level=20&index=0"
+        status, headers, body = self.server.raw("GET", f"{address}&set={self.meta['tile_set']}", headers=self.server.headers())
+        self.assertEqual(status, 200)
+        self.assertIn("immutable", headers["cache-control"])
+        self.assertEqual(body, self.server.post_raw("/tiles", {"ds": self.ds, "keys": [[track, 20, 0]]})[2])
+        self.assertEqual(self.server.raw("GET", address, headers=self.server.headers())[1]["cache-control"], "no-store")
 
     def test_next_walks_a_row_and_ends(self):
         track = self.track("r0/hw/stream2")
@@ -582,6 +647,34 @@ class Safety(ServerCase):
             ds = server.get("/info")[1]["datasets"][0]["ds"]
             self.assertTrue(server.url.endswith(f"#/{page}?ds={ds}" + ("&" + state if state else "")), server.url)
             server.stop()
+
+    def test_a_printed_link_is_one_that_view_opens(self):
+        done = self.run_program("link", support.SAMPLE, "--time", "1ms,2.5ms", "--search", 'name~"Mat Mul" & x', "--ranks", "0,1", expect=0)
+        link = done.out.strip()
+        self.assertEqual(link, f"{support.SAMPLE}#/timeline?t=1000000,2500000&ranks=0,1&q=name~%22Mat%20Mul%22%20%26%20x")
+        server = self.start(link)
+        self.assertIn("&t=1000000,2500000&ranks=0,1&q=name~%22Mat%20Mul%22%20%26%20x", server.url)
+        server.stop()
+        self.assertEqual(self.run_program("link", support.SAMPLE, "--page", "findings", expect=0).out, f"{support.SAMPLE}#/findings\n")
+        for words, code, says in ((["--time", "3ms,1ms"], 2, "--time 3ms,1ms"), (["--time", "soon"], 2, "--time soon"),
+                                  (["--page", "nowhere"], 2, "nowhere")):
+            done = self.run_program("link", support.SAMPLE, *words, expect=code)
+            self.assertIn(says, done.err)
+        self.run_program("link", self.scratch / "nothing", expect=3)
+
+    def test_a_rank_without_a_number_is_the_same_from_the_cache(self):
+        event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":5}'
+        trace = self.write("one/trace.json", '{"schemaVersion":1,"traceEvents":[%s]}' % ",".join(event % (10 * i) for i in range(1, 50)))
+        seen = []
+        for _ in range(2):
+            server = self.start(trace.parent)
+            ds = server.wait_ready()
+            ranks = server.get(f"/ds/{ds}")[1]["ranks"]
+            seen.append([(rank["rank"], rank["counts"], [issue["name"] for issue in rank["issues"]]) for rank in ranks])
+            server.stop()
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[0][0][0], 0)
+        self.assertIn("RankUnknown", seen[0][0][2])
 
     def test_roots_may_be_repeated_and_listed(self):
         for name in "abc":

@@ -8,27 +8,25 @@ import json
 import shutil
 import unittest
 
-from sample_db import write_db
-from support import SAMPLE, Case
+from sample_db import GROUP_NAME, write_db
+from support import DATA, SAMPLE, Case, needs_shared
 
 # Columns that both forms cannot share, by table. Every other column must be equal, also one that is new.
 TEXT_OR_DB_ONLY = {
     "kernels": {
-        "step",  # kernel_details.csv only: no table of the db has the step of a kernel (5, 11.3)
         "device",  # db only: kernel_details.csv has Device_id since CANN 8.1 (5)
         "correlation",  # db only: kernel_details.csv has no connection id (5)
         "cube_utilization(%)",  # kernel_details.csv only: TASK_PMU_INFO does not have it
     },
     "comm_ops": {
         "track_id",  # row numbers differ; test_slices compares the tracks by name
-        "group_name",  # text up to CANN 8.0 has a running number, the db the name (4.2)
+        "group_name",  # text has the hash of what the db has (10, 11.3); test_groups compares them
     },
     "comm_tasks": {
         "track_id", "group_name",  # as in comm_ops
         "op_name",  # db only: the tasks on a plane do not say it (4.3)
         "rdma_type",  # db only: the args of plane tasks lack it (4.3)
     },
-    "comm_times": {"wait_ratio", "synchronization_ratio"},  # communication.json only (12)
 }
 # COMMUNICATION_OP has no blocks and no model; kernel_details.csv fills in 0 and 'none' (5, 11.3).
 TEXT_ONLY_OF_COLLECTIVES = {"block_dim", "model_id"}
@@ -116,6 +114,27 @@ class TextAndDb(Case):
         self.write_dbs()
         self.check_rows("SELECT rank, name, begin_ns, plane, notify_id FROM comm_tasks")
 
+    def test_groups(self):
+        # A db names a group by its identifier, the other files of both forms by the hash of that (10).
+        groups = self.query(self.text, "SELECT DISTINCT group_name FROM comm_times WHERE op_name != 'Total Op Info'")
+        self.assertEqual(len(groups), 1)
+        for table in ("comm_ops", "comm_tasks"):
+            text, db = self.both(f"SELECT DISTINCT group_name FROM {table}")
+            self.assertEqual(text, groups)
+            self.assertEqual(db, [{"group_name": GROUP_NAME}])
+
+    @needs_shared
+    def test_groups_of_a_real_timeline(self):
+        folder = next(DATA.glob("ascend_pt/text/level1/rank0*"))
+        for table in ("comm_ops", "comm_tasks"):
+            self.assertEqual(self.query(folder, f"SELECT DISTINCT group_name FROM {table}"), [{"group_name": "17522688603477080586"}])
+
+    @needs_shared
+    def test_totals_of_a_real_db(self):
+        folder = next(DATA.glob("ascend_pt/db/level1/rank0*"))
+        self.assertEqual(self.query(folder, "SELECT count(*) AS n FROM comm_times WHERE op_name = 'Total Op Info'"), [{"n": 1}])
+        self.assertEqual(self.query(folder, "SELECT count(*) AS n FROM kernels WHERE step = 50"), [{"n": 191}])
+
     # Timeline
 
     def test_slices(self):
@@ -175,13 +194,17 @@ class TextAndDb(Case):
     # Results
 
     def test_communication_results(self):
-        # Left out: totals, which a db does not have, and links without traffic (12).
+        # Left out: links without traffic, which a db does not have (12).
         self.check_table("comm_times", "step, op_name", "op_name != 'Total Op Info'")
-        self.check_table("comm_bandwidths", "step, op_name, transport",
-                         "op_name != 'Total Op Info' AND transit_size_mb > 0")
-        self.check_rows("SELECT x.rank, b.step, b.op_name, b.group_name, b.transport, x.package_size_mb, x.count, x.total_ms "
-                        "FROM comm_packets x JOIN comm_bandwidths b ON b.rank = x.rank AND b.id = x.bandwidth_row "
-                        "WHERE b.op_name != 'Total Op Info'")
+        self.check_table("comm_bandwidths", "step, op_name, transport", "op_name != 'Total Op Info' AND transit_size_mb > 0")
+        self.check_rows("SELECT x.rank, b.step, b.op_name, b.group_name, b.transport, x.package_size_mb, x.count, round(x.total_ms, 9) AS ms "
+                        "FROM comm_packets x JOIN comm_bandwidths b ON b.rank = x.rank AND b.id = x.bandwidth_row")
+        # Totals: sums of doubles, which the sample's text has rounded.
+        times = ", ".join(f"round({part}_ms, 9) AS {part}" for part in ("elapse", "transit", "wait", "synchronization", "idle"))
+        self.check_rows(f"SELECT rank, step, kind, group_name, start_us, {times}, wait_ratio, synchronization_ratio "
+                        f"FROM comm_times WHERE op_name = 'Total Op Info'")
+        self.check_rows("SELECT rank, step, kind, transport, round(transit_size_mb, 9) AS mb, round(transit_ms, 9) AS ms, bandwidth_gbps, "
+                        "large_packet_ratio FROM comm_bandwidths WHERE op_name = 'Total Op Info' AND transit_size_mb > 0")
         self.check_table("comm_links", "step, op_name, src_rank, dst_rank")
 
     def test_steps(self):

@@ -85,7 +85,7 @@ export class Dataset {
     return { align: this.align, ...body };
   }
 
-  meta = () => get<T.DatasetMeta>(this.path(""));
+  meta = () => get<T.DatasetMeta>(this.path(""), { align: this.align || undefined });
   tracks = () => get<T.TracksReply>(this.path("/tracks"));
 
   async tiles(keys: [number, number, number][], signal?: AbortSignal): Promise<ArrayBuffer> {
@@ -139,6 +139,10 @@ export class Dataset {
   metric = (name: string, args: Record<string, unknown> = {}, signal?: AbortSignal) =>
     query<T.MetricReply>(this.path("/metric"), { name, args }, signal);
 
+  /** Two sides of this or other datasets next to each other. */
+  compare = (body: T.CompareQuery, signal?: AbortSignal) =>
+    query<T.MetricReply>(this.path("/compare"), this.timed(body), signal);
+
   /** One lane with the slices of several lanes of a rank; its track holds for this run of the server. */
   merge = (tracks: number[]) => query<T.MergeReply>(this.path("/merge"), { tracks });
 
@@ -146,6 +150,9 @@ export class Dataset {
     query<T.LanesReply>(this.path("/lanes"), this.timed(body), signal);
 
   setAlign = (body: T.AlignQuery) => query<T.AlignReply>(this.path("/align"), this.timed(body));
+
+  explainNumber = (body: T.NumberQuery) =>
+    query<T.NumberReply>(this.path("/explain"), this.timed({ kind: "number", ...body }));
 
   explain = (body: T.ExplainQuery) => query<T.ExplainReply>(this.path("/explain"), this.timed(body));
 

@@ -336,6 +336,34 @@ export interface ExplainQuery {
   i?: number;
 }
 
+/** A number of a named result: the row it is in, and its column. */
+export interface NumberQuery {
+  name: string;
+  args: Record<string, unknown>;
+  row: Record<string, Cell>;
+  column: string;
+}
+
+export interface NumberReply extends ExplainReply {
+  definition: string;
+  query: string;
+}
+
+export interface CompareSide {
+  ds?: string;
+  rank?: number;
+  step?: number;
+}
+
+export interface CompareQuery {
+  a: CompareSide;
+  b: CompareSide;
+  group_by?: string;
+  /** A type or name whose durations are compared, and its core. */
+  key?: string;
+  core?: string;
+}
+
 export interface Progress {
   ds: string;
   phase: string;

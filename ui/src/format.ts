@@ -57,7 +57,8 @@ export function formatBytes(bytes: number): string {
 }
 
 export function formatPercent(share: number, digits = 1): string {
-  return Number.isFinite(share) ? `${(share * 100).toFixed(digits)} %` : "–";
+  // "-0.0" would be a sign without a number.
+  return Number.isFinite(share) ? `${(share * 100).toFixed(digits).replace(/^-(0\.?0*)$/, "$1")} %` : "–";
 }
 
 /** A table cell as its column wants it. Empty cells of the data stay empty. */

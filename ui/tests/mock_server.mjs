@@ -59,8 +59,8 @@ function route(dataset, method, path, url, body) {
     case "POST /align":
       return {
         align: body.mode === "reset" ? 0 : 1,
-        offsets: { 0: 0, 1: -1200 },
-        residual_ns: { 0: 0, 1: 300 },
+        offsets: body.mode === "manual" ? { 0: 0, 1: 0, ...body.offsets } : { 0: 0, 1: -1200 },
+        residual_ns: body.mode === "manual" ? {} : { 0: 0, 1: 300 },
         failed: {},
       };
     case "POST /explain":

@@ -15,7 +15,7 @@ await build({
   bundle: true,
   platform: "node",
   format: "esm",
-  target: "node20",
+  target: "node18",
   jsx: "automatic",
   jsxImportSource: "preact",
   outdir: out,

@@ -18,6 +18,23 @@ namespace {
 
 using store::TraceStore;
 
+// The reference keeps times as microseconds in doubles, which near today's date are 0.25 us apart.
+double ReferenceUs(int64_t ns) { return static_cast<double>(static_cast<long double>(ns) / 1000); }
+int64_t ToNs(double us) { return std::llround(us * 1000); }
+
+// From the first start to the last end of a step's slices, as the reference computes it.
+struct ReferenceSpan {
+  double begin_us = std::numeric_limits<double>::infinity();
+  double end_us = -std::numeric_limits<double>::infinity();
+
+  void Extend(Interval in) {
+    const double from_us = ReferenceUs(in.begin_ns);
+    begin_us = std::min(begin_us, from_us);
+    end_us = std::max(end_us, from_us + ReferenceUs(in.end_ns - in.begin_ns));
+  }
+  int64_t length_ns() const { return begin_us > end_us ? 0 : ToNs(end_us - begin_us); }
+};
+
 // One row of the result.
 struct StepParts {
   int64_t device = store::kNone;
@@ -28,20 +45,18 @@ struct StepParts {
   int64_t memory_ns = 0;
   int64_t free_ns = 0;
   int64_t bubble_ns = 0;
-  Interval hull;  // of everything counted above; empty if nothing was
-  Interval last;  // the piece that ends the hull
+  Interval hull;                 // of everything counted above; empty if nothing was
+  ReferenceSpan reference_span;  // filled with --compat only
   int64_t first_work_ns = 0;
   int64_t host_begin_ns = store::kNone;
   bool has_hull = false;
   bool has_work = false;
 
   void Extend(Interval in) {
-    if (!has_hull) hull = last = in;
+    if (!has_hull) hull = in;
     has_hull = true;
     hull.begin_ns = std::min(hull.begin_ns, in.begin_ns);
-    if (in.end_ns <= hull.end_ns) return;
-    hull.end_ns = in.end_ns;
-    last = in;
+    hull.end_ns = std::max(hull.end_ns, in.end_ns);
   }
   void NoteWork(int64_t begin_ns) {
     first_work_ns = has_work ? std::min(first_work_ns, begin_ns) : begin_ns;
@@ -71,33 +86,63 @@ Interval Join(Interval a, Interval b) {
   return {std::min(a.begin_ns, b.begin_ns), std::max(a.end_ns, b.end_ns)};
 }
 
-void CountPiece(PieceKind kind, Interval piece, StepParts& row) {
+void CountPiece(PieceKind kind, Interval piece, bool compat, StepParts& row) {
   const int64_t length_ns = piece.end_ns - piece.begin_ns;
   if (kind == PieceKind::kCompute) row.computing_ns += length_ns;
   if (kind == PieceKind::kComm) row.communication_ns += length_ns;
   if (kind == PieceKind::kCommOnly) row.comm_not_overlapped_ns += length_ns;
   if (kind == PieceKind::kFree) row.free_ns += length_ns;
   if (kind != PieceKind::kComm) row.Extend(piece);
+  if (compat) row.reference_span.Extend(piece);
   if (kind == PieceKind::kCompute || kind == PieceKind::kComm) row.NoteWork(piece.begin_ns);
 }
 
+// Whether disjoint runs, sorted, are the union of sorted intervals, but for the rounding of times.
+bool IsUnionOf(std::span<const Interval> runs, std::span<const Interval> intervals) {
+  constexpr int64_t kRoundingNs = 2;  // a start and a duration, each cut to whole nanoseconds
+  size_t next = 0;
+  for (const Interval& run : runs) {
+    int64_t covered_ns = run.begin_ns;
+    const size_t first = next;
+    for (; next < intervals.size() && intervals[next].begin_ns < run.end_ns; ++next) {
+      if (intervals[next].begin_ns > covered_ns + kRoundingNs) return false;
+      covered_ns = std::max(covered_ns, intervals[next].end_ns);
+    }
+    if (next == first || intervals[first].begin_ns < run.begin_ns - kRoundingNs) return false;
+    if (covered_ns < run.end_ns - kRoundingNs || covered_ns > run.end_ns + kRoundingNs)
+      return false;
+  }
+  return next == intervals.size();
+}
+
+// The work with its borders as delivered, where both say the same. The exporter knows times finer
+// than the nanoseconds it writes: the end of a kernel's row may lie one beside that of its slice.
+std::span<const Interval> WithDeliveredBorders(std::span<const Interval> work,
+                                               std::span<const Interval> delivered) {
+  return IsUnionOf(delivered, work) ? delivered : work;
+}
+
 // The rule of text captures: pieces of the whole timeline, never split at step borders.
-void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps,
+void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps, bool compat,
                    std::vector<StepParts>& rows) {
-  const Interval busy = Join(Hull(work.compute), Hull(work.communication));
+  const auto compute = WithDeliveredBorders(work.compute, work.delivered_compute);
+  const auto communication = WithDeliveredBorders(work.communication, work.delivered_communication);
+  const Interval busy = Join(Hull(compute), Hull(communication));
   if (busy == Interval{}) return;
   const Interval range = Join(busy, work.reference_range);
   // Pieces of one kind come in order of their begin, as a finder likes it.
   std::array<StepFinder, 4> finders{StepFinder(steps), StepFinder(steps), StepFinder(steps),
                                     StepFinder(steps)};
-  ForEachPiece(work.compute, work.communication, range, [&](PieceKind kind, Interval piece) {
+  ForEachPiece(compute, communication, range, [&](PieceKind kind, Interval piece) {
     const size_t step = finders[static_cast<size_t>(kind)].IndexOf(piece.begin_ns);
-    if (step < steps.size()) CountPiece(kind, piece, rows[step]);
+    if (step < steps.size()) CountPiece(kind, piece, compat, rows[step]);
   });
   StepFinder finder(steps);
   for (const Interval& in : work.receive) {
     const auto step = finder.Find(in.begin_ns);
-    if (step) rows[*step].bubble_ns = AddNs(rows[*step].bubble_ns, in.end_ns - in.begin_ns);
+    if (!step) continue;
+    rows[*step].bubble_ns = AddNs(rows[*step].bubble_ns, in.end_ns - in.begin_ns);
+    if (compat) rows[*step].reference_span.Extend(in);
   }
 }
 
@@ -162,7 +207,7 @@ bool IsText(const TraceStore& store, BreakdownRule rule) {
   return store.info.format == "text" || store.info.format == "raw";
 }
 
-std::vector<StepParts> BreakDownDevice(bool is_text, const DeviceWork& work,
+std::vector<StepParts> BreakDownDevice(bool is_text, bool compat, const DeviceWork& work,
                                        std::span<const StepRange> steps) {
   std::vector<StepParts> rows(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
@@ -171,24 +216,13 @@ std::vector<StepParts> BreakDownDevice(bool is_text, const DeviceWork& work,
     rows[s].host_begin_ns = steps[s].host_begin_ns;
   }
   if (is_text) {
-    CountTimeline(work, steps, rows);
+    CountTimeline(work, steps, compat, rows);
   } else {
     for (size_t s = 0; s < steps.size(); ++s) CountSelection(work, steps[s], rows[s]);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const StepParts& a, const StepParts& b) { return a.step < b.step; });
   return rows;
-}
-
-// The reference keeps times as microseconds in doubles, which near today's date are 0.25 us apart.
-double ReferenceUs(int64_t ns) { return static_cast<double>(static_cast<long double>(ns) / 1000); }
-int64_t ToNs(double us) { return std::llround(us * 1000); }
-
-int64_t HullLength(const StepParts& parts, bool compat) {
-  if (!compat) return parts.hull.end_ns - parts.hull.begin_ns;
-  const double end_us =
-      ReferenceUs(parts.last.begin_ns) + ReferenceUs(parts.last.end_ns - parts.last.begin_ns);
-  return ToNs(end_us - ReferenceUs(parts.hull.begin_ns));
 }
 
 int64_t PreparingTime(const StepParts& parts, bool compat) {
@@ -217,12 +251,15 @@ class BreakdownTable {
     const bool compat = compat_ && is_text;
     std::vector<int64_t> cells{rank};
     if (with_device_) cells.push_back(parts.device);
-    cells.insert(cells.end(), {parts.step, parts.computing_ns, parts.comm_not_overlapped_ns,
-                               parts.communication_ns - parts.comm_not_overlapped_ns,
-                               parts.communication_ns, parts.free_ns,
-                               AddNs(HullLength(parts, compat), -parts.bubble_ns), parts.bubble_ns,
-                               std::max<int64_t>(0, parts.comm_not_overlapped_ns - parts.bubble_ns),
-                               PreparingTime(parts, compat)});
+    cells.insert(
+        cells.end(),
+        {parts.step, parts.computing_ns, parts.comm_not_overlapped_ns,
+         parts.communication_ns - parts.comm_not_overlapped_ns, parts.communication_ns,
+         parts.free_ns,
+         AddNs(compat ? parts.reference_span.length_ns() : parts.hull.end_ns - parts.hull.begin_ns,
+               -parts.bubble_ns),
+         parts.bubble_ns, std::max<int64_t>(0, parts.comm_not_overlapped_ns - parts.bubble_ns),
+         PreparingTime(parts, compat)});
     if (with_memory_) cells.push_back(parts.memory_ns);
     for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
   }
@@ -259,7 +296,7 @@ table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOpt
     const std::vector<StepRange> steps = StepsOrAll(store);
     const bool is_text = IsText(store, options.rule);
     for (const DeviceWork& work : works[r]) {
-      for (const StepParts& parts : BreakDownDevice(is_text, work, steps)) {
+      for (const StepParts& parts : BreakDownDevice(is_text, options.compat, work, steps)) {
         if (!options.selection.HasStep(parts.step)) continue;
         result.Append(store.info.rank, parts, is_text);
       }

@@ -160,6 +160,37 @@ TEST(StepBreakdown, CompatRoundsTimesLikeDoublesDo) {
   EXPECT_EQ(Cell(StepBreakdown(b.Job(), options), "Stage") % 250, 0);
 }
 
+// Kernels whose delivered runs end a nanosecond beside them, as a fraction of one was cut off.
+StoreBuilder RoundedKernels() {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  b.Kernel("Add", "Add", "AI_CORE", 100, 200);
+  b.Kernel("Add", "Add", "AI_CORE", 200, 300);
+  b.Kernel("Add", "Add", "AI_CORE", 400, 501);
+  b.Slice(b.ThreadOf("Overlap Analysis", "Computing"), 100, 301, "Computing");
+  return b;
+}
+
+TEST(StepBreakdown, TakesTheBordersOfOverlapAnalysisWhereTheyAreTheKernelsRounded) {
+  StoreBuilder b = RoundedKernels();
+  b.Slice(b.ThreadOf("Overlap Analysis", "Computing"), 400, 500, "Computing");
+  const table::Table table = StepBreakdown(b.Job(), {});
+  EXPECT_EQ(Cell(table, "Computing"), 301);
+  EXPECT_EQ(Cell(table, "Free"), 99);
+  EXPECT_EQ(Cell(table, "Stage"), 400);
+}
+
+TEST(StepBreakdown, TrustsTheKernelsWhereOverlapAnalysisSaysSomethingElse) {
+  EXPECT_EQ(Cell(StepBreakdown(RoundedKernels().Job(), {}), "Free"), 100);
+  StoreBuilder shorter = RoundedKernels();
+  shorter.Slice(shorter.ThreadOf("Overlap Analysis", "Computing"), 400, 450, "Computing");
+  EXPECT_EQ(Cell(StepBreakdown(shorter.Job(), {}), "Free"), 100);
+  StoreBuilder more = RoundedKernels();
+  more.Slice(more.ThreadOf("Overlap Analysis", "Computing"), 400, 501, "Computing");
+  more.Slice(more.ThreadOf("Overlap Analysis", "Computing"), 600, 700, "Computing");
+  EXPECT_EQ(Cell(StepBreakdown(more.Job(), {}), "Computing"), 301);
+}
+
 TEST(StepBreakdown, EmptyJobHasNoRows) {
   EXPECT_EQ(StepBreakdown(store::Job{}, {}).rows(), 0u);
   EXPECT_EQ(StepBreakdown(StoreBuilder{}.Job(), {}).rows(), 0u);

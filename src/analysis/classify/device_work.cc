@@ -57,7 +57,8 @@ class WorkByDevice {
       out.erase(out.begin());
     }
     for (DeviceWork& work : out) {
-      for (auto* list : {&work.compute, &work.communication, &work.memory, &work.receive}) {
+      for (auto* list : {&work.compute, &work.communication, &work.memory, &work.receive,
+                         &work.delivered_compute, &work.delivered_communication}) {
         std::erase_if(*list,
                       [](const Interval& in) { return !IsPlausible(in.begin_ns, in.end_ns); });
         SortIntervals(*list);
@@ -78,6 +79,8 @@ class WorkByDevice {
     append(into.communication, from.communication);
     append(into.memory, from.memory);
     append(into.receive, from.receive);
+    append(into.delivered_compute, from.delivered_compute);
+    append(into.delivered_communication, from.delivered_communication);
     if (into.reference_range == Interval{}) into.reference_range = from.reference_range;
   }
 
@@ -178,7 +181,7 @@ bool AddGroupSlices(const TraceStore& store, const std::vector<TrackKind>& kinds
   return found;
 }
 
-// The delivered Overlap Analysis: its range always, its slices where nothing better is known.
+// The delivered Overlap Analysis. Its slices count as the work where nothing better is known.
 bool AddOverlapAnalysis(const TraceStore& store, const std::vector<TrackKind>& kinds,
                         bool want_compute, bool want_communication, WorkByDevice& works) {
   bool found = false;
@@ -192,6 +195,8 @@ bool AddOverlapAnalysis(const TraceStore& store, const std::vector<TrackKind>& k
     if (range == Interval{}) range = in;
     range = {std::min(range.begin_ns, in.begin_ns), std::max(range.end_ns, in.end_ns)};
     const StringId name = store.slices.name[i];
+    if (name == computing) work.delivered_compute.push_back(in);
+    if (name == communication) work.delivered_communication.push_back(in);
     if (want_compute && name == computing) work.compute.push_back(in);
     if (want_communication && name == communication) work.communication.push_back(in);
   });

@@ -21,7 +21,10 @@ struct DeviceWork {
   std::vector<Interval> communication;
   std::vector<Interval> memory;   // GPU copies and memsets; the Ascend breakdown does not know them
   std::vector<Interval> receive;  // the hcom_receive operations among `communication`
-  Interval reference_range;  // hull of the delivered Overlap Analysis track; empty if there is none
+  // The delivered Overlap Analysis track; empty if there is none.
+  std::vector<Interval> delivered_compute;
+  std::vector<Interval> delivered_communication;
+  Interval reference_range;  // hull of all its slices
 };
 
 // The work of a rank, one entry per device, by device id.

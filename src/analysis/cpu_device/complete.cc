@@ -6,27 +6,12 @@
 #include "analysis/cpu_device/cpu_device.h"
 #include "analysis/cpu_device/memory_rows.h"
 #include "analysis/cpu_device/operator_links.h"
-#include "analysis/steps/steps.h"
+#include "analysis/steps/kernel_steps.h"
 
 namespace steplens::analysis {
 namespace {
 
 using store::TraceStore;
-
-// Step Id of kernel_details: the first step whose range holds the start, both ends included.
-void FillKernelSteps(TraceStore& store) {
-  const std::vector<StepRange> steps = ComputeStepRanges(store);
-  if (steps.empty()) return;
-  StepFinder finder(steps);
-  for (size_t i = 0; i < store.kernels.size(); ++i) {
-    const int64_t begin_ns = store.kernels.begin_ns[i];
-    size_t step = finder.IndexOf(begin_ns);
-    for (size_t s = 0; step == steps.size() && s < steps.size(); ++s) {
-      if (steps[s].end_ns == begin_ns) step = s;
-    }
-    if (step < steps.size()) store.kernels.step.Set(i, steps[step].step);
-  }
-}
 
 bool HasPrefix(const TraceStore& store, std::string_view prefix) {
   return std::any_of(store.meta.name.begin(), store.meta.name.end(),

@@ -38,6 +38,26 @@ int64_t SumToleranceNs(const Context& context, const StepShare& share) {
       std::max<size_t>(10, 2 * (share.compute_kernels + share.collectives)));
 }
 
+// Steps during which the device worked have a row in the file.
+void CheckNoStepIsMissing(const Context& context, const table::Table& breakdown,
+                          const std::map<std::pair<int64_t, int64_t>, size_t>& rows,
+                          Verdict& verdict) {
+  const store::StepTraceTable& traces = context.store.step_traces;
+  const table::Column* computing = breakdown.Find("Computing");
+  const table::Column* communication = breakdown.Find("Communication");
+  for (const auto& [key, row] : rows) {
+    const int64_t step = key.second;
+    if (computing->ints[row] == 0 && communication->ints[row] == 0) continue;
+    const bool is_there =
+        std::find(traces.step.begin(), traces.step.end(), step) != traces.step.end();
+    if (is_there) continue;
+    verdict.Row(false, [&] {
+      return fmt::format("{}: no row for step {}, which the timeline has",
+                         context.Name("step_trace_time", "StepTraceTime"), step);
+    });
+  }
+}
+
 }  // namespace
 
 CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown) {
@@ -78,6 +98,7 @@ CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown
                    [&] { return fmt::format("{} row {}: {}", file, i + 1, column.name); });
     }
   }
+  CheckNoStepIsMissing(context, breakdown, rows, verdict);
   return verdict.Finish("values");
 }
 

@@ -14,6 +14,7 @@ CheckResult CheckCommunicationIsUnion(const Context& context);
 CheckResult CheckCommunicationIsElapse(const Context& context);
 CheckResult CheckOverlapTrack(const Context& context);
 CheckResult CheckExcludeReceive(const Context& context);
+CheckResult CheckStepValues(const Context& context);
 
 // breakdown.cc: step_trace_time against the breakdown of the job (StepBreakdown), which is computed
 // once for all ranks.
@@ -37,6 +38,7 @@ CheckResult CheckDbLaunches(const Context& context);
 
 // kernels.cc: kernel_details against the timeline and its own rules.
 CheckResult CheckKernelStarts(const Context& context);
+CheckResult CheckKernelDurations(const Context& context);
 CheckResult CheckL2Cache(const Context& context);
 CheckResult CheckKernelOrder(const Context& context);
 CheckResult CheckKernelWait(const Context& context);
@@ -47,6 +49,8 @@ CheckResult CheckStreamOverlap(const Context& context);
 CheckResult CheckMemorySums(const Context& context);
 CheckResult CheckAllocationTotals(const Context& context);
 CheckResult CheckAllocationDurations(const Context& context);
+CheckResult CheckAllocationBalance(const Context& context);
+CheckResult CheckModuleSamples(const Context& context);
 
 // communication.cc: communication.json and communication_matrix.json.
 CheckResult CheckCommTimes(const Context& context);

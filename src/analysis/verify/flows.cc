@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <optional>
 
+#include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
 #include "analysis/verify/kernel_match.h"
 #include "analysis/verify/points.h"
@@ -39,6 +40,16 @@ PointSet DeviceStarts(const Context& context) {
   return StartsOf(context, [&](size_t i) {
     return IsDeviceTrack(context.track_kind(context.store.slices.track[i]));
   });
+}
+
+PointSet EndsOfSlices(const Context& context) {
+  const store::SliceTable& slices = context.store.slices;
+  std::vector<Point> ends;
+  ends.reserve(slices.size());
+  for (size_t i = 0; i < slices.size(); ++i) {
+    ends.push_back({slices.track[i], EndNs(slices.begin_ns[i], slices.dur_ns[i])});
+  }
+  return PointSet(std::move(ends));
 }
 
 bool HasCannSlices(const Context& context) {
@@ -136,7 +147,6 @@ CheckResult CheckDbLaunches(const Context& context) {
   const std::vector<size_t> rows = FlowsOfKind(context, "async_npu");
   if (rows.empty()) return verdict.NotApplicable("no launch links in CONNECTION_IDS");
   const std::vector<int64_t> launches = LaunchIds(context);
-  if (launches.empty()) return verdict.NotApplicable("no node-level launches in CANN_API");
   const store::SliceTable& slices = context.store.slices;
   for (const size_t i : rows) {
     const store::SliceId task = context.flow_ends().to_slice[i];
@@ -159,10 +169,17 @@ CheckResult CheckDanglingFlows(const Context& context) {
   // The text of a Level0 capture leaves out the CANN slices, not the launches that start on them.
   const bool launches_hang = !HasCannSlices(context);
   const auto is_launch = [&](size_t i) { return context.Text(flows.kind[i]) == "HostToDevice"; };
+  std::optional<PointSet> ends;  // of slices; few arrows need them
+  const auto at_an_end = [&](Point point) {
+    if (!ends) ends = EndsOfSlices(context);
+    return ends->Has(point);
+  };
   for (size_t i = 0; i < flows.size(); ++i) {
-    const bool from_ok =
-        context.flow_ends().from_slice[i] != store::kNoSlice || (launches_hang && is_launch(i));
-    const bool to_ok = context.flow_ends().to_slice[i] != store::kNoSlice;
+    const bool from_ok = context.flow_ends().from_slice[i] != store::kNoSlice ||
+                         (launches_hang && is_launch(i)) ||
+                         at_an_end({flows.from_track[i], flows.from_ns[i]});
+    const bool to_ok = context.flow_ends().to_slice[i] != store::kNoSlice ||
+                       at_an_end({flows.to_track[i], flows.to_ns[i]});
     verdict.Row(from_ok && to_ok, [&] {
       return fmt::format("{}: no slice at its {}", FlowText(context, i), from_ok ? "end" : "start");
     });

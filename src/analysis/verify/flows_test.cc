@@ -106,6 +106,14 @@ TEST(VerifyDanglingFlows, NeedASliceAtBothEnds) {
                "HostToDevice flow from 0.999 us to 0.300 us: no slice at its start");
 }
 
+TEST(VerifyDanglingFlows, MayStartWhereASliceEnds) {
+  Launch s;
+  const size_t slice = 0;
+  s.store.flows.from_track.Set(1, s.store.slices.track[slice]);
+  s.store.flows.from_ns.Set(1, s.store.slices.begin_ns[slice] + s.store.slices.dur_ns[slice]);
+  ExpectHolds(s.Run("trace.dangling_flows"), "2 flows");
+}
+
 TEST(VerifyDanglingFlows, LaunchesHangWhereLevel0LeavesCannOut) {
   Launch s;
   s.store.slices.track.Set(1, s.host);

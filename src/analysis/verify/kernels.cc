@@ -116,6 +116,23 @@ CheckResult CheckKernelStarts(const Context& context) {
   return verdict.Finish("kernels");
 }
 
+CheckResult CheckKernelDurations(const Context& context) {
+  Verdict verdict(context, "12.duration",
+                  "Kernels last as long as their tasks and collectives on the timeline");
+  if (context.store.kernels.size() == 0 || context.is_kineto()) {
+    return verdict.NotApplicable("no kernel_details");
+  }
+  // One file cuts durations at the third decimal, the other is rounded there.
+  constexpr int64_t kToleranceNs = 2;
+  for (const KernelMatch& match : MatchKernels(context)) {
+    const int64_t dur_ns = context.store.kernels.dur_ns[match.kernel];
+    if (match.slice == store::kNoSlice || dur_ns == store::kNone) continue;
+    verdict.Near(dur_ns, context.store.slices.dur_ns[static_cast<size_t>(match.slice)],
+                 kToleranceNs, [&] { return KernelText(context, match.kernel) + ": Duration"; });
+  }
+  return verdict.Finish("kernels");
+}
+
 CheckResult CheckL2Cache(const Context& context) {
   Verdict verdict(context, "13", "Every task of l2_cache is a kernel of kernel_details");
   const store::DynamicTable* sheet = FindSheet(context, "l2_cache");

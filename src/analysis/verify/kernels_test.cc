@@ -167,5 +167,14 @@ TEST(VerifyKernelRules, AreNotForGpuTraces) {
   }
 }
 
+TEST(VerifyKernelDurations, AreThoseOfTheTimeline) {
+  Kernels s;
+  s.store.kernels.dur_ns.Set(0, 102);
+  ExpectHolds(s.Run("12.duration"), "3 kernels");
+  s.store.kernels.dur_ns.Set(0, 103);
+  ExpectBroken(s.Run("12.duration"), "1 of 3 kernels, largest deviation 0.003 us",
+               "kernel_details row 1 (MatMul): Duration is 0.103 us, expected 0.100 us");
+}
+
 }  // namespace
 }  // namespace steplens::analysis::verify

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/verify/checks.h"
 
@@ -88,7 +91,71 @@ std::string AllocationText(const Context& context, size_t row) {
                      context.Text(context.store.allocations.name[row]));
 }
 
+// The allocations of the framework by time, with their sizes.
+std::vector<AllocatedAt> FrameworkAllocations(const Context& context) {
+  const store::AllocationTable& allocations = context.store.allocations;
+  std::vector<AllocatedAt> sizes;
+  for (size_t i = 0; i < allocations.size(); ++i) {
+    if (!IsFrameworkRow(context, i)) continue;
+    sizes.push_back({allocations.alloc_ns[i], allocations.size_bytes[i]});
+  }
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
 }  // namespace
+
+CheckResult CheckAllocationBalance(const Context& context) {
+  Verdict verdict(context, "14.balance",
+                  "Where PTA's total of memory_record rises, operator_memory has an allocation of "
+                  "that size");
+  const store::MemorySampleTable& samples = context.store.memory_samples;
+  const std::vector<AllocatedAt> allocations = FrameworkAllocations(context);
+  if (allocations.empty()) {
+    return verdict.NotApplicable(
+        fmt::format("no {}", context.Name("operator_memory", "OP_MEMORY")));
+  }
+  std::unordered_map<StringId, AllocatedAt> before;  // by device
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (context.Text(samples.component[i]) != "PTA") continue;
+    const AllocatedAt now{samples.ts_ns[i], samples.allocated_bytes[i]};
+    if (now.ts_ns == store::kNone || now.bytes == store::kNone) continue;
+    const auto [last, is_first] = before.try_emplace(samples.device[i], now);
+    const AllocatedAt rise{now.ts_ns, AddBytes(now.bytes, -last->second.bytes)};
+    // Records of one moment may come in any order.
+    const bool counts = now.ts_ns > last->second.ts_ns && rise.bytes > 0;
+    last->second = now;
+    if (!counts) continue;
+    verdict.Row(HasTotal(allocations, rise), [&] {
+      return fmt::format("{} row {}: {} more bytes at {}, no such allocation in {}",
+                         context.Name("memory_record", "MEMORY_RECORD"), i + 1, rise.bytes,
+                         UsText(rise.ts_ns), context.Name("operator_memory", "OP_MEMORY"));
+    });
+  }
+  return verdict.Finish("allocations");
+}
+
+CheckResult CheckModuleSamples(const Context& context) {
+  Verdict verdict(context, "memory.modules",
+                  "Every sample of npu_module_mem has a row for each component");
+  const store::ModuleMemoryTable& rows = context.store.module_memory;
+  const std::string_view file = context.Name("npu_module_mem", "NPU_MODULE_MEM");
+  if (rows.size() == 0) return verdict.NotApplicable(fmt::format("no {}", file));
+  std::map<std::pair<StringId, int64_t>, std::set<StringId>> components;  // by device and time
+  std::map<StringId, std::set<StringId>> all;                             // by device
+  for (size_t i = 0; i < rows.size(); ++i) {
+    components[{rows.device[i], rows.ts_ns[i]}].insert(rows.component[i]);
+    all[rows.device[i]].insert(rows.component[i]);
+  }
+  for (const auto& [sample, found] : components) {
+    const size_t expected = all[sample.first].size();
+    verdict.Row(found.size() == expected, [&] {
+      return fmt::format("{}: {} components at {}, expected {}", file, found.size(),
+                         UsText(sample.second), expected);
+    });
+  }
+  return verdict.Finish("samples");
+}
 
 CheckResult CheckMemorySums(const Context& context) {
   Verdict verdict(

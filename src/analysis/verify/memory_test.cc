@@ -104,5 +104,42 @@ TEST(VerifyAllocationDurations, AreReleaseMinusAllocation) {
       "released at 0.070 us");
 }
 
+// Two allocations of 50 bytes and the release of the first.
+struct Balance : Memory {
+  Balance() {
+    Sample("PTA", 40, 200, 200, 140);
+    Sample("PTA", 80, 150, 200, 140);
+    store.allocations.size_bytes.Set(0, 50);
+    store.allocations.Append({.name = Text(""), .size_bytes = 50, .alloc_ns = 40, .stream_ptr = 1});
+  }
+};
+
+TEST(VerifyAllocationBalance, EveryRiseIsAnAllocation) {
+  ExpectHolds(Balance().Run("14.balance"), "2 allocations");
+}
+
+TEST(VerifyAllocationBalance, ReportsAMissingAllocationAndAWrongSize) {
+  Balance s;
+  s.Sample("PTA", 90, 160, 200, 140);
+  ExpectBroken(s.Run("14.balance"), "1 of 3 allocations",
+               "memory_record row 11: 10 more bytes at 0.090 us, no such allocation in "
+               "operator_memory");
+  Balance wrong;
+  wrong.store.allocations.size_bytes.Set(0, 50 * 1024);
+  EXPECT_EQ(wrong.Run("14.balance").state, CheckState::kBroken);
+}
+
+TEST(VerifyModuleSamples, EverySampleHasAllComponents) {
+  TestStore s;
+  for (const int64_t ts_ns : {10, 20}) {
+    s.store.module_memory.Append({s.Text("HCCL"), ts_ns, 1, s.Text("NPU:0")});
+    s.store.module_memory.Append({s.Text("GE"), ts_ns, 1, s.Text("NPU:0")});
+  }
+  ExpectHolds(s.Run("memory.modules"), "2 samples");
+  s.store.module_memory.Append({s.Text("GE"), 30, 1, s.Text("NPU:0")});
+  ExpectBroken(s.Run("memory.modules"), "1 of 3 samples",
+               "npu_module_mem: 1 components at 0.030 us, expected 2");
+}
+
 }  // namespace
 }  // namespace steplens::analysis::verify

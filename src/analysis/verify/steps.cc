@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
@@ -215,6 +216,34 @@ CheckResult CheckOverlapTrack(const Context& context) {
   }
   verdict.Note(fmt::format("{} slices", slices));
   return verdict.Finish("columns");
+}
+
+CheckResult CheckStepValues(const Context& context) {
+  Verdict verdict(context, "steps.values", "No value of step_trace_time is negative or absurd");
+  const store::StepTraceTable& traces = context.store.step_traces;
+  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  const std::pair<std::string_view, const store::Column<double>&> columns[] = {
+      {"Computing", traces.computing_us},
+      {"Communication(Not Overlapped)", traces.comm_not_overlapped_us},
+      {"Overlapped", traces.overlapped_us},
+      {"Communication", traces.communication_us},
+      {"Free", traces.free_us},
+      {"Stage", traces.stage_us},
+      {"Bubble", traces.bubble_us},
+      {"Communication(Not Overlapped and Exclude Receive)", traces.comm_exclude_receive_us},
+  };
+  // Sums and differences of doubles may miss zero.
+  constexpr double kRoundingUs = 0.001;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    for (const auto& [name, values_us] : columns) {
+      const double value_us = values_us[i];
+      if (std::isnan(value_us)) continue;  // the column is missing, or its cell was counted
+      verdict.Row(value_us >= -kRoundingUs && NsOfUs(value_us), [&] {
+        return fmt::format("{}: {} is {:.15g} us", RowText(context, i), name, value_us);
+      });
+    }
+  }
+  return verdict.Finish("values");
 }
 
 CheckResult CheckExcludeReceive(const Context& context) {

@@ -215,8 +215,19 @@ TEST(VerifyBreakdown, ReportsTheColumnThatTheTimelineContradicts) {
 TEST(VerifyBreakdown, ReportsAStepThatTheTimelineDoesNotHave) {
   TestStore s = OneStepWithOverlapTrack();
   s.store.step_traces.step.Set(0, 8);
-  ExpectBroken(RunBreakdown(std::move(s)), "1 of 1 values",
+  ExpectBroken(RunBreakdown(std::move(s)), "2 of 2 values",
                "step_trace_time row 1: the timeline has no such step");
+}
+
+TEST(VerifyStepValues, AreNeitherNegativeNorAbsurd) {
+  TestStore s = OneStep();
+  ExpectHolds(s.Run("steps.values"), "8 values");
+  s.store.step_traces.free_us.Set(0, -30);
+  ExpectBroken(s.Run("steps.values"), "1 of 8 values",
+               "step_trace_time row 1 (step 7): Free is -30 us");
+  s.store.step_traces.free_us.Set(0, 1e300);
+  ExpectBroken(s.Run("steps.values"), "1 of 8 values",
+               "step_trace_time row 1 (step 7): Free is 1e+300 us");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "analysis/viewer/kernel_rows.h"
 
+#include <memory>
 #include <utility>
 
 #include "analysis/classify/classify.h"
 #include "analysis/classify/text_memo.h"
+#include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
 
@@ -27,6 +29,16 @@ std::function<bool(size_t)> CollectiveTest(const TraceStore& store) {
   return [&store, is_core = TextMemo(store, IsCommunicationCore),
           is_nccl = TextMemo(store, IsCommunicationKernel)](size_t row) mutable {
     return is_core(store.kernels.core[row]) || is_nccl(store.kernels.name[row]);
+  };
+}
+
+std::function<bool(size_t)> StepTest(const TraceStore& store, std::optional<int64_t> step) {
+  if (!step) return [](size_t) { return true; };
+  auto steps = std::make_shared<const std::vector<StepRange>>(ComputeStepRanges(store));
+  return [&store, step = *step, steps, finder = StepFinder(*steps)](size_t row) mutable {
+    if (store.kernels.step[row] != store::kNone) return store.kernels.step[row] == step;
+    const auto found = finder.Find(store.kernels.begin_ns[row]);
+    return found && (*steps)[*found].step == step;
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ std::vector<uint32_t> SelectKernels(const store::TraceStore& store, const TimeRa
 
 // Whether a kernel is a whole collective: by its core (Ascend) or its name (NCCL).
 std::function<bool(size_t)> CollectiveTest(const store::TraceStore& store);
+
+// Whether a kernel belongs to a step: as the capture says, else by when it began. Without a step
+// all do. `store` must outlive it.
+std::function<bool(size_t)> StepTest(const store::TraceStore& store, std::optional<int64_t> step);
 
 struct KernelTableOptions {
   std::string name;

@@ -15,6 +15,7 @@ Result<MetricAnswer> LayerSummary(const MetricCall& call);
 Result<MetricAnswer> KernelDetails(const MetricCall& call);
 Result<MetricAnswer> KernelTypes(const MetricCall& call);
 Result<MetricAnswer> MemcpyOverall(const MetricCall& call);
+Result<MetricAnswer> Dispatch(const MetricCall& call);
 Result<MetricAnswer> Expert(const MetricCall& call);
 Result<MetricAnswer> Flame(const MetricCall& call);
 
@@ -48,6 +49,10 @@ Result<MetricAnswer> SummaryArrangement(const MetricCall& call);
 Result<MetricAnswer> SummaryAdvice(const MetricCall& call);
 Result<MetricAnswer> Pipeline(const MetricCall& call);
 Result<MetricAnswer> Rl(const MetricCall& call);
+Result<MetricAnswer> Experts(const MetricCall& call);
+
+// Findings
+Result<MetricAnswer> Findings(const MetricCall& call);
 
 // Overview
 Result<MetricAnswer> Overview(const MetricCall& call);

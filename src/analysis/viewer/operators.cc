@@ -146,8 +146,9 @@ Result<std::vector<uint32_t>> Population(const MetricCall& call, const TraceStor
   SL_ASSIGN_OR_RETURN(const TimeRange range, RangeOf(call));
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> step, StepOf(call));
   const std::function<bool(size_t)> is_collective = CollectiveTest(store);
+  const std::function<bool(size_t)> in_step = StepTest(store, step);
   return SelectKernels(store, range, [&](size_t row) {
-    return (!step || store.kernels.step[row] == *step) && is_collective(row) == by.is_communication;
+    return in_step(row) && is_collective(row) == by.is_communication;
   });
 }
 

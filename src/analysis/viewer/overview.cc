@@ -6,7 +6,6 @@
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/classify/classify.h"
 #include "analysis/cluster/spread.h"
-#include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/kernel_rows.h"
@@ -50,14 +49,7 @@ table::Table StepTable(const store::Job& job, std::optional<int64_t> step) {
 // Kernels by type (by name where the input has no types), with how much their durations vary.
 table::Table TopKernels(const TraceStore& store, std::optional<int64_t> step, int64_t top) {
   const std::function<bool(size_t)> is_collective = CollectiveTest(store);
-  const std::vector<StepRange> steps = ComputeStepRanges(store);
-  StepFinder finder(steps);
-  const auto in_step = [&](size_t row) {
-    if (!step) return true;
-    if (store.kernels.step[row] != store::kNone) return store.kernels.step[row] == *step;
-    const auto found = finder.Find(store.kernels.begin_ns[row]);
-    return found && steps[*found].step == *step;
-  };
+  const std::function<bool(size_t)> in_step = StepTest(store, step);
   std::map<std::pair<StringId, StringId>, cluster::Spread> groups;
   int64_t all_ns = 0;
   for (const uint32_t i :

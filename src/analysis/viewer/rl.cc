@@ -7,6 +7,7 @@
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "analysis/viewer/rl_config.h"
+#include "analysis/viewer/rl_fsdp.h"
 
 // The RL page: tasks of a reinforcement learning loop on the ranks, found by the names of marks.
 
@@ -107,6 +108,7 @@ void FindBatches(const std::vector<Span>& forward, const std::vector<Span>& laye
 
 std::vector<TaskRun> FindRuns(const TraceStore& store, const RlFramework& framework) {
   const std::vector<TrackKind> kinds = ClassifyTracks(store);
+  const std::vector<FsdpPass> fsdp = FindFsdpPasses(store, kinds);
   std::vector<TaskRun> out;
   for (const RlTask& task : framework.tasks) {
     const std::vector<Span> forward = Outermost(store, kinds, task.forward);
@@ -114,6 +116,11 @@ std::vector<TaskRun> FindRuns(const TraceStore& store, const RlFramework& framew
     for (const Span& span : Outermost(store, kinds, {task.name})) {
       TaskRun run{store.info.rank, &task, 0, span.begin_ns, span.end_ns};
       FindBatches(forward, layers, run);
+      // Without Megatron's marks: what FSDP and autograd say.
+      for (const FsdpPass& pass : run.batches.empty() ? fsdp : std::vector<FsdpPass>{}) {
+        if (pass.begin_ns >= run.begin_ns && pass.end_ns <= run.end_ns)
+          run.batches.push_back({pass.is_forward, pass.begin_ns, pass.end_ns});
+      }
       out.push_back(std::move(run));
     }
   }

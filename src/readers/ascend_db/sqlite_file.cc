@@ -129,6 +129,8 @@ const std::string& SqliteFile::unmerged_log() const { return impl_->unmerged_log
 
 Result<SqliteFile> SqliteFile::Open(const std::string& path) {
   SL_ASSIGN_OR_RETURN(const FileStamp stamp, StatFile(path));
+  // SQLite would wait for a pipe, and says little of a directory.
+  SL_ASSIGN_OR_RETURN([[maybe_unused]] const std::string first_byte, ReadFileRange(path, 0, 1));
   auto impl = std::make_unique<Impl>();
   impl->name = BaseName(path);
   impl->size_bytes = stamp.size_bytes;

@@ -418,6 +418,30 @@ TEST(ReadSheet, TypesAColumnByAllItsCells) {
   EXPECT_THAT(Texts(store, sheet.columns[3].texts), ElementsAre("1", "x"));
 }
 
+TEST(ReadSheet, CountsTextsAmongNumbers) {
+  const TraceStore store =
+      ReadText("l2_cache.csv",
+               "Task Id,Hit Rate,Op Name\n1,0.5,Add\n2,nan,Mul\n3,N/A,7\n?,0.25,8\n5,,Sub\n");
+  const auto& sheet = store.sheets[0];
+  EXPECT_EQ(Count(store, IssueKind::kCsvCellNotANumber), 2);
+  EXPECT_EQ(store.issues.entry(IssueKind::kCsvCellNotANumber).example,
+            "l2_cache.csv:5: column 'Task Id' is not a number: '?'");
+  ASSERT_FALSE(sheet.columns[0].is_text());
+  EXPECT_TRUE(std::isnan(sheet.columns[0].numbers[3]));
+  EXPECT_EQ(sheet.columns[0].numbers[4], 5);
+  EXPECT_FALSE(sheet.columns[1].is_text());
+  EXPECT_TRUE(sheet.columns[2].is_text());
+}
+
+TEST(ReadSheet, GarbageIsNoSheet) {
+  EXPECT_THAT(ReadBad("l2_cache.csv", "garbage\n1\n").message,
+              HasSubstr("no column 'Op Name' in the first line, which is: garbage"));
+  EXPECT_THAT(ReadBad("nic.csv", "a\x01,b\n1,2\n").message,
+              HasSubstr("a line of column names was"));
+  EXPECT_THAT(ReadBad("nic.csv", "a\xff,b\n1,2\n").message,
+              HasSubstr("a line of column names was"));
+}
+
 TEST(ReadSheet, CountsBadRowsOnce) {
   const TraceStore store = ReadText("nic.csv", "a,b\n1\n1,2\n");
   EXPECT_EQ(store.sheets[0].size(), 1);

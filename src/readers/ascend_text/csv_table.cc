@@ -50,23 +50,6 @@ size_t RecentSlot(std::string_view text) {
   return ((tail + text.size()) * 0x9E3779B97F4A7C15u) >> 48;
 }
 
-bool IsValidUtf8(std::string_view text) {
-  while (!text.empty()) {
-    uint64_t word = 0;
-    if (text.size() >= sizeof(word)) {
-      std::memcpy(&word, text.data(), sizeof(word));
-      if ((word & 0x8080808080808080u) == 0) {
-        text.remove_prefix(sizeof(word));
-        continue;
-      }
-    }
-    const size_t length = Utf8Length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<size_t> CsvTable::Find(Names names, Need need) {

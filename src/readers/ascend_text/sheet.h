@@ -9,8 +9,9 @@
 
 namespace steplens::readers {
 
-// A csv file as it is: a new sheet `name` with all its columns. One whose cells are all numbers, or
-// not known (empty, 'N/A'), becomes a column of numbers, any other a column of texts.
+// A csv file as it is: a new sheet `name` with all its columns. One whose cells are numbers, or not
+// known (empty, 'N/A'), becomes a column of numbers, in which single texts are counted as issues
+// and not known; a column of at least as many texts as numbers is one of texts.
 Status ReadSheet(const TextInput& input, const std::string& name, const ReadOptions& options,
                  store::TraceStore& out);
 

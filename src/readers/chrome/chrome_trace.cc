@@ -25,9 +25,11 @@ using store::IssueKind;
 // Parsers for the threads of a pipeline: taken for one piece, given back.
 class ParserShelf {
  public:
+  explicit ParserShelf(bool use_shapes) : use_shapes_(use_shapes) {}
+
   std::unique_ptr<EventParser> Take() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<EventParser>();
+    if (free_.empty()) return std::make_unique<EventParser>(use_shapes_);
     auto parser = std::move(free_.back());
     free_.pop_back();
     return parser;
@@ -38,6 +40,7 @@ class ParserShelf {
   }
 
  private:
+  const bool use_shapes_;
   std::mutex mutex_;
   std::deque<std::unique_ptr<EventParser>> free_;
 };
@@ -207,7 +210,7 @@ Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name
   constexpr uint64_t kEstimateParts = 64;  // rows are guessed from one part in this many
   ChunkCutter cutter(source, name, options.chunk_bytes);
   SL_RETURN_IF_ERROR(cutter.ReadHead());
-  ParserShelf shelf;
+  ParserShelf shelf(options.use_event_shapes);
   Collector collector(out, name);
   uint64_t reported = 0;
   RunOrdered<Work>(

@@ -156,6 +156,15 @@ TEST(ChromeTrace, CountersHaveATrackPerSeries) {
   EXPECT_EQ(store.counters.track[2], store.counters.track[3]);
 }
 
+TEST(ChromeTrace, CounterValuesThatAreNoNumbersAreCounted) {
+  const TraceStore store =
+      ReadJson(R"([{"ph":"C","name":"f","pid":9,"ts":"1","args":{"MHz":NaN}},)"
+               R"({"ph":"C","name":"f","pid":9,"ts":"2","args":{"MHz":"fast"}},)"
+               R"({"ph":"C","name":"f","pid":9,"ts":"3","args":{"MHz":1800}}])");
+  EXPECT_EQ(store.counters.size(), 1u);
+  EXPECT_EQ(store.issues.entry(store::IssueKind::kJsonFieldInvalid).count, 2u);
+}
+
 TEST(ChromeTrace, BeginAndEndEventsBecomeSlices) {
   const TraceStore store = ReadJson(
       R"([{"ph":"B","name":"a","pid":1,"tid":1,"ts":1},{"ph":"B","name":"b","pid":1,"tid":1,"ts":2},)"

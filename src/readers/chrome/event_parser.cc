@@ -7,7 +7,10 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "base/utf8.h"
+#include "readers/chrome/event_shapes.h"
 #include "readers/chrome/event_tokens.h"
+#include "readers/chrome/value_scan.h"
 #include "store/marker_type.h"
 
 namespace steplens::readers {
@@ -25,6 +28,12 @@ int64_t MarkerType(std::string_view text) {
 
 bool IsKernelCategory(std::string_view category) {
   return category == "kernel" || category == "Kernel";
+}
+
+// The text ends with a bracket, which stops this.
+const char* SkipBlanks(const char* p) {
+  while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') ++p;
+  return p;
 }
 
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
@@ -57,6 +66,10 @@ class Memo {
 }  // namespace
 
 struct EventParser::Impl {
+  explicit Impl(bool use) : use_shapes(use) {}
+
+  const bool use_shapes;
+  EventShapes shapes;
   StructuralIndex index;
   TokenCursor tokens;
   Event event;
@@ -69,7 +82,11 @@ struct EventParser::Impl {
   std::vector<std::pair<uint64_t, uint32_t>>
       track_slots;  // open addressing: (pid, tid) -> track + 1
 
-  bool ParseAll(std::string_view text);
+  bool ParseByShapes(std::string_view text);
+  bool ParseUnknown(std::string_view text);
+  bool ParseRest(const char* p, const char* text_end);
+  bool ParseByTokens(std::string_view text);
+  bool TakeEvents();
   void Dispatch();
   void AddSlice();
   void AddDetails(uint32_t slice);
@@ -89,7 +106,7 @@ struct EventParser::Impl {
   void Issue(IssueKind kind, std::string_view what);
 };
 
-EventParser::EventParser() : impl_(std::make_unique<Impl>()) {}
+EventParser::EventParser(bool use_shapes) : impl_(std::make_unique<Impl>(use_shapes)) {}
 EventParser::~EventParser() = default;
 EventParser::EventParser(EventParser&&) noexcept = default;
 
@@ -143,52 +160,52 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
   if (event.category == "cpu_op" || event.category == "Operator" ||
       event.category == "user_annotation") {
     if (event.category != "user_annotation" || event.name.starts_with("ProfilerStep#")) {
-      batch->host_ops.push_back({slice, OptionalText(args.Find("Input Dims")),
-                                 OptionalText(args.Find("Input type")),
-                                 OptionalText(args.Find("Call stack")),
-                                 ParseInt64(args.Find("Sequence number")).value_or(-1),
-                                 ParseInt64(args.Find("Fwd thread id")).value_or(0)});
+      batch->host_ops.push_back({slice, OptionalText(args.Find(KnownArg::kInputDims)),
+                                 OptionalText(args.Find(KnownArg::kInputType)),
+                                 OptionalText(args.Find(KnownArg::kCallStack)),
+                                 ParseInt64(args.Find(KnownArg::kSequenceNumber)).value_or(-1),
+                                 ParseInt64(args.Find(KnownArg::kFwdThreadId)).value_or(0)});
     } else if (event.name.starts_with("gloo:")) {
       EventBatch::Comm comm{.slice = slice};
-      comm.data_type = OptionalText(args.Find("Input type"));
+      comm.data_type = OptionalText(args.Find(KnownArg::kInputType));
       batch->comms.push_back(comm);
     }
     return;
   }
   if (IsKernelCategory(event.category)) {
-    batch->kernels.push_back({slice, args.Int("device"), args.Int("stream")});
+    batch->kernels.push_back({slice, args.Int(KnownArg::kDevice), args.Int(KnownArg::kStream)});
     if (!StartsWithIgnoreCase(event.name, "nccl")) return;
     EventBatch::Comm comm{.slice = slice};
-    comm.op_type = OptionalText(args.Find("Collective name"));
-    comm.data_type = OptionalText(args.Find("dtype"));
-    comm.group_name = OptionalText(args.Find("Process Group Name"));
-    comm.count = args.Int("In msg nelems");
-    comm.stream = args.Int("stream");
+    comm.op_type = OptionalText(args.Find(KnownArg::kCollectiveName));
+    comm.data_type = OptionalText(args.Find(KnownArg::kDtype));
+    comm.group_name = OptionalText(args.Find(KnownArg::kProcessGroupName));
+    comm.count = args.Int(KnownArg::kInMsgNelems);
+    comm.stream = args.Int(KnownArg::kStream);
     batch->comms.push_back(comm);
     return;
   }
   if (!event.category.empty()) return;
-  if (const auto transport = args.Find("transport type"); !transport.empty()) {
+  if (const auto transport = args.Find(KnownArg::kTransportType); !transport.empty()) {
     EventBatch::Comm comm{.slice = slice};
     comm.transport = Text(transport);
-    comm.link = OptionalText(args.Find("link type"));
-    comm.data_type = OptionalText(args.Find("data type"));
-    comm.rdma_type = OptionalText(args.Find("rdma type"));
-    comm.size_bytes = args.Int("size(Byte)");
-    comm.src_rank = args.Int("src rank");
-    comm.dst_rank = args.Int("dst rank");
-    comm.notify_id = args.Int("notify_id");
-    comm.stream = args.Int("stream id");
-    comm.task_id = args.Int("task id");
+    comm.link = OptionalText(args.Find(KnownArg::kLinkType));
+    comm.data_type = OptionalText(args.Find(KnownArg::kTaskDataType));
+    comm.rdma_type = OptionalText(args.Find(KnownArg::kRdmaType));
+    comm.size_bytes = args.Int(KnownArg::kSizeByte);
+    comm.src_rank = args.Int(KnownArg::kSrcRank);
+    comm.dst_rank = args.Int(KnownArg::kDstRank);
+    comm.notify_id = args.Int(KnownArg::kNotifyId);
+    comm.stream = args.Int(KnownArg::kStreamId);
+    comm.task_id = args.Int(KnownArg::kTaskId);
     batch->comms.push_back(comm);
-  } else if (const auto algorithm = args.Find("alg_type"); !algorithm.empty()) {
+  } else if (const auto algorithm = args.Find(KnownArg::kAlgType); !algorithm.empty()) {
     EventBatch::Comm comm{.slice = slice};
     comm.alg_type = Text(algorithm);
-    comm.data_type = OptionalText(args.Find("data_type"));
-    comm.count = args.Int("count");
+    comm.data_type = OptionalText(args.Find(KnownArg::kDataType));
+    comm.count = args.Int(KnownArg::kCount);
     batch->comms.push_back(comm);
-  } else if (const auto kind = args.Find("event_type"); !kind.empty()) {
-    batch->markers.push_back({slice, MarkerType(kind), OptionalText(args.Find("domain"))});
+  } else if (const auto kind = args.Find(KnownArg::kEventType); !kind.empty()) {
+    batch->markers.push_back({slice, MarkerType(kind), OptionalText(args.Find(KnownArg::kDomain))});
   }
 }
 
@@ -210,17 +227,10 @@ void EventParser::Impl::AddSlice() {
   }
   slice.track = CurrentTrack();
   slice.name = Text(event.name);
-  std::string_view category = event.category;
-  slice.correlation = kNone;
-  for (size_t i = 0; i < event.args.count; ++i) {
-    const Arg& arg = event.args.items[i];
-    if (arg.key[0] == 'c' && (KeyIs(arg.key, "connection_id") || KeyIs(arg.key, "correlation") ||
-                              KeyIs(arg.key, "correlation_id"))) {
-      slice.correlation = ParseInt64(Bare(arg.raw)).value_or(kNone);
-    }
-    // Slices of Ascend streams have no category but a type of task.
-    if (category.empty() && KeyIs(arg.key, "Task Type")) category = Bare(arg.raw);
-  }
+  slice.correlation = event.args.Int(KnownArg::kCorrelation);
+  // Slices of Ascend streams have no category but a type of task.
+  const std::string_view category =
+      event.category.empty() ? event.args.Find(KnownArg::kTaskType) : event.category;
   slice.category = category_memo.Intern(batch->strings, category);
   slice.args_offset = kNone;
   if (!event.args_text.empty()) {
@@ -249,12 +259,15 @@ void EventParser::Impl::AddCounter() {
   const uint32_t pid = pid_memo.Intern(batch->strings, event.pid);
   const uint32_t name = Text(event.name);
   // The accelerator's number is part of the series, not a value of its own.
-  const std::string_view accelerator = event.args.Find("acc_id");
+  const std::string_view accelerator = event.args.Find(KnownArg::kAccId);
   for (size_t i = 0; i < event.args.count; ++i) {
     const Arg& arg = event.args.items[i];
     if (KeyIs(arg.key, "acc_id")) continue;
     const auto value = ParseDouble(Bare(arg.raw));
-    if (!value) continue;
+    if (!value) {
+      Issue(IssueKind::kJsonFieldInvalid, "has a counter value that is not a number");
+      continue;
+    }
     const char* key_end = arg.key;
     while (*key_end != '"') ++key_end;
     const std::string_view key(arg.key, static_cast<size_t>(key_end - arg.key));
@@ -271,13 +284,13 @@ void EventParser::Impl::AddMeta() {
   const bool is_process = event.name.starts_with("process_");
   if (event.name == "process_name" || event.name == "thread_name") {
     meta.kind = is_process ? Kind::kProcessName : Kind::kThreadName;
-    meta.text = Text(event.args.Find("name"));
+    meta.text = Text(event.args.Find(KnownArg::kName));
   } else if (event.name == "process_labels") {
     meta.kind = Kind::kProcessLabels;
-    meta.text = Text(event.args.Find("labels"));
+    meta.text = Text(event.args.Find(KnownArg::kLabels));
   } else if (event.name == "process_sort_index" || event.name == "thread_sort_index") {
     meta.kind = is_process ? Kind::kProcessSort : Kind::kThreadSort;
-    meta.sort_index = event.args.Int("sort_index");
+    meta.sort_index = event.args.Int(KnownArg::kSortIndex);
   } else {
     return;
   }
@@ -286,11 +299,12 @@ void EventParser::Impl::AddMeta() {
 
 void EventParser::Impl::AddMemory(int64_t ts_ns) {
   const Args& args = event.args;
-  const int64_t bytes = args.Int("Bytes");
+  const int64_t bytes = args.Int(KnownArg::kBytes);
   if (bytes == kNone) return Issue(IssueKind::kEventDamaged, "has no 'Bytes'");
-  batch->memories.push_back({ts_ns, bytes, args.Int("Addr"), args.Int("Device Type"),
-                             args.Int("Device Id"), args.Int("Total Allocated"),
-                             args.Int("Total Reserved")});
+  batch->memories.push_back({ts_ns, bytes, args.Int(KnownArg::kAddr),
+                             args.Int(KnownArg::kDeviceType), args.Int(KnownArg::kDeviceId),
+                             args.Int(KnownArg::kTotalAllocated),
+                             args.Int(KnownArg::kTotalReserved)});
 }
 
 void EventParser::Impl::AddInstant() {
@@ -332,24 +346,74 @@ void EventParser::Impl::Dispatch() {
   }
 }
 
-bool EventParser::Impl::ParseAll(std::string_view text) {
+// From an event up to the bracket that closes the array and the text.
+bool EventParser::Impl::TakeEvents() {
+  do {
+    if (tokens.Peek() == '{') {
+      if (!ParseEvent(tokens, event)) return false;
+      Dispatch();
+      continue;
+    }
+    if (tokens.TakeValue().empty()) return false;
+    event.Clear();
+    Issue(IssueKind::kEventDamaged, "is not an object");
+  } while (tokens.Take(',') != nullptr);
+  return tokens.Take(']') != nullptr && tokens.AtEnd();  // text behind the array: not its end
+}
+
+bool EventParser::Impl::ParseByTokens(std::string_view text) {
   if (!index.Build(text)) return false;
   tokens = TokenCursor(text, index);
   if (tokens.Take('[') == nullptr) return false;
-  if (tokens.Take(']') == nullptr) {
-    do {
-      if (tokens.Peek() == '{') {
-        if (!ParseEvent(tokens, event)) return false;
-        Dispatch();
-        continue;
-      }
-      if (tokens.TakeValue().empty()) return false;
-      event.Clear();
-      Issue(IssueKind::kEventDamaged, "is not an object");
-    } while (tokens.Take(',') != nullptr);
-    if (tokens.Take(']') == nullptr) return false;
+  if (tokens.Take(']') != nullptr) return tokens.AtEnd();
+  return TakeEvents();
+}
+
+bool EventParser::Impl::ParseRest(const char* p, const char* text_end) {
+  const std::string_view rest(p, static_cast<size_t>(text_end - p));
+  if (!index.Build(rest)) return false;
+  tokens = TokenCursor(rest, index);
+  return TakeEvents();
+}
+
+// An object by its tokens, and its shape for the next time.
+bool EventParser::Impl::ParseUnknown(std::string_view text) {
+  if (!index.Build(text)) return false;
+  tokens = TokenCursor(text, index);
+  if (!ParseEvent(tokens, event) || !tokens.AtEnd()) return false;
+  Dispatch();
+  shapes.Learn(text, index);
+  return true;
+}
+
+// Event by event, as long as nearly all have known shapes; then, and where the text is anything but
+// objects with commas between them, the rest by its tokens.
+bool EventParser::Impl::ParseByShapes(std::string_view text) {
+  constexpr size_t kFewUnknown = 64;
+  constexpr size_t kKnownPerUnknown = 8;
+  if (!IsValidUtf8(text)) return false;
+  const char* const text_end = text.data() + text.size();
+  const char* const end = text_end - 1;  // the closing bracket
+  const char* p = SkipBlanks(text.data() + 1);
+  if (p == end) return true;
+  size_t known = 0;
+  size_t unknown = 0;
+  while (true) {
+    const char* behind = *p == '{' ? shapes.Take(p, end, event) : nullptr;
+    if (behind != nullptr) {
+      ++known;
+      Dispatch();
+    } else {
+      const bool is_usual = ++unknown <= kFewUnknown + known / kKnownPerUnknown;
+      behind = *p == '{' && is_usual ? ScanNested(p, end) : nullptr;
+      if (behind == nullptr) return ParseRest(p, text_end);
+      if (!ParseUnknown({p, static_cast<size_t>(behind - p)})) return false;
+    }
+    p = SkipBlanks(behind);
+    if (p == end) return true;
+    if (*p != ',') return false;
+    p = SkipBlanks(p + 1);
   }
-  return tokens.AtEnd();  // text behind the array: not this array's end
 }
 
 bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batch) {
@@ -362,7 +426,7 @@ bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batc
   impl_->category_memo.Clear();
   impl_->last_track_key = ~uint64_t{0};
   impl_->track_slots.assign(256, {0, 0});
-  return impl_->ParseAll(text);
+  return impl_->use_shapes ? impl_->ParseByShapes(text) : impl_->ParseByTokens(text);
 }
 
 }  // namespace steplens::readers

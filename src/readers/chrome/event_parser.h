@@ -10,10 +10,11 @@
 namespace steplens::readers {
 
 // Turns the text of a JSON array of trace events into an EventBatch. One parser per thread; it
-// keeps its buffers between calls.
+// keeps its buffers, and the shapes of events it has seen, between calls.
 class EventParser {
  public:
-  EventParser();
+  // Without shapes every event is taken apart token by token; the result is the same.
+  explicit EventParser(bool use_shapes = true);
   ~EventParser();
   EventParser(EventParser&&) noexcept;
 

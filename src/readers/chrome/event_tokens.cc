@@ -7,6 +7,8 @@ namespace {
 bool ParseArgs(TokenCursor& tokens, Event& event) {
   Args& out = event.args;
   out.count = 0;
+  out.known = &event.own_index;
+  event.own_index.Clear();
   const char* const begin = tokens.Take('{');
   const char* end = tokens.Take('}');
   while (end == nullptr) {
@@ -14,7 +16,10 @@ bool ParseArgs(TokenCursor& tokens, Event& event) {
     if (key == nullptr || tokens.Take(':') == nullptr) return false;
     const std::string_view raw = tokens.TakeValue();
     if (raw.empty()) return false;
-    if (out.count < Args::kMax) out.items[out.count++] = {key + 1, raw};
+    if (out.count < Args::kMax) {
+      event.own_index.Add(key + 1, out.count);
+      out.items[out.count++] = {key + 1, raw};
+    }
     if (tokens.Take(',') != nullptr) continue;
     end = tokens.Take('}');
     if (end == nullptr) return false;

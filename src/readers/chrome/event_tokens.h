@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/number.h"
+#include "readers/chrome/known_args.h"
 #include "readers/chrome/structural_index.h"
 #include "store/tables.h"
 
@@ -38,25 +39,26 @@ struct Args {
   static constexpr size_t kMax = 40;
   std::array<Arg, kMax> items;
   size_t count = 0;
+  const ArgIndex* known = nullptr;  // of the items; not read if there are none
 
-  template <size_t N>
-  std::string_view Find(const char (&literal)[N]) const {
-    for (size_t i = 0; i < count; ++i) {
-      if (KeyIs(items[i].key, literal)) return Bare(items[i].raw);
-    }
-    return {};
+  // The value without quotes; empty if the event does not have it.
+  std::string_view Find(KnownArg arg) const {
+    const size_t place = count == 0 ? 0 : (*known)[arg];
+    return place == 0 ? std::string_view() : Bare(items[place - 1].raw);
   }
-  template <size_t N>
-  int64_t Int(const char (&literal)[N]) const {
-    return ParseInt64(Find(literal)).value_or(store::kNone);
-  }
+  int64_t Int(KnownArg arg) const { return ParseInt64(Find(arg)).value_or(store::kNone); }
 };
 
 // The fields of one event, as tokens of the text.
 struct Event {
+  Event() = default;
+  Event(const Event&) = delete;  // args may refer to own_index
+  Event& operator=(const Event&) = delete;
+
   std::string_view ph, name, category, pid, tid, ts, dur, id;
   std::string_view args_text;
   Args args;
+  ArgIndex own_index;  // what args.known refers to if ParseEvent took the event
   void Clear() {
     ph = name = category = pid = tid = ts = dur = id = args_text = {};
     args.count = 0;

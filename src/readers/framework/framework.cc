@@ -39,7 +39,7 @@ class PlainSource : public ByteSource {
   PlainSource& operator=(const PlainSource&) = delete;
 
   Result<size_t> Read(char* buffer, size_t size) override {
-    if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0) return Failure("open");
     while (true) {
       const ssize_t got = ::read(fd_, buffer, size);

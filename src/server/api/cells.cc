@@ -58,4 +58,19 @@ void WriteTable(JsonWriter& json, const table::Table& table, size_t limit) {
   json.EndArray();
 }
 
+void WriteAnswer(JsonWriter& json, const std::vector<table::Table>& tables,
+                 std::string_view definition, std::string_view query,
+                 const std::vector<std::string>& warnings) {
+  json.Key("tables").BeginObject();
+  for (const table::Table& table : tables) {
+    json.Key(table.name()).BeginObject();
+    WriteTable(json, table, SIZE_MAX);
+    json.EndObject();
+  }
+  json.EndObject().Key("definition").String(definition);
+  json.Key("query").String(query).Key("warnings").BeginArray();
+  for (const std::string& warning : warnings) json.String(warning);
+  json.EndArray();
+}
+
 }  // namespace steplens::server

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_writer.h"
 #include "table/table.h"
@@ -15,5 +17,9 @@ void WriteColumn(JsonWriter& json, const table::Column& column);
 void WriteCell(JsonWriter& json, const table::Column& column, size_t row);
 // "columns":[...],"rows":[[...]] with at most `limit` rows.
 void WriteTable(JsonWriter& json, const table::Table& table, size_t limit);
+// "tables":{name:{...}},"definition","query","warnings":[...] of a named result.
+void WriteAnswer(JsonWriter& json, const std::vector<table::Table>& tables,
+                 std::string_view definition, std::string_view query,
+                 const std::vector<std::string>& warnings);
 
 }  // namespace steplens::server

@@ -53,7 +53,8 @@ Result<std::vector<const Lane*>> SliceLanes(const Ask& ask, const std::vector<in
   std::vector<const Lane*> out;
   for (size_t id = 1; id < wanted.size(); ++id) {
     const Lane* lane = ask.view.FindLane(static_cast<int64_t>(id));
-    if (wanted[lane->parent] && lane->parent != 0) wanted[id] = true;
+    const bool is_aside = (lane->flags & kAsideLane) != 0;
+    if (wanted[lane->parent] && lane->parent != 0 && !is_aside) wanted[id] = true;
     if (wanted[id] && lane->kind == kind) out.push_back(lane);
   }
   if (kind == LaneKind::kSlices) out.insert(out.end(), merged.begin(), merged.end());

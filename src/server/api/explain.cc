@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "server/api/handlers.h"
+#include "server/api/wording.h"
 
 namespace steplens::server {
 namespace {
@@ -74,7 +75,7 @@ Result<Answer> ExplainOne(const Ask& ask, const store::Job& job, const SliceRef&
 Result<Answer> Explain(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string kind, ask.params.Text("kind"));
   if (kind != "gap" && kind != "wait" && kind != "slice")
-    return Bad("'kind' must be gap, wait or slice");
+    return Bad("'kind' must be gap, wait, slice or number");
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
   if (kind == "gap") {
     SL_ASSIGN_OR_RETURN(const Lane* lane, LaneParam(ask));
@@ -102,12 +103,6 @@ Subject PlaceOf(const Ask& ask, const viewer::Evidence& item, const Subject& sub
   return place;
 }
 
-void WriteWording(JsonWriter& json, const viewer::Wording& wording) {
-  json.Key("key").String(wording.key).Key("args").BeginObject();
-  for (const auto& [name, value] : wording.args) json.Key(name).String(value);
-  json.EndObject().Key("text").String(wording.text);
-}
-
 void WriteItem(JsonWriter& json, const Ask& ask, const viewer::Evidence& item,
                const Subject& subject) {
   const Subject place = PlaceOf(ask, item, subject);
@@ -122,7 +117,15 @@ void WriteItem(JsonWriter& json, const Ask& ask, const viewer::Evidence& item,
 
 }  // namespace
 
+void WriteWording(JsonWriter& json, const viewer::Wording& wording) {
+  json.Key("key").String(wording.key).Key("args").BeginObject();
+  for (const auto& [name, value] : wording.args) json.Key(name).String(value);
+  json.EndObject().Key("text").String(wording.text);
+}
+
 Result<Response> PostExplain(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const std::string kind, ask.params.TextOr("kind", ""));
+  if (kind == "number") return ExplainNumber(ask);
   SL_ASSIGN_OR_RETURN(const Answer answer, Explain(ask));
   JsonWriter json;
   json.BeginObject().Key("title").BeginObject();

@@ -15,6 +15,9 @@ Result<Response> GetTopStrings(const Ask& ask);
 Result<Response> PostStrings(const Ask& ask);
 // tiles.cc
 Result<Response> PostTiles(const Ask& ask);
+Result<Response> GetTile(const Ask& ask);
+// Names the tiles of this run of the server; another name, other tiles.
+std::string TileSet(const Ask& ask);
 // lanes.cc
 Result<Response> PostMerge(const Ask& ask);
 Result<Response> PostLanes(const Ask& ask);
@@ -35,9 +38,11 @@ Result<Response> PostExport(const Ask& ask);
 Result<Response> PostSql(const Ask& ask);
 Result<Response> GetSchema(const Ask& ask);
 Result<Response> PostMetric(const Ask& ask);
-// align.cc, explain.cc, snapshot.cc, trace.cc
+// align.cc, explain.cc, explain_number.cc, compare.cc, snapshot.cc, trace.cc
 Result<Response> PostAlign(const Ask& ask);
 Result<Response> PostExplain(const Ask& ask);
+Result<Response> ExplainNumber(const Ask& ask);
+Result<Response> PostCompare(const Ask& ask);
 Result<Response> PostSnapshot(const Ask& ask);
 Result<Response> PostTrace(const Ask& ask);
 // files.cc

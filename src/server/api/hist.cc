@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "server/api/filter_param.h"
 #include "server/api/handlers.h"
 #include "server/api/slice_matches.h"
 #include "server/percentiles.h"
@@ -9,13 +10,8 @@ namespace steplens::server {
 namespace {
 
 // The slices asked for: of a name given as number or text, or of a filter.
-Result<SliceFilter> FilterParam(const Ask& ask) {
-  if (ask.params.Has("q")) {
-    SL_ASSIGN_OR_RETURN(const std::string text, ask.params.Text("q"));
-    SL_ASSIGN_OR_RETURN(const std::string mode_name, ask.params.TextOr("mode", "contains"));
-    SL_ASSIGN_OR_RETURN(const MatchMode mode, ParseMatchMode(mode_name));
-    return SliceFilter::Parse(text, mode);
-  }
+Result<SliceFilter> NameOrFilterParam(const Ask& ask) {
+  if (ask.params.Has("q") || ask.params.Has("filter")) return FilterParam(ask);
   const JsonValue value = ask.params.Raw("name");
   if (!value.exists()) return Error{ErrorCode::kInvalidArgument, "'name' is missing"};
   if (value.IsString()) return SliceFilter::OfName(*value.AsString());
@@ -29,7 +25,7 @@ Result<SliceFilter> FilterParam(const Ask& ask) {
 using RankDurations = std::vector<std::vector<int64_t>>;
 
 Result<RankDurations> CollectDurations(const Ask& ask) {
-  SL_ASSIGN_OR_RETURN(const SliceFilter filter, FilterParam(ask));
+  SL_ASSIGN_OR_RETURN(const SliceFilter filter, NameOrFilterParam(ask));
   SL_ASSIGN_OR_RETURN(const std::vector<const Lane*> lanes, SliceLanesParam(ask, "tracks", true));
   SliceMatches::Window window;
   SL_ASSIGN_OR_RETURN(window.t0, ask.params.IntOr("t0", window.t0));

@@ -55,6 +55,30 @@ class LanesTest : public testing::Test {
   int64_t host_ = 0;
 };
 
+// Two planes wait, for a while at the same time.
+TEST(Waits, AreALaneOfTheirOwnThatCountsOnlyWhereItIsNamed) {
+  analysis::StoreBuilder builder;
+  builder.Slice(builder.ThreadOf("Ascend Hardware", "Stream 2"), kBegin, kBegin + 500, "a",
+                "AI_CORE");
+  const auto process = builder.Process("Communication");
+  for (const int64_t from : {0, 50}) {
+    const auto plane = builder.Thread(process, from == 0 ? "Plane 0" : "Plane 1");
+    builder.Slice(plane, kBegin + from, kBegin + from + 100, "Notify_Wait");
+    builder.Slice(plane, kBegin + 200, kBegin + 300, "Memcpy");
+  }
+  TestApi api(builder.Job());
+  const auto range = [&](int64_t track) {
+    return api.Post("range", fmt::format(R"({{"tracks":[{}],"t0":0,"t1":1000}})", track));
+  };
+  const JsonDocument wait = range(api.TrackOf("r0/overlap/wait"));
+  EXPECT_EQ(wait.root()["total"]["sum"].AsInt(), 150);
+  EXPECT_EQ(wait.root()["total"]["count"].AsInt(), 1);
+  const JsonDocument all = range(api.TrackOf("r0"));
+  all.root()["rows"].ForEachElement([&](JsonValue row) {
+    EXPECT_EQ(row.ToText().find("\"Wait\""), std::string::npos) << row.ToText();
+  });
+}
+
 TEST_F(LanesTest, MergedStreamsAreOneLane) {
   const JsonDocument merged = Merge();
   EXPECT_EQ(merged.root()["name"].AsString(), "Stream 2 + Stream 3");

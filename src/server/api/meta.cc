@@ -151,6 +151,7 @@ Result<Response> GetDataset(const Ask& ask) {
   WriteDatasetHead(json, *ask.open.dataset);
   json.Key("origin_ns").String(std::to_string(ask.view.origin_ns()));
   json.Key("generation").Int(ask.view.generation());
+  json.Key("tile_set").String(TileSet(ask));
   json.Key("extent").BeginArray().Int(0).Int(ask.view.end_ns()).EndArray();
   json.Key("expected_ranks").Int(static_cast<int64_t>(ask.view.expected_ranks()));
   json.Key("error").String(ask.view.failure());

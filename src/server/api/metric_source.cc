@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/viewer/metric.h"
 #include "readers/open.h"
 
 namespace steplens::server {
@@ -49,7 +48,9 @@ Status TranslateTracks(const Ask& ask, JsonValue list, MetricArgs& args) {
   return status;
 }
 
-Result<MetricArgs> ArgsOf(const Ask& ask) {
+}  // namespace
+
+Result<MetricArgs> MetricArgsParam(const Ask& ask) {
   MetricArgs args;
   const JsonValue object = ask.params.Raw("args");
   object.ForEachMember([&](std::string_view name, JsonValue value) {
@@ -74,6 +75,8 @@ Result<MetricArgs> ArgsOf(const Ask& ask) {
   return args;
 }
 
+namespace {
+
 std::string ReadArgs(const store::TraceStore& store, store::SliceId slice) {
   Result<std::string> text = readers::ReadSliceArgs(store, slice);
   return text.ok() ? *std::move(text) : std::string();
@@ -82,7 +85,7 @@ std::string ReadArgs(const store::TraceStore& store, store::SliceId slice) {
 }  // namespace
 
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job) {
-  SL_ASSIGN_OR_RETURN(const MetricArgs args, ArgsOf(ask));
+  SL_ASSIGN_OR_RETURN(const MetricArgs args, MetricArgsParam(ask));
   SL_ASSIGN_OR_RETURN(analysis::viewer::MetricAnswer answer,
                       analysis::viewer::ComputeMetric(name, args, job, ReadArgs));
   return NamedResult{std::move(answer.tables), std::move(answer.definition),

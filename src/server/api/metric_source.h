@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/viewer/metric.h"
 #include "base/status.h"
 #include "server/api/context.h"
 #include "store/trace_store.h"
@@ -19,9 +20,11 @@ struct NamedResult {
   std::vector<std::string> warnings{};
 };
 
-// Computes a metric of analysis/viewer with the arguments of the request ("args"). Times in them
-// are shown times of the rank they name. "tracks" are ids of lanes; the metric gets the rank of the
-// first one and that rank's rows of `tracks`.
+// The arguments of a metric in the request ("args"). Times in them are shown times of the rank they
+// name. "tracks" are ids of lanes; the metric gets the rank of the first one and that rank's rows
+// of `tracks`.
+Result<analysis::viewer::MetricArgs> MetricArgsParam(const Ask& ask);
+// Computes a metric of analysis/viewer with them.
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job);
 
 }  // namespace steplens::server

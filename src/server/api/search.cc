@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/number.h"
+#include "server/api/filter_param.h"
 #include "server/api/handlers.h"
 #include "server/api/slice_matches.h"
 
@@ -65,10 +66,7 @@ void WriteHits(JsonWriter& json, const Ask& ask, const std::vector<Place>& place
 }  // namespace
 
 Result<Response> PostSearch(const Ask& ask) {
-  SL_ASSIGN_OR_RETURN(const std::string text, ask.params.Text("q"));
-  SL_ASSIGN_OR_RETURN(const std::string mode_name, ask.params.TextOr("mode", "contains"));
-  SL_ASSIGN_OR_RETURN(const MatchMode mode, ParseMatchMode(mode_name));
-  SL_ASSIGN_OR_RETURN(const SliceFilter filter, SliceFilter::Parse(text, mode));
+  SL_ASSIGN_OR_RETURN(const SliceFilter filter, FilterParam(ask));
   SL_ASSIGN_OR_RETURN(const std::vector<const Lane*> lanes, SliceLanesParam(ask, "tracks", true));
   SliceMatches::Window window;
   SL_ASSIGN_OR_RETURN(window.t0, ask.params.IntOr("t0", window.t0));

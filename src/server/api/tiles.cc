@@ -54,32 +54,67 @@ std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane) {
   return out;
 }
 
+using Tile = std::shared_ptr<const std::string>;
+
+Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted) {
+  const Lane* lane = ask.view.FindLane(wanted.track);
+  if (lane == nullptr) {
+    // A lane of a rank that is not read yet, as after a restart of the server.
+    if (ask.open.dataset->is_ready())
+      return Error{ErrorCode::kInvalidArgument, fmt::format("there is no track {}", wanted.track)};
+    std::string bare;
+    AppendBareTile(bare, wanted, TileKind::kNotReady);
+    return Tile(std::make_shared<std::string>(std::move(bare)));
+  }
+  TileCache& cache = ask.open.dataset->tiles();
+  const TileCache::Key key{ask.align, wanted.track, wanted.level, wanted.index};
+  Tile tile = cache.Find(key);
+  if (!tile) {
+    tile = std::make_shared<std::string>(MakeTile(ask, wanted, *lane));
+    cache.Insert(key, tile);
+  }
+  return tile;
+}
+
 }  // namespace
+
+std::string TileSet(const Ask& ask) {
+  return fmt::format("{}-{}", ask.workspace.run_id(), ask.view.generation());
+}
+
+Result<Response> GetTile(const Ask& ask) {
+  TileKey key;
+  const std::pair<const char*, uint32_t*> parts[] = {
+      {"track", &key.track}, {"level", &key.level}, {"index", &key.index}};
+  for (const auto& [name, part] : parts) {
+    SL_ASSIGN_OR_RETURN(const int64_t number, ask.params.Int(name));
+    if (number < 0 || number > UINT32_MAX)
+      return Error{ErrorCode::kInvalidArgument, fmt::format("'{}' is out of range", name)};
+    *part = static_cast<uint32_t>(number);
+  }
+  if (!key.IsSane()) return Error{ErrorCode::kInvalidArgument, "there is no such tile"};
+  SL_ASSIGN_OR_RETURN(const std::string set, ask.params.TextOr("set", ""));
+  if (!set.empty() && set != TileSet(ask))
+    return Error{ErrorCode::kNotFound, "'set': these tiles are void; ask for the data set again"};
+  SL_ASSIGN_OR_RETURN(const Tile tile, FindOrMakeTile(ask, key));
+  Response response;
+  response.content_type = "application/octet-stream";
+  response.body = *tile;
+  // Only an address that will never mean another tile may be kept.
+  if (!set.empty() && ask.view.FindLane(key.track) != nullptr)
+    response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
+  return response;
+}
 
 Result<Response> PostTiles(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::vector<TileKey> keys, KeysOf(ask.params));
-  TileCache& cache = ask.open.dataset->tiles();
-  std::vector<std::shared_ptr<const std::string>> tiles(keys.size());
+  std::vector<Tile> tiles;
+  tiles.reserve(keys.size());
   size_t bytes = 0;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const Lane* lane = ask.view.FindLane(keys[i].track);
-    if (lane == nullptr) {
-      // A lane of a rank that is not read yet, as after a restart of the server.
-      if (ask.open.dataset->is_ready())
-        return Error{ErrorCode::kInvalidArgument,
-                     fmt::format("'keys': there is no track {}", keys[i].track)};
-      std::string bare;
-      AppendBareTile(bare, keys[i], TileKind::kNotReady);
-      tiles[i] = std::make_shared<std::string>(std::move(bare));
-    } else {
-      const TileCache::Key key{ask.align, keys[i].track, keys[i].level, keys[i].index};
-      tiles[i] = cache.Find(key);
-      if (!tiles[i]) {
-        tiles[i] = std::make_shared<std::string>(MakeTile(ask, keys[i], *lane));
-        cache.Insert(key, tiles[i]);
-      }
-    }
-    bytes += tiles[i]->size();
+  for (const TileKey& key : keys) {
+    SL_ASSIGN_OR_RETURN(Tile tile, FindOrMakeTile(ask, key));
+    bytes += tile->size();
+    tiles.push_back(std::move(tile));
   }
   Response response;
   response.content_type = "application/octet-stream";

@@ -26,6 +26,7 @@ enum LaneFlag : uint32_t {
   kDerivedLane = 128,
   kCounterLane = 256,
   kMemoryLane = 512,
+  kAsideLane = 1024,  // repeats what other lanes show: counts only where it is named itself
 };
 
 // A node of the lane tree: a rank, a group of lanes, or a lane with data. Immutable once its rank

@@ -72,6 +72,7 @@ void TreeBuilder::Build() {
   Add(LaneKind::kRank, 0, std::to_string(store_.info.rank), fmt::format("r{}", store_.info.rank));
   for (const size_t process : Processes()) AddProcess(process);
   if (!has_overlap_) AddDerivedOverlap();
+  AddWaits();
   AddCounters();
   AddMemory();
   pool_.ParallelFor(out_.lanes_.size(), [&](size_t i) { BuildRows(i); });
@@ -225,8 +226,8 @@ void TreeBuilder::Summarize() {
   auto& lanes = out_.lanes_;
   for (size_t i = lanes.size(); i-- > 1;) {
     Lane& parent = *lanes[lanes[i]->parent - 1];
-    parent.count += lanes[i]->count;
-    parent.flags |= lanes[i]->flags & ~uint32_t{kPythonStackLane | kDerivedLane};
+    if ((lanes[i]->flags & kAsideLane) == 0) parent.count += lanes[i]->count;
+    parent.flags |= lanes[i]->flags & ~uint32_t{kPythonStackLane | kDerivedLane | kAsideLane};
   }
   pool_.ParallelFor(lanes.size(), [&](size_t i) {
     if (lanes[i]->kind == LaneKind::kGroup || lanes[i]->kind == LaneKind::kRank)

@@ -52,6 +52,7 @@ class TreeBuilder {
   bool IsBelow(size_t lane, size_t top) const;
 
   void AddDerivedOverlap();
+  void AddWaits();
   analysis::Interval DeviceHull() const;
   void AddDerivedLane(RankTimeline::Derived& part, uint32_t group, const std::string& path);
 

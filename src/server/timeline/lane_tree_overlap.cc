@@ -48,6 +48,40 @@ void TreeBuilder::AddDerivedOverlap() {
   }
 }
 
+// When any plane of the communication waited for another rank, beside the overlap lanes.
+void TreeBuilder::AddWaits() {
+  const auto wait = store_.strings.Find("Notify_Wait");
+  const auto group = std::find_if(out_.lanes_.begin(), out_.lanes_.end(), [&](const auto& lane) {
+    return lane->kind == LaneKind::kGroup && lane->path == Root() + "/overlap";
+  });
+  if (!wait || group == out_.lanes_.end()) return;
+  std::vector<Interval> waits;
+  for (size_t i = 0; i < content_.size(); ++i) {
+    if ((out_.lanes_[i]->flags & kCommPlaneLane) == 0) continue;
+    for (const uint32_t slice : content_[i].slices) {
+      if (store_.slices.name[slice] == *wait && columns_.end(slice) > columns_.begin(slice))
+        waits.push_back({columns_.begin(slice), columns_.end(slice)});
+    }
+  }
+  if (waits.empty()) return;
+  std::sort(waits.begin(), waits.end(), [](const Interval& a, const Interval& b) {
+    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns < b.end_ns;
+  });
+  auto& part = *out_.derived_.emplace_back(std::make_unique<RankTimeline::Derived>());
+  part.text = "Wait";
+  int64_t reach_ns = std::numeric_limits<int64_t>::min();
+  for (const Interval& one : waits) {
+    if (one.begin_ns > reach_ns) {
+      part.begin_ns.push_back(one.begin_ns);
+      part.dur_ns.push_back(0);
+    }
+    reach_ns = std::max(reach_ns, one.end_ns);
+    part.dur_ns.back() = reach_ns - part.begin_ns.back();
+  }
+  AddDerivedLane(part, (*group)->id, std::string((*group)->path));
+  out_.lanes_.back()->flags |= kAsideLane;
+}
+
 Interval TreeBuilder::DeviceHull() const {
   Interval hull{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   for (size_t i = 0; i < content_.size(); ++i) {

@@ -41,6 +41,8 @@ interface Props {
 const kRow = 44;
 const kLeft = 72;
 const kAxis = 18;
+/** No label fits into less. */
+const kLeastLabel = 14;
 const kInk = "#10202e";
 
 function hatch(g: CanvasRenderingContext2D, x: number, y: number, w: number, h: number): void {
@@ -63,7 +65,7 @@ function drawBlock(g: CanvasRenderingContext2D, block: Block, x: number, y: numb
   if (block.outline) return g.strokeRect(x + 0.5, y + 0.5, Math.max(1, w - 1), h - 1);
   if (block.hatched) return hatch(g, x, y, w, h);
   g.fillRect(x, y, w, h);
-  if (g.measureText(block.label).width > w - 6) return;
+  if (w < kLeastLabel || g.measureText(block.label).width > w - 6) return;
   g.fillStyle = kInk;
   g.fillText(block.label, x + w / 2, y + h / 2);
 }
@@ -121,7 +123,12 @@ export function BlockLanes(props: Props) {
   const [zoom, setZoom] = useState<[number, number] | null>(null);
   const whole = useMemo((): [number, number] => {
     if (blocks.length === 0) return [0, 1];
-    return [Math.min(...blocks.map((block) => block.begin)), Math.max(...blocks.map((block) => block.end))];
+    let [begin, end] = [Infinity, -Infinity];
+    for (const block of blocks) {
+      begin = Math.min(begin, block.begin);
+      end = Math.max(end, block.end);
+    }
+    return [begin, end];
   }, [blocks]);
   const [t0, t1] = zoom ?? whole;
   const pan = (share: number) => setZoom([t0 + (t1 - t0) * share, t1 + (t1 - t0) * share]);

@@ -154,6 +154,45 @@ function Advice({ ds, step, strategy }: { ds: Dataset; step: number | null; stra
   );
 }
 
+/** The experts of a mixture: how long each layer takes them on each rank. */
+function Experts({ ds }: { ds: Dataset }) {
+  const [layers, setLayers] = useState(1);
+  const reply = useMetric(ds, "experts", { layers });
+  const rows = rowsOf(reply.data, "load");
+  const grid = useMemo(() => {
+    const ranks = [...new Set(rows.map((row) => asNumber(row["rank"])))];
+    const values = new Float64Array(ranks.length * layers).fill(NaN);
+    for (const row of rows) values[asNumber(row["layer"]) * ranks.length + ranks.indexOf(asNumber(row["rank"]))] = asNumber(row["time_us"]) / 1000;
+    return { ranks, values };
+  }, [reply.data]);
+  if (grid.ranks.length === 0) return null;
+  const balance = tableOf(reply.data, "balance");
+  return (
+    <Card
+      title={t("cluster.experts")}
+      definition={reply.data?.definition}
+      extra={
+        <label class="pick">
+          {t("cluster.layers")}
+          <input type="number" min={1} max={500} value={layers} onChange={(event) => setLayers(Math.max(1, Math.min(500, Number(event.currentTarget.value) || 1)))} />
+        </label>
+      }
+    >
+      <HeatMap
+        title={t("cluster.experts")}
+        rows={Array.from({ length: layers }, (_, at) => String(at))}
+        columns={grid.ranks.map(String)}
+        values={grid.values}
+        range={calmRange(grid.values)}
+        unit="ms"
+        height={Math.min(480, 90 + layers * 24)}
+        onPick={(_, column) => setScope({ ranks: [grid.ranks[column]!] })}
+      />
+      <DataTable name="experts" source={localSource(`experts/${layers}/${reply.busy}`, balance.columns, balance.rows)} height={Math.min(300, 90 + balance.rows.length * 24)} />
+    </Card>
+  );
+}
+
 function StrategyForm({ strategy, algorithms, onChange }: { strategy: Strategy; algorithms: string[]; onChange(next: Strategy): void }) {
   return (
     <div class="controls">
@@ -186,6 +225,7 @@ export default function ClusterPage({ ds }: PageProps) {
     <div class="page-body">
       <Base ds={ds} />
       <RankBars ds={ds} step={step} />
+      <Experts ds={ds} />
       {strategy && (
         <>
           <StrategyForm strategy={strategy} algorithms={algorithms} onChange={setOwn} />

@@ -9,31 +9,12 @@ import { scopeRank } from "../state/session";
 import { DataTable } from "../table/data_table";
 import { serverSource } from "../table/source";
 import { EmptyState, ErrorState, Loading } from "../widgets/states";
+import { curvesOf } from "./curves";
 import { asNumber, asText, Card, jumpTo, Pick, RankPick, rowsOf, useMetric, Warnings } from "./parts";
 import type { PageProps } from "./registry";
 
 const GROUPINGS = ["Overall", "Stream", "Component"];
 const kPoints = 1600;
-
-interface Curves {
-  x: number[];
-  series: { name: string; values: (number | null)[]; stepped: boolean }[];
-}
-
-/** Points (series, time, value) as curves over one axis. */
-function curvesOf(reply: MetricReply | null): Curves {
-  const points = rowsOf(reply, "points");
-  const x = [...new Set(points.map((point) => asNumber(point["time_ms"])))].sort((a, b) => a - b);
-  const place = new Map(x.map((time, at) => [time, at]));
-  const series = new Map<string, (number | null)[]>();
-  for (const point of points) {
-    const name = asText(point["series"]);
-    let values = series.get(name);
-    if (!values) series.set(name, (values = new Array<number | null>(x.length).fill(null)));
-    values[place.get(asNumber(point["time_ms"])) ?? 0] = asNumber(point["value_mb"]);
-  }
-  return { x, series: [...series].map(([name, values]) => ({ name, values, stepped: true })) };
-}
 
 function Peaks({ reply }: { reply: MetricReply | null }) {
   return (
@@ -58,7 +39,7 @@ export default function MemoryPage({ ds }: PageProps) {
   const curve = useMetric(ds, "memory_curve", { rank, group_by: grouping, width: kPoints, ...window });
   const components = useMetric(ds, "memory_components", { rank });
   if (curve.error) return <ErrorState error={curve.error} onRetry={curve.reload} />;
-  const { x, series } = curvesOf(curve.data);
+  const { x, series } = curvesOf([curve.data]);
   const jump = (name: string, ns: number) => void jumpTo(ds, rank, name, ns, 0);
   return (
     <div class="page-body">

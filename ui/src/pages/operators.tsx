@@ -7,7 +7,8 @@ import { scope, scopeRank } from "../state/session";
 import { DataTable, type RowView } from "../table/data_table";
 import { localSource, serverSource } from "../table/source";
 import { ErrorState } from "../widgets/states";
-import { asNumber, asText, Card, kernelJump, Pick, RankPick, rowsOf, tableOf, useMetric, Warnings } from "./parts";
+import { numberMenu } from "./number";
+import { asNumber, asText, Card, kernelJump, known, Pick, RankPick, rowsOf, tableOf, useMetric, Warnings } from "./parts";
 import type { PageProps } from "./registry";
 
 const GROUPINGS = [
@@ -83,9 +84,10 @@ export default function OperatorsPage({ ds }: PageProps) {
         <DataTable
           name={`operators_rank${rank}`}
           source={localSource(`groups/${rank}/${grouping}/${top}/${JSON.stringify(common)}/${groups.busy}`, table.columns, table.rows)}
-          columns={{ Name: { hidden: byType }, "Input Shape": { hidden: byType }, "Total Time(us)": { bar: Math.max(...rowsOf(groups.data, "groups").map((row) => asNumber(row["Total Time(us)"])), 0) } }}
+          columns={{ Type: { width: 300 }, Name: { hidden: byType }, "Input Shape": { hidden: byType }, "Total Time(us)": { bar: Math.max(...rowsOf(groups.data, "groups").map((row) => asNumber(row["Total Time(us)"])), 0) } }}
           sort={[{ col: "Total Time(us)", desc: true }]}
           onSelect={(row) => setGroup(groupOf(row))}
+          rowMenu={numberMenu(ds, "operator_groups", { ...known(common), top: -1 })}
           height={320}
         />
       </Card>

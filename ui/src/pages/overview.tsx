@@ -4,13 +4,15 @@ import type { Cell, DatasetMeta, TableReply } from "../api_types";
 import { BarChart, StackedBars } from "../charts/bars";
 import { calmRange, HeatMap } from "../charts/heat_map";
 import { partColors } from "../charts/palette";
-import { formatDuration, formatPercent } from "../format";
+import { formatDuration, formatPercent, middleEllipsis } from "../format";
 import { t } from "../i18n";
 import { openRange, openSearch } from "../state/jump";
 import { navigate } from "../state/router";
 import { revision, scope, scopeRank, setScope } from "../state/session";
 import { useLoad } from "../widgets/async";
 import { ErrorState, Loading, missingWords } from "../widgets/states";
+import { gainText, words } from "./findings";
+import { explainNumber } from "./number";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
 import type { PageProps } from "./registry";
 
@@ -162,6 +164,8 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
   const overall = useMetric(ds, "overall", { rank, t0: range?.[0], t1: range?.[1] });
   const rows = rowsOf(overall.data, "overall");
   if (rows.length === 0) return null;
+  const args = { rank, ...(range ? { t0: range[0], t1: range[1] } : {}) };
+  const explain = (row: Record<string, Cell>) => explainNumber(ds, { name: "overall", args, row, column: "total_us" });
   return (
     <Card title={t("overview.overall")} definition={overall.data?.definition}>
       <table class="plain wide">
@@ -181,7 +185,11 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
             return (
               <tr key={asText(row["path"])}>
                 <td class={`level-${Math.min(4, path.length)}`}>{path[path.length - 1]}</td>
-                <td class="num">{asNumber(row["total_us"]).toFixed(2)}</td>
+                <td class="num">
+                  <button class="link" title={t("number.title")} onClick={() => explain(row)}>
+                    {asNumber(row["total_us"]).toFixed(2)}
+                  </button>
+                </td>
                 <td class="num">{row["ratio"] === null ? "" : asNumber(row["ratio"]).toFixed(2)}</td>
                 <td class="num">{count}</td>
                 <td class="num">{row["avg_us"] === null ? "" : asNumber(row["avg_us"]).toFixed(2)}</td>
@@ -190,6 +198,24 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
           })}
         </tbody>
       </table>
+    </Card>
+  );
+}
+
+/** What could be made faster, in a line each. */
+function TopFindings({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
+  const reply = useMetric(ds, "findings", { rank });
+  const rows = rowsOf(reply.data, "findings").slice(0, 4);
+  if (rows.length === 0) return null;
+  return (
+    <Card title={t("overview.findings")} definition={reply.data?.definition} extra={<button onClick={() => navigate("findings")}>{t("page.findings")}</button>}>
+      <ul class="finding-list">
+        {rows.map((row, at) => (
+          <li key={at}>
+            <b>{t(`findings.kind.${asText(row["kind"])}`)}</b> {middleEllipsis(words(row, "subject"), 48)} <span class="muted">{gainText(row)}</span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
@@ -214,7 +240,10 @@ export default function OverviewPage({ ds, meta }: PageProps) {
       <div class="grid-3">
         <StepTime rows={rows} rank={rank} />
         <WhereItGoes rows={rows} rank={rank} />
-        <Quality meta={meta} />
+        <div class="card-stack">
+          <TopFindings ds={ds} rank={rank} />
+          <Quality meta={meta} />
+        </div>
       </div>
       <div class="grid-2">
         <Heat rows={rows} />

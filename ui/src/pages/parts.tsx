@@ -11,7 +11,8 @@ import type { RowView } from "../table/data_table";
 
 export type Args = Record<string, string | number | null | undefined>;
 
-function known(args: Args): Record<string, string | number> {
+/** The arguments that are set. */
+export function known(args: Args): Record<string, string | number> {
   return Object.fromEntries(Object.entries(args).filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== undefined));
 }
 
@@ -62,12 +63,18 @@ export function Card({ title, definition, extra, children }: CardProps) {
   );
 }
 
+/** The server's sentence in the user's language, where we have it. */
+export function warningWords(text: string): string {
+  const key = `warning.${text}`;
+  return hasMessage(key) ? t(key) : text;
+}
+
 export function Warnings({ reply }: { reply: MetricReply | null }) {
   if (!reply || reply.warnings.length === 0) return null;
   return (
     <ul class="warnings">
       {reply.warnings.map((warning) => (
-        <li key={warning}>{warning}</li>
+        <li key={warning}>{warningWords(warning)}</li>
       ))}
     </ul>
   );

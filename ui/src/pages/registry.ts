@@ -41,6 +41,7 @@ export const pages: PageDef[] = [
   { id: "cluster", title: "page.cluster", icon: "cluster", needs: "cluster", load: () => import("./cluster") },
   { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: null, load: () => import("./pipeline") },
   { id: "rl", title: "page.rl", icon: "rl", needs: null, load: () => import("./rl") },
+  { id: "findings", title: "page.findings", icon: "findings", needs: "overview", load: () => import("./findings") },
   { id: "compare", title: "page.compare", icon: "compare", needs: "overview", load: () => import("./compare/index") },
   { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql/index") },
   { id: "data", title: "page.data", icon: "data", needs: null, load: () => import("./data") },

@@ -93,7 +93,7 @@ export function App() {
         {none ? (
           <StartPage />
         ) : (
-          <main class="page" aria-label={t(page.title)}>
+          <main class="page" data-page={page.id} aria-label={t(page.title)}>
             <Boundary key={page.id}>
               <Page page={page} />
             </Boundary>

@@ -86,7 +86,7 @@ function choicesFor(text: string): Choice[] {
     case "#":
       return timeChoices(rest);
     case ":":
-      return [{ label: t("palette.sql"), hint: rest, run: () => navigate("sql", { q: rest }) }];
+      return [{ label: t("palette.sql"), hint: rest, run: () => navigate("sql", { sql: rest }) }];
   }
   const search =
     text.trim() === ""

@@ -44,10 +44,10 @@ export function TopBar() {
       <button
         class="icon wide"
         aria-label={`${t("language")}: ${locale.value === "en" ? "中" : "En"}`}
-        title={t("language")}
+        title={`${t("language")}: ${locale.value === "en" ? "中" : "En"}`}
         onClick={() => setLocale(locale.value === "en" ? "zh" : "en")}
       >
-        {locale.value === "en" ? "中" : "En"}
+        <Icon name="language" />
       </button>
       <button
         class="icon wide"

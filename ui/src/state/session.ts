@@ -84,7 +84,8 @@ function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(0, "internal", String(error), "");
 }
 
-async function refreshMeta(): Promise<void> {
+/** Asks again what the server knows of the open dataset. */
+export async function refreshMeta(): Promise<void> {
   const open = dataset.value;
   if (!open) return;
   try {
@@ -94,7 +95,14 @@ async function refreshMeta(): Promise<void> {
     if (reply.ready) progress.value = null;
     revision.value++;
   } catch (error) {
-    startError.value = asApiError(error);
+    const problem = asApiError(error);
+    // The alignment of a link may be that of another run of the server.
+    if (problem.status === 400 && open.align !== 0) {
+      open.align = 0;
+      noteState({ align: null });
+      return refreshMeta();
+    }
+    startError.value = problem;
   }
 }
 

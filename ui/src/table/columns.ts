@@ -1,6 +1,7 @@
 // How a table shows its columns.
 import type { Cell, ColumnInfo } from "../api_types";
 import { formatCell, isNumeric } from "../format";
+import { hasMessage, t } from "../i18n";
 
 export interface ColumnSpec {
   title?: string;
@@ -34,6 +35,12 @@ export interface ShownColumn {
   width: number;
 }
 
+/** Columns of our own have names for programs; those of the reference viewer keep theirs. */
+export function columnTitle(name: string): string {
+  const key = `column.${name}`;
+  return hasMessage(key) ? t(key) : name;
+}
+
 function firstWidth(column: ColumnInfo, title: string): number {
   const words = title.length * 7.4 + 46;
   if (isNumeric(column)) return Math.max(104, words);
@@ -45,7 +52,7 @@ export function shownColumns(columns: ColumnInfo[], specs: ColumnSpecs, widths: 
   return columns.flatMap((column, at) => {
     const spec = specs[column.name] ?? {};
     if (spec.hidden) return [];
-    const title = spec.title ?? column.name;
+    const title = spec.title ?? columnTitle(column.name);
     return [{ at, column, spec, title, width: widths[column.name] ?? spec.width ?? firstWidth(column, title) }];
   });
 }

@@ -6,7 +6,7 @@
 import type { RefObject } from "preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { TableSort } from "../api_types";
+import type { Cell, TableSort } from "../api_types";
 import { t } from "../i18n";
 import { toTsv } from "../widgets/download";
 import { type MenuEntry, openMenu } from "../widgets/menu";
@@ -29,9 +29,14 @@ export interface DataTableProps {
   sort?: TableSort[];
   onSelect?: (row: RowView) => void;
   onJump?: (row: RowView) => void;
-  rowMenu?: (row: RowView) => MenuEntry[];
+  /** Further entries of a row's menu: the cells by column, and the column that was clicked, "" beside all. */
+  rowMenu?: (row: Record<string, Cell>, column: string) => MenuEntry[];
   /** Height in px; without it the table fills its parent. */
   height?: number;
+}
+
+function cellsOf({ columns, cells }: RowView): Record<string, Cell> {
+  return Object.fromEntries(columns.map((column, at) => [column.name, cells[at] ?? null]));
 }
 
 /** Copies the selected rows that are loaded, with a header line. */
@@ -95,7 +100,7 @@ class Actions {
     };
     openMenu(event.clientX, event.clientY, [
       ...(props.onJump ? [{ label: t("table.jump"), hint: "Enter", run: () => this.jump(index) }] : []),
-      ...(props.rowMenu?.(row) ?? []),
+      ...(props.rowMenu?.(cellsOf(row), column?.column.name ?? "") ?? []),
       { label: t("copy"), hint: "Ctrl+C", run: this.copy },
       { label: t("table.filter_in"), disabled: !column, run: filter("=") },
       { label: t("table.filter_out"), disabled: !column, run: filter("!=") },

@@ -4,10 +4,11 @@ import { setScope } from "../state/session";
 import type { Track } from "../state/tracks";
 import type { MenuEntry } from "../widgets/menu";
 import { copyText } from "../widgets/states";
-import { align, setBase } from "./aligning";
+import { align, askOffset, setBase } from "./aligning";
 import { explainAt } from "./explaining";
 import { saveSnapshot } from "./exporting";
-import { hide, openAll, rename, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
+import { hide, openAll, rename, setHeight, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
+import { kHeights } from "./layout";
 import { merge, mergeable, mergeableOf, split } from "./merging";
 import type { Hover, TimelineModel } from "./model";
 import { fit, undo, zoomToSelection } from "./moving";
@@ -57,6 +58,15 @@ function mergeEntries(model: TimelineModel, track: Track): MenuEntry[] {
   return [{ label: t("tl.menu.merge", { n: beside.length }), run: () => void merge(model, beside) }];
 }
 
+function heightEntries(model: TimelineModel, track: Track): MenuEntry[] {
+  if (track.kind !== "slices" || track.rows < 2) return [];
+  return kHeights.map((height) => ({
+    label: t(`tl.menu.height.${height}`),
+    checked: model.lanes.value.heights.get(track.path) === height,
+    run: () => setHeight(model, track, height),
+  }));
+}
+
 export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): MenuEntry[] {
   const { track } = hover;
   const pinned = model.lanes.value.pinned.includes(track.path);
@@ -88,6 +98,8 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
       run: () => setArea(model, { t0: model.meta.extent[0], t1: model.meta.extent[1], tracks: leaves }),
     },
     ...mergeEntries(model, track),
+    ...heightEntries(model, track),
+    ...(track.kind === "rank" ? [{ label: t("tl.align.manual"), run: () => askOffset(model, track.rank) }] : []),
     { label: t("tl.menu.rename"), run: () => rename(model, track) },
     { label: t("tl.menu.copy_path"), run: () => void copyText(track.path) },
   ];

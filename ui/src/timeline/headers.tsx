@@ -4,7 +4,7 @@ import { formatDuration, formatInt, formatPercent, formatShort } from "../format
 import { t } from "../i18n";
 import { Icon } from "../shell/icons";
 import { openMenu, openMenuAt } from "../widgets/menu";
-import { offsets } from "./aligning";
+import { moveRank, offsetOf, offsets } from "./aligning";
 import { laneTop } from "./bands";
 import { laneEntries } from "./context_menu";
 import { hide, movePin, toggleOpen, togglePin } from "./lane_actions";
@@ -57,6 +57,34 @@ function Stat({ model, lane }: { model: TimelineModel; lane: Lane }) {
   );
 }
 
+/** Alt and a drag on the header of a rank move the rank in time. */
+function dragRank(model: TimelineModel, rank: number, event: PointerEvent): void {
+  if (!event.altKey || event.button !== 0) return;
+  event.preventDefault();
+  const header = event.currentTarget as HTMLElement;
+  const [from, before] = [event.clientX, offsetOf(model, rank)];
+  const residual = offsets.peek().get(rank)?.residual ?? null;
+  const kept = offsets.peek();
+  // A positive offset moves a rank to the left.
+  const at = (x: number) => Math.round(before - (x - from) * model.nsPerCssPx);
+  const end = (): void => {
+    header.onpointermove = header.onpointerup = header.onpointercancel = null;
+  };
+  header.setPointerCapture(event.pointerId);
+  header.onpointermove = (move) => {
+    offsets.value = new Map(kept).set(rank, { offset: at(move.clientX), residual });
+  };
+  header.onpointerup = (up) => {
+    end();
+    if (at(up.clientX) === before) offsets.value = kept;
+    else void moveRank(model, rank, at(up.clientX));
+  };
+  header.onpointercancel = () => {
+    end();
+    offsets.value = kept;
+  };
+}
+
 /** `top` is a prop and not computed here: a header draws itself again only when its props change. */
 function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: number }) {
   const { track } = lane;
@@ -69,7 +97,10 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
   const hover = () => {
     model.hover.value = { x: -1, y: 0, t: (model.view.t0 + model.view.t1) / 2, track, row: -1, run: null, value: null };
   };
-  const drag = lane.pinned
+  const drag =
+    track.kind === "rank" && !lane.pinned
+      ? { onPointerDown: (e: PointerEvent) => dragRank(model, track.rank, e) }
+      : lane.pinned
     ? {
         draggable: true,
         onDragStart: (e: DragEvent) => e.dataTransfer?.setData("text/plain", track.path),

@@ -39,13 +39,16 @@ interface Run {
   left: number;
   right: number;
   name: number;
-  ord: number;
 }
 
 /** The runs of a row that are wide enough, pieces of a slice in several tiles joined. Columns are device px. */
 function wideRuns(model: TimelineModel, track: number, row: number, scale: Scale, least: number): Run[] {
   const runs: Run[] = [];
-  let open: Run | null = null;
+  // The run that may go on, as numbers: most runs are a pixel wide, and an object for each would cost more than the rest of the frame.
+  let [openLeft, openRight, openName, openOrd] = [0, 0, 0, -1];
+  const close = () => {
+    if (openOrd >= 0 && openRight - openLeft >= least) runs.push({ left: openLeft, right: openRight, name: openName });
+  };
   const columns: Columns = { from: 0, to: scale.width };
   eachSource(model.cache, track, scale, columns, (tile, from, to) => {
     const data = tile.kind === "slices" ? tile.rows[row] : undefined;
@@ -57,17 +60,18 @@ function wideRuns(model: TimelineModel, track: number, row: number, scale: Scale
       if (left >= to) break;
       const right = Math.min(to, base + data.x1[k]! * step);
       const ord = data.ord[k]!;
-      if (open && open.ord === ord && (data.fl[k]! & kClippedLeft || left <= open.right + 1)) {
-        open.right = right;
+      if (openOrd === ord && (data.fl[k]! & kClippedLeft || left <= openRight + 1)) {
+        openRight = right;
         continue;
       }
-      if (open && open.right - open.left >= least) runs.push(open);
-      open = { left, right, name: data.name[k]!, ord };
+      close();
+      openLeft = left;
+      openRight = right;
+      openName = data.name[k]!;
+      openOrd = ord;
     }
   });
-  // The compiler does not see the assignments made in the callback.
-  const last = open as Run | null;
-  if (last && last.right - last.left >= least) runs.push(last);
+  close();
   return runs;
 }
 

@@ -2,8 +2,7 @@
 import { t } from "../i18n";
 import type { Track } from "../state/tracks";
 import { askText } from "../widgets/dialog";
-import { toast } from "../widgets/toast";
-import { isOpen } from "./layout";
+import { isOpen, type LaneHeight } from "./layout";
 import type { TimelineModel } from "./model";
 import { complain } from "./selecting";
 
@@ -15,12 +14,23 @@ function without<T>(set: ReadonlySet<T>, value: T): Set<T> {
 
 export function toggleOpen(model: TimelineModel, track: Track): void {
   const state = model.lanes.value;
-  const open = isOpen(track, state, model.tree.roots.length);
+  const given = state.heights.get(track.path);
+  const open = given ? given === "full" : isOpen(track, state, model.tree.roots.length);
+  const heights = new Map(state.heights);
+  heights.delete(track.path);
   model.arrange(
     open
-      ? { opened: without(state.opened, track.path), closed: new Set(state.closed).add(track.path) }
-      : { closed: without(state.closed, track.path), opened: new Set(state.opened).add(track.path) },
+      ? { heights, opened: without(state.opened, track.path), closed: new Set(state.closed).add(track.path) }
+      : { heights, closed: without(state.closed, track.path), opened: new Set(state.opened).add(track.path) },
   );
+}
+
+/** Gives a lane a height; the same again takes it back. */
+export function setHeight(model: TimelineModel, track: Track, height: LaneHeight): void {
+  const heights = new Map(model.lanes.value.heights);
+  if (heights.get(track.path) === height) heights.delete(track.path);
+  else heights.set(track.path, height);
+  model.arrange({ heights });
 }
 
 /** All lanes open, or, if `open` is false, all ranks and groups closed. */
@@ -39,16 +49,22 @@ export function toggleAll(model: TimelineModel): void {
   openAll(model, anyClosed);
 }
 
-/** Ranks with the largest value first; the metric is a part of the step as in the rank strips. null = by number. */
-export async function sortRanks(model: TimelineModel, metric: string | null): Promise<void> {
-  if (metric === null) return model.arrange({ order: null });
+/** As many lanes as one question takes. */
+const kLanesAsked = 512;
+
+/** Ranks in the order of what their strips show, most first; false = by number. */
+export async function sortRanks(model: TimelineModel, byStrip: boolean): Promise<void> {
+  if (!byStrip) return model.arrange({ order: null });
+  const strips = model.tree.roots.map((root) => ({ rank: root.rank, track: model.stripTrack(root).id }));
+  const [t0, t1] = model.meta.extent;
   try {
-    const table = (await model.ds.metric("summary_ranks", { step: null })).tables["ranks"];
-    const rank = table?.columns.findIndex((column) => column.name === "rank") ?? -1;
-    const value = table?.columns.findIndex((column) => column.name === `${metric}(us)`) ?? -1;
-    if (!table || rank < 0 || value < 0) return toast("info", t("tl.sort.none"));
-    const rows = [...table.rows].sort((a, b) => Number(b[value] ?? 0) - Number(a[value] ?? 0));
-    model.arrange({ order: rows.map((row) => Number(row[rank])) });
+    const busy = new Map<number, number>();
+    for (let at = 0; at < strips.length; at += kLanesAsked) {
+      const tracks = strips.slice(at, at + kLanesAsked).map((strip) => strip.track);
+      for (const [track, , ns] of (await model.ds.lanes({ tracks, t0, t1 })).rows) busy.set(track, ns);
+    }
+    const of = (strip: { track: number }) => busy.get(strip.track) ?? 0;
+    model.arrange({ order: [...strips].sort((a, b) => of(b) - of(a)).map((strip) => strip.rank) });
   } catch (error) {
     complain(error);
   }

@@ -25,6 +25,11 @@ export interface Lane {
   pinned: boolean;
 }
 
+/** How tall a lane with several rows is: one row, a thumbnail, or every row. */
+export type LaneHeight = "one" | "compact" | "full";
+
+export const kHeights: LaneHeight[] = ["one", "compact", "full"];
+
 export interface LaneState {
   /** Paths whose state differs from the default. */
   opened: ReadonlySet<string>;
@@ -45,6 +50,8 @@ export interface LaneState {
   merged: ReadonlyMap<string, Track>;
   /** Names the user gave, by path. */
   names: ReadonlyMap<string, string>;
+  /** Heights the user gave, by path. */
+  heights: ReadonlyMap<string, LaneHeight>;
 }
 
 export const kPlainLanes: LaneState = {
@@ -59,6 +66,7 @@ export const kPlainLanes: LaneState = {
   found: null,
   merged: new Map(),
   names: new Map(),
+  heights: new Map(),
 };
 
 export interface Layout {
@@ -86,19 +94,25 @@ export function isOpen(track: Track, state: LaneState, ranks: number): boolean {
   return openByDefault(track, ranks);
 }
 
-function leafLane(track: Track, open: boolean): Pick<Lane, "form" | "height" | "rows" | "rowHeight" | "expandable"> {
+type LeafShape = Pick<Lane, "form" | "height" | "rows" | "rowHeight" | "expandable">;
+
+function leafLane(track: Track, height: LaneHeight): LeafShape {
   if (track.kind === "counter")
     return { form: "counter", height: kCounter, rows: 1, rowHeight: kCounter - 4, expandable: false };
   const rows = Math.max(1, track.rows);
-  if (open) return { form: "slices", height: rows * kRowHeight + 4, rows, rowHeight: kRowHeight, expandable: rows > 1 };
-  const rowHeight = Math.max(1, Math.min(kRowHeight, Math.floor(kThumb / rows)));
+  if (height === "full")
+    return { form: "slices", height: rows * kRowHeight + 4, rows, rowHeight: kRowHeight, expandable: rows > 1 };
+  const room = height === "one" ? kRowHeight : kThumb;
+  const rowHeight = Math.max(1, Math.min(kRowHeight, Math.floor(room / rows)));
   return { form: "thumb", height: rows * rowHeight + 4, rows, rowHeight, expandable: rows > 1 };
 }
 
 function makeLane(track: Track, state: LaneState, ranks: number, pinned: boolean): Lane {
-  const open = isOpen(track, state, ranks);
+  const height = state.heights.get(track.path);
+  const open = height ? height === "full" : isOpen(track, state, ranks);
   const common = { track, y: 0, level: pinned ? 0 : track.level, expanded: open, pinned };
-  if (track.kind === "slices" || track.kind === "counter") return { ...common, ...leafLane(track, open) };
+  if (track.kind === "slices" || track.kind === "counter")
+    return { ...common, ...leafLane(track, height ?? (open ? "full" : "compact")) };
   const strip = track.kind === "rank" && !open && ranks > kManyRanks;
   return {
     ...common,
@@ -110,7 +124,6 @@ function makeLane(track: Track, state: LaneState, ranks: number, pinned: boolean
   };
 }
 
-/** Tracks to show: those that pass, and the parents of those. */
 /** The lane drawn in a track's place: itself, the lane it was merged into, or none if another part stands for that. */
 function standIn(track: Track, state: LaneState): Track | null {
   const merged = state.merged.get(track.path);
@@ -122,6 +135,7 @@ function isFound(track: Track, state: LaneState): boolean {
   return state.found === null || (track.parts ?? [track]).some((part) => state.found?.has(part.id));
 }
 
+/** Tracks to show: those that pass, and the parents of those. */
 function shownTracks(tree: TrackTree, state: LaneState): Set<Track> {
   const shown = new Set<Track>();
   const visit = (track: Track, inSolo: boolean): boolean => {

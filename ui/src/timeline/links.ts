@@ -1,4 +1,6 @@
 // The state of the timeline as parameters of the address. Lanes go by path, so that links survive a new import.
+import { offsetsText, restoreOffsets } from "./aligning";
+import { kHeights, type LaneHeight } from "./layout";
 import { restoreMerged } from "./merging";
 import { type Area, type Tab, kTabs, type TimelineModel } from "./model";
 import { openParents, revealTrack } from "./moving";
@@ -27,6 +29,7 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 /** The parameters linkState() speaks of. */
 export const kLinkKeys = [
   ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows"],
+  ...["heights", "offsets"],
   ...["q", "others", "tab", "v"],
 ];
 
@@ -54,6 +57,8 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
     filter: model.laneFilterText.value,
     merge: [...new Set([...lanes.merged.values()].map((lane) => lane.path))].join("|"),
     names: [...lanes.names].map(([path, name]) => `${path}=${encodeURIComponent(name)}`).join("|"),
+    heights: [...lanes.heights].map(([path, height]) => `${path}=${height}`).join("|"),
+    offsets: offsetsText(),
     flows: model.flowCats.value.join("|"),
     q: search?.text.value ?? "",
     others: search?.hide.value ? "hide" : "",
@@ -122,6 +127,14 @@ function readNames(text: string | undefined): Map<string, string> {
   return names;
 }
 
+function readHeights(text: string | undefined): Map<string, LaneHeight> {
+  const pairs = list(text).map((pair): [string, LaneHeight] => {
+    const at = pair.lastIndexOf("=");
+    return [pair.slice(0, at), pair.slice(at + 1) as LaneHeight];
+  });
+  return new Map(pairs.filter(([path, height]) => path !== "" && kHeights.includes(height)));
+}
+
 /** Brings the timeline into the state of an address. What no longer exists is left out. */
 export async function applyLink(
   model: TimelineModel,
@@ -138,7 +151,10 @@ export async function applyLink(
     closed: new Set(known(params.get("close"))),
     solo: known(params.get("solo"))[0] ?? "",
     names: readNames(params.get("names")),
+    heights: readHeights(params.get("heights")),
   });
+  const offsets = params.get("offsets") ?? "";
+  if (offsets !== "" && offsets !== offsetsText()) await restoreOffsets(model, offsets);
   model.flowCats.value = list(params.get("flows"));
   model.setLaneFilter(params.get("filter") ?? "");
   const [t0, t1] = (params.get("t") ?? "").split(",").map(Number);

@@ -74,6 +74,8 @@ export class TimelineModel {
   width = 800;
   height = 400;
   ratio = 1;
+  /** Whether the address says what is shown; it follows with a delay. */
+  addressIsNoted = false;
   layout: Layout = { pinned: [], pinnedHeight: 0, lanes: [], height: 0, hiddenCount: 0, byTrack: new Map() };
 
   readonly lanes = signal<LaneState>(kPlainLanes);

@@ -50,6 +50,7 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
     const gone = Object.fromEntries([...kLinkKeys, "lane"].map((key) => [key, null]));
     const kept = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value]));
     if (route.value.page === "timeline" || route.value.page === "") noteState({ ...gone, ...kept });
+    model.addressIsNoted = timer === 0;
   };
   const stopNoting = effect(() => {
     void [
@@ -65,7 +66,11 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       model.laneFilterText.value,
     ];
     clearTimeout(timer);
-    timer = setTimeout(() => void note(), 250) as unknown as number;
+    model.addressIsNoted = false;
+    timer = setTimeout(() => {
+      timer = 0;
+      void note();
+    }, 250) as unknown as number;
   });
   // A link followed by hand or a jump from another page changes the address under us.
   const stopReading = effect(() => {
@@ -149,7 +154,8 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
       (reply) => (model.names.add(reply.strings), model.invalidate()),
       () => undefined,
     );
-    ds.align = Number(route.value.params.get("align") ?? 0) || 0;
+    // Offsets of a link hold for every run of the server, the number of an alignment only for this one.
+    ds.align = route.value.params.has("offsets") ? 0 : Number(route.value.params.get("align") ?? 0) || 0;
     let closed = false;
     let stopAddress = () => undefined as void;
     void longState(model, route.value.params).then((state) => {

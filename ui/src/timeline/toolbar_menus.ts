@@ -1,12 +1,12 @@
 // The drop-down menus of the toolbar.
 import type { SearchMode } from "../api_types";
-import { formatDuration, formatInt, parseDuration } from "../format";
+import { formatDuration, formatInt } from "../format";
 import { hasMessage, t } from "../i18n";
 import { askText } from "../widgets/dialog";
 import { type MenuEntry, openMenuAt } from "../widgets/menu";
 import { copyText } from "../widgets/states";
 import { toast } from "../widgets/toast";
-import { align, offsets } from "./aligning";
+import { align, askOffset } from "./aligning";
 import type { TimelineCanvas } from "./canvas";
 import { openViewFile, savePicture, saveSnapshot, saveViewFile } from "./exporting";
 import { keyPreset, toggleKeyPreset } from "./key_presets";
@@ -14,6 +14,7 @@ import { type LaneStats, laneStatsWanted } from "./lane_stats";
 import { openAll, showAll, sortRanks, unpinAll } from "./lane_actions";
 import { kManyRanks } from "./layout";
 import type { TimelineModel } from "./model";
+import { ownPresetEntries } from "./own_presets";
 import { presets } from "./presets";
 import type { SearchScope, TimelineSearch } from "./searching";
 import { viewAround } from "./view";
@@ -95,20 +96,7 @@ export async function flowMenu(anchor: Element, model: TimelineModel): Promise<v
 export function alignMenu(anchor: Element, model: TimelineModel): void {
   const selected = model.selected.value;
   const op = (side: "left" | "right") => () => selected && void align(model, { mode: "op", ...selected, side });
-  const manual = () => {
-    const rank = model.detail.value?.rank ?? model.meta.ranks[0]?.rank ?? 0;
-    askText(
-      t("tl.align.manual"),
-      t("tl.align.manual_hint", { rank }),
-      String(offsets.value.get(rank)?.offset ?? 0),
-      (text) => {
-        const ns = parseDuration(text);
-        if (ns === null) return toast("error", t("tl.align.bad_number", { text }));
-        const all = Object.fromEntries([...offsets.value].map(([each, value]) => [String(each), value.offset]));
-        return void align(model, { mode: "manual", offsets: { ...all, [String(rank)]: ns } });
-      },
-    );
-  };
+  const manual = () => askOffset(model, model.detail.value?.rank ?? model.meta.ranks[0]?.rank ?? 0);
   openMenuAt(anchor, [
     { label: t("tl.align.auto"), run: () => void align(model, { mode: "auto" }) },
     { label: t("tl.menu.align_left"), disabled: !selected, run: op("left") },
@@ -156,7 +144,7 @@ export function markerMenu(anchor: Element, model: TimelineModel): void {
 
 /** For jobs of many ranks: what their strips show, and in which order they come. */
 function stripEntries(model: TimelineModel): MenuEntry[] {
-  const metrics = ["Computing", "Communication", "Communication(Not Overlapped)", "Free"];
+  const metrics = ["Computing", "Communication", "Communication(Not Overlapped)", "Wait", "Free"];
   const show = (metric: string) => () => {
     model.stripMetric.value = metric;
     model.invalidate();
@@ -170,10 +158,9 @@ function stripEntries(model: TimelineModel): MenuEntry[] {
     })),
     {
       label: t("tl.sort.metric", { metric: model.stripMetric.value }),
-      disabled: model.stripMetric.value === "busy",
-      run: () => void sortRanks(model, model.stripMetric.value),
+      run: () => void sortRanks(model, true),
     },
-    { label: t("tl.sort.number"), checked: model.lanes.value.order === null, run: () => void sortRanks(model, null) },
+    { label: t("tl.sort.number"), checked: model.lanes.value.order === null, run: () => void sortRanks(model, false) },
   ];
 }
 
@@ -189,6 +176,7 @@ export function moreMenu(anchor: Element, props: MoreMenu): void {
     { label: t("tl.color.name"), checked: model.names.styleMode === "name", run: color("name") },
     "-",
     ...presets.map((preset): MenuEntry => ({ label: t(preset.title), run: () => preset.apply(model) })),
+    ...ownPresetEntries(model),
     { label: t("tl.menu.expand_all"), run: () => openAll(model, true) },
     { label: t("tl.menu.collapse_all"), run: () => openAll(model, false) },
     {

@@ -10,6 +10,9 @@ import { startMock } from "../mock_server.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 export const shots = join(root, "shots");
 
+/** How long anything may take. Nobody waits that long; the machine may have other things to do. */
+const kPatience_ms = 120_000;
+
 /** Starts `steplens view PATH`; resolves to {url, close}. */
 export function startProgram(program, path) {
   const child = spawn(program, ["view", path, "--no-browser", "--assets", join(root, "dist")], {
@@ -19,13 +22,14 @@ export function startProgram(program, path) {
     let text = "";
     const read = (part) => {
       text += part;
-      const url = /https?:\/\/\S+/.exec(text);
-      if (url) resolve({ url: url[0], close: () => child.kill("SIGTERM") });
+      // Only a whole line: the address may come in pieces.
+      const url = /(https?:\/\/\S+)\s/.exec(text);
+      if (url) resolve({ url: url[1], close: () => child.kill("SIGTERM") });
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
     child.on("exit", (code) => reject(new Error(`${program} ended with ${code}: ${text}`)));
-    setTimeout(() => reject(new Error(`no address after 20 s: ${text}`)), 20_000).unref();
+    setTimeout(() => reject(new Error(`no address: ${text}`)), kPatience_ms).unref();
   });
 }
 
@@ -33,7 +37,55 @@ export async function launch() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu"],
+    timeout: kPatience_ms,
   });
+}
+
+/** Requests of a page that were not answered yet, by page; the stream of events never ends and does not count. */
+const unanswered = new WeakMap();
+
+function countRequests(page) {
+  const open = new Set();
+  unanswered.set(page, open);
+  page.on("request", (request) => request.url().endsWith("/events") || open.add(request));
+  page.on("requestfinished", (request) => open.delete(request));
+  page.on("requestfailed", (request) => open.delete(request));
+}
+
+/** Calls `check` until it does not throw; its last error is the test's if it never stops. */
+export async function eventually(check) {
+  const end = Date.now() + kPatience_ms;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Three frames of the page: what was changed is drawn. */
+async function frames(page) {
+  await page.evaluate(async () => {
+    for (let k = 0; k < 3; k++) await new Promise((resolve) => requestAnimationFrame(resolve));
+  });
+}
+
+/** Waits until the page shows what it was told: no request is on its way, nothing is loading, everything is drawn. */
+export async function settled(page) {
+  const idle = () => assert.equal(unanswered.get(page).size, 0, [...unanswered.get(page)].map((each) => each.url()).join(" "));
+  await eventually(async () => {
+    idle();
+    await frames(page);
+    assert.equal(await page.locator(".spinner").count(), 0, "something is loading");
+    idle();
+  });
+}
+
+/** Waits until the address says what the timeline shows. */
+export async function addressNoted(page) {
+  await page.waitForFunction(() => document.querySelector(".tl-overlay")?.timeline?.model.addressIsNoted);
 }
 
 /** A page whose console errors fail the test; `done()` checks them. */
@@ -45,6 +97,8 @@ export async function openPage(browser, url, { width = 1280, height = 800, dark 
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(kPatience_ms);
+  countRequests(page);
   const errors = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
@@ -57,14 +111,20 @@ export async function openPage(browser, url, { width = 1280, height = 800, dark 
   return { page, done };
 }
 
-/** Waits until the timeline has drawn lanes and no tile is on its way. */
+/** Waits until the timeline has drawn lanes, no tile is on its way and the view rests. */
 export async function timelineReady(page) {
   await page.waitForSelector(".tl-overlay");
   await page.waitForFunction(() => {
     const view = document.querySelector(".tl-overlay")?.timeline;
     return view && view.frame_ms.length > 0 && !view.model.loader.busy && view.model.layout.lanes.length > 0;
   });
-  await page.waitForTimeout(150);
+  await settled(page);
+  const view = () => page.evaluate(() => ({ ...document.querySelector(".tl-overlay").timeline.model.view }));
+  await eventually(async () => {
+    const before = await view();
+    await frames(page);
+    assert.deepEqual(await view(), before, "the view moves");
+  });
 }
 
 /** Where a slice of a lane is on the page: the middle of the widest one on screen. */

@@ -16,7 +16,7 @@ export async function run({ browser, steplens, view }) {
   const training = ["/usr/bin/python3", join(root, "examples/train/train.py"), "--steps", "4", "--width", "32", "--length", "16"];
   const switches = ["--profile-step-start", "2", "--profile-step-end", "4", "--profile-with-stack", "--profile-with-memory", "--profile-record-shapes"];
   try {
-    execFileSync(steplens, ["record", ...switches, "--profile-save-path", folder, "--", ...training], { stdio: "ignore", timeout: 120_000 });
+    execFileSync(steplens, ["record", ...switches, "--profile-save-path", folder, "--", ...training], { stdio: "ignore", timeout: 600_000 });
     const server = await view(folder);
     await tour(browser, server.url, "recorded", { access: true });
     await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });

@@ -1,5 +1,5 @@
 // Arranging lanes and comparing areas on the generated job: each can be undone and is part of the address.
-import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+import { addressNoted, assert, eventually, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "lanes are merged, named and hidden, areas compared";
 
@@ -7,10 +7,12 @@ const lanes = (page) =>
   page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
 const model = (page, read) => page.evaluate(`(${read})(document.querySelector(".tl-overlay").timeline.model)`);
 const header = (page, label) => page.locator(".lane", { hasText: label }).first();
+const headerCount = (page, label, n, why) =>
+  eventually(async () => assert.equal(await header(page, label).count(), n, why));
 
-async function menuOf(page, lane, entry) {
+async function menuOf(page, lane, entry, role = "menuitem") {
   await lane.click({ button: "right" });
-  await page.getByRole("menuitem", { name: entry }).click();
+  await page.getByRole(role, { name: entry }).click();
 }
 
 async function merging(page) {
@@ -34,11 +36,11 @@ async function naming(page) {
   await menuOf(page, header(page, "Stream 2 + Stream 3"), /^Rename/);
   await page.locator("dialog input").fill("all streams | a=b");
   await page.keyboard.press("Enter");
-  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await headerCount(page, "all streams | a=b", 1);
   await page.keyboard.press("Backspace");
-  assert.equal(await header(page, "all streams").count(), 0, "undone");
+  await headerCount(page, "all streams", 0, "undone");
   await page.keyboard.press("Shift+Backspace");
-  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await headerCount(page, "all streams | a=b", 1);
 }
 
 async function comparing(page) {
@@ -66,13 +68,13 @@ async function comparing(page) {
 /** Everything above is in the address. */
 async function reloading(page) {
   const [paths, area] = [await lanes(page), await model(page, "(m) => m.areaB.value")];
-  await page.waitForTimeout(400);
+  await addressNoted(page);
   await page.reload();
   await timelineReady(page);
   await page.waitForSelector(".area-compare .tr");
   assert.deepEqual(await lanes(page), paths);
   assert.deepEqual(await model(page, "(m) => m.areaB.value"), area);
-  assert.equal(await header(page, "all streams | a=b").count(), 1);
+  await headerCount(page, "all streams | a=b", 1);
   await page.keyboard.press("Escape");
 }
 
@@ -83,7 +85,8 @@ async function hiding(page) {
   await page.getByRole("button", { name: "Search options" }).click();
   await page.getByRole("menuitemcheckbox", { name: /^Hide other/ }).click();
   await page.waitForFunction((n) => document.querySelector(".tl-overlay").timeline.model.layout.lanes.length < n, all);
-  assert.deepEqual(await lanes(page), ["r0", "r0/comm", "r0/comm/tp", "r1", "r1/comm", "r1/comm/tp"]);
+  const found = ["r0", "r0/comm", "r0/comm/tp", "r1", "r1/comm", "r1/comm/tp"];
+  await eventually(async () => assert.deepEqual(await lanes(page), found));
   await timelineReady(page);
   await shot(page, "mock-hide-others");
   await page.locator(".tl-search input").fill("");
@@ -126,6 +129,64 @@ async function otherKeys(page) {
   assert.deepEqual(await lanes(page), lanesBefore, "Alt+left goes back");
 }
 
+async function heights(page) {
+  const heightOf = () => page.evaluate(() => {
+    const { layout } = document.querySelector(".tl-overlay").timeline.model;
+    return layout.lanes.find((lane) => lane.track.path === "r0/python/30965").height;
+  });
+  const before = await heightOf();
+  await menuOf(page, page.locator('.lane[title*="r0/python/30965"]'), /^Height: one row/, "menuitemcheckbox");
+  await eventually(async () => assert.ok((await heightOf()) < before, "one row is less"));
+  await addressNoted(page);
+  assert.ok((await page.evaluate(() => location.hash)).includes("heights="));
+  await page.keyboard.press("Backspace");
+  await eventually(async () => assert.equal(await heightOf(), before, "undone"));
+}
+
+async function ownPreset(page) {
+  const more = async (entry) => {
+    await page.locator(".tl-toolbar").getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: entry, exact: typeof entry === "string" }).click();
+  };
+  const before = await lanes(page);
+  await menuOf(page, page.locator('.lane[title*="r0/cann"]').first(), /^Hide/);
+  await eventually(async () => assert.notDeepEqual(await lanes(page), before));
+  await more(/^Save lanes as a preset/);
+  await page.locator("dialog input").fill("without CANN");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("dialog[open]", { state: "detached" });
+  const kept = await lanes(page);
+  await more("Lanes: default");
+  await eventually(async () => assert.notDeepEqual(await lanes(page), kept));
+  await more("without CANN");
+  await eventually(async () => {
+    const now = await lanes(page);
+    assert.ok(!now.some((path) => path.includes("/cann")), "the group is hidden on every rank");
+  });
+  await more(/^Delete preset/);
+  await more("Lanes: default");
+}
+
+/** Alt and a drag on a rank's header move the rank; the link has its offset. */
+async function draggedRank(page) {
+  const header = page.locator(".lane.kind-rank").first();
+  const box = await header.boundingBox();
+  await page.keyboard.down("Alt");
+  await page.mouse.move(box.x + 60, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 100, box.y + 8, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.up("Alt");
+  await page.waitForFunction(() => /offsets=[^&]*0%3A-\d+/.test(location.hash));
+  await page.waitForSelector(".lane-offset");
+  const offset = await header.locator(".lane-offset").innerText();
+  await timelineReady(page);
+  await addressNoted(page);
+  await page.reload();
+  await timelineReady(page);
+  await eventually(async () => assert.equal(await header.locator(".lane-offset").innerText(), offset, "after a reload"));
+}
+
 export async function run({ browser, mock }) {
   const server = await mock({ ranks: 2, kernels: 60, streams: 3 });
   const { page, done } = await openPage(browser, `${server.url}#/timeline`);
@@ -137,6 +198,9 @@ export async function run({ browser, mock }) {
   await hiding(page);
   await betweenRanks(page);
   await statistics(page);
+  await heights(page);
+  await ownPreset(page);
+  await draggedRank(page);
   await otherKeys(page);
   await done();
 }

@@ -1,5 +1,5 @@
 // The timeline driven by keyboard and mouse on the generated job.
-import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+import { addressNoted, assert, eventually, openPage, settled, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "timeline by keyboard and mouse";
 
@@ -7,6 +7,17 @@ const view = (page) => page.evaluate(() => ({ ...document.querySelector(".tl-ove
 const lanes = (page) =>
   page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.layout.lanes.map((lane) => lane.track.path));
 const span = (v) => v.t1 - v.t0;
+const pinned = async (page, n, why) =>
+  eventually(async () => assert.equal(await page.locator(".pinned-clip .lane").count(), n, why));
+
+/** The pointer over a lane, once the page knows that it is there. */
+async function hoverLane(page, { x, y }, path) {
+  await page.mouse.move(x, y);
+  await page.waitForFunction(
+    (wanted) => document.querySelector(".tl-overlay").timeline.model.hover.value?.track.path === wanted,
+    path,
+  );
+}
 
 async function moving(page) {
   const whole = await view(page);
@@ -16,7 +27,6 @@ async function moving(page) {
   assert.ok(span(near) < span(whole) * 0.6, "W zooms in");
   await page.keyboard.press("d");
   assert.ok((await view(page)).t0 > near.t0, "D pans right");
-  await page.waitForTimeout(700);
   await page.keyboard.press("n");
   await page.keyboard.press("n");
   const step = await view(page);
@@ -34,9 +44,10 @@ async function keyboardSelection(page) {
   await page.waitForSelector(".sel-name");
   const first = await page.locator(".sel-name").innerText();
   await page.keyboard.press(".");
-  await page.waitForTimeout(300);
-  const spoken = await page.locator(".timeline > [role=status]").innerText();
-  assert.match(spoken, /us|ms|ns/, "the live region speaks");
+  await eventually(async () => {
+    const spoken = await page.locator(".timeline > [role=status]").innerText();
+    assert.match(spoken, /us|ms|ns/, "the live region speaks");
+  });
   assert.ok(first.length > 0);
   await page.keyboard.press("m");
   await page.waitForSelector(".totals");
@@ -47,26 +58,29 @@ async function keyboardSelection(page) {
     1,
   );
   await page.keyboard.press("Escape");
-  assert.equal(await page.locator(".sel-name").count(), 0);
+  await eventually(async () => assert.equal(await page.locator(".sel-name").count(), 0));
 }
 
 async function laneTools(page) {
   const place = await slicePlace(page, "r0/hw/stream2");
-  await page.mouse.move(place.x, place.y);
+  await hoverLane(page, place, "r0/hw/stream2");
   await page.keyboard.press("p");
-  assert.equal(await page.locator(".pinned-clip .lane").count(), 1, "P pins");
+  await pinned(page, 1, "P pins");
   await shot(page, "mock-pinned");
   const box = await page.locator(".tl-overlay").boundingBox();
-  await page.mouse.move(place.x, box.y + 8);
+  await hoverLane(page, { x: place.x + 1, y: box.y + 8 }, "r0/hw/stream2");
   await page.keyboard.press("p");
-  assert.equal(await page.locator(".pinned-clip .lane").count(), 0, "P on the pinned lane unpins");
-  await page.mouse.move(place.x, place.y);
+  await pinned(page, 0, "P on the pinned lane unpins");
+  await hoverLane(page, place, "r0/hw/stream2");
   await page.keyboard.press("o");
   assert.deepEqual(await lanes(page), ["r0", "r0/hw", "r0/hw/stream2"], "O shows only this");
   await page.keyboard.press("o");
+  const all = await lanes(page);
   await page.locator(".tl-filter").fill("rank=1 stream");
-  assert.deepEqual(await lanes(page), ["r1", "r1/hw", "r1/hw/stream2"], "the filter");
+  await eventually(async () => assert.deepEqual(await lanes(page), ["r1", "r1/hw", "r1/hw/stream2"], "the filter"));
   await page.locator(".tl-filter").fill("");
+  await eventually(async () => assert.deepEqual(await lanes(page), all));
+  await timelineReady(page);
 }
 
 async function menus(page) {
@@ -82,11 +96,13 @@ async function menus(page) {
   await shot(page, "mock-keys");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+p");
+  await page.waitForSelector(".palette input:focus");
   await page.keyboard.type("@stream");
-  await page.waitForTimeout(200);
+  await page.waitForSelector(".palette [role=option]");
   await shot(page, "mock-palette");
   await page.keyboard.press("Enter");
-  await page.waitForTimeout(200);
+  await page.waitForSelector(".palette", { state: "detached" });
+  await timelineReady(page);
 }
 
 async function flows(page) {
@@ -105,11 +121,11 @@ async function safeNames(page) {
 
 async function words(page) {
   await page.getByRole("button", { name: "Language" }).click();
-  assert.equal(await page.getByRole("tab", { name: "切片详情" }).count(), 1, "Chinese at once");
+  await page.getByRole("tab", { name: "切片详情" }).waitFor();
   await page.getByRole("button", { name: /语言/ }).click();
   for (let k = 0; k < 3; k++) await page.getByRole("button", { name: "Theme" }).click();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "contrast");
-  await page.waitForTimeout(200);
+  await settled(page);
   await shot(page, "mock-contrast");
 }
 
@@ -117,7 +133,7 @@ async function manyRanks(browser, mock) {
   const server = await mock({ ranks: 64, kernels: 40 });
   const { page, done } = await openPage(browser, `${server.url}#/timeline`);
   await timelineReady(page);
-  assert.equal((await lanes(page)).length, 64);
+  await eventually(async () => assert.equal((await lanes(page)).length, 64));
   await shot(page, "mock-strips");
   await done();
 }
@@ -129,7 +145,7 @@ async function panels(page) {
   await page.waitForSelector(".sel-name");
   await page.getByRole("tab", { name: "Flame", exact: true }).click();
   await page.waitForSelector(".flame canvas");
-  await page.waitForTimeout(200);
+  await settled(page);
   await shot(page, "mock-flame");
   await page.getByRole("tab", { name: "System view", exact: true }).click();
   await page.waitForSelector(".stats-body .tr");
@@ -141,7 +157,7 @@ async function panels(page) {
 async function thereAndBack(page) {
   await page.mouse.move(2, 2);
   await page.keyboard.press("w");
-  await page.waitForTimeout(500);
+  await addressNoted(page);
   const before = await view(page);
   await page.locator("nav").getByRole("button", { name: "Data", exact: true }).click();
   await page.waitForFunction(() => location.hash.startsWith("#/data"));

@@ -1,5 +1,5 @@
 // The timeline on a real capture: select, area, explain, search, flows, panels, links, languages and themes.
-import { assert, openPage, shot, slicePlace, timelineReady } from "./browser.mjs";
+import { addressNoted, assert, eventually, openPage, settled, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "timeline on a real capture";
 export const needsProgram = true;
@@ -19,14 +19,14 @@ async function dragArea(page, from, to) {
   await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
   await page.mouse.up();
   await page.waitForSelector(".totals");
-  await page.waitForTimeout(200);
+  await settled(page);
 }
 
 async function everyTab(page) {
   const broken = [];
   for (const tab of ["Flame", "Histogram", "Events", "Search results", "System view", "Explain", "Area", "Slice"]) {
     await page.getByRole("tab", { name: tab, exact: true }).click();
-    await page.waitForTimeout(350);
+    await settled(page);
     if ((await page.locator(".tl-tab .state[role=alert]").count()) > 0) broken.push(tab);
     await shot(page, `real-tab-${tab.toLowerCase().replace(" ", "-")}`);
   }
@@ -47,23 +47,25 @@ async function searchFor(page) {
   await page.keyboard.type("matmul");
   await page.waitForFunction(() => /\d/.test(document.querySelector(".tl-count")?.textContent ?? ""));
   await page.keyboard.press("Enter");
-  await page.waitForTimeout(400);
-  assert.match(await page.locator(".tl-count").innerText(), /^1\/|\d+\/\d+/);
-  assert.match(await page.locator(".sel-name").innerText(), /matmul/i);
-  assert.ok((await page.locator(".lane-hits").count()) > 0, "lane headers show hits");
+  await eventually(async () => {
+    assert.match(await page.locator(".tl-count").innerText(), /^1\/|\d+\/\d+/);
+    assert.match(await page.locator(".sel-name").innerText(), /matmul/i);
+    assert.ok((await page.locator(".lane-hits").count()) > 0, "lane headers show hits");
+  });
+  await settled(page);
   await shot(page, "real-search");
   await page.keyboard.press("Escape");
 }
 
 async function linkReload(page) {
-  await page.waitForTimeout(400);
+  await addressNoted(page);
   const before = await page.evaluate(() => location.hash);
   const chosen = await page.locator(".sel-name").innerText();
   await page.reload();
   await timelineReady(page);
   await page.waitForSelector(".sel-name");
   assert.equal(await page.locator(".sel-name").innerText(), chosen);
-  await page.waitForTimeout(500);
+  await addressNoted(page);
   assert.equal(await page.evaluate(() => location.hash), before, "a reload keeps the address");
 }
 
@@ -77,7 +79,7 @@ async function looks(browser, url) {
         const { page, done } = await openPage(browser, url, { width, height, dark, locale });
         await timelineReady(page);
         await selectSlice(page);
-        await page.waitForTimeout(300);
+        await settled(page);
         await shot(page, `real-${dark ? "dark" : "light"}-${locale.slice(0, 2)}-${width}`);
         await done();
       }

@@ -7,8 +7,9 @@ import { TrackTree } from "../../src/state/tracks";
 import { diffAreas, diffCells } from "../../src/timeline/area_diff";
 import { nameTest } from "../../src/timeline/filter";
 import { keysFor } from "../../src/timeline/key_presets";
-import { computeLayout, kPlainLanes, type LaneState } from "../../src/timeline/layout";
+import { computeLayout, kPlainLanes, type LaneHeight, type LaneState } from "../../src/timeline/layout";
 import { partsOf } from "../../src/timeline/merging";
+import { makePreset, presetLanes, readPresets } from "../../src/timeline/own_presets";
 import { PaintList, type Planes, replay, type Target } from "../../src/timeline/paint_list";
 import * as answers from "../mock/answers.mjs";
 import { Dataset } from "../mock/dataset.mjs";
@@ -119,4 +120,39 @@ test("what only the server can decide dims nothing", () => {
   assert.equal(nameTest("not (dur<10us)", "contains"), null);
   assert.ok(nameTest("add(int)", "contains")?.("aten::Add(int)"), "brackets in a plain name");
   assert.ok(nameTest("name~mat dur>5us", "contains")?.("MatMul"));
+});
+
+test("a lane is as tall as the user says", () => {
+  const tree = new TrackTree(answers.tracks(dataset));
+  const track = tree.all.find((each) => each.kind === "slices" && each.rows > 1)!;
+  const height = (given: LaneHeight | null) => {
+    const state = { ...kPlainLanes, heights: new Map(given ? [[track.path, given]] : []), solo: track.path };
+    return computeLayout(tree, state).byTrack.get(track.id)!;
+  };
+  assert.equal(height("full").height, track.rows * 18 + 4);
+  assert.ok(height("one").height <= 22, "one row");
+  assert.ok(height("one").height < height("compact").height);
+  assert.equal(height("compact").form, "thumb");
+  assert.equal(height(null).height, height("full").height, "as before, without one");
+});
+
+test("an arrangement that was kept fits other ranks and datasets", () => {
+  const tree = new TrackTree(answers.tracks(dataset));
+  const preset = makePreset(
+    "mine",
+    {
+      ...kPlainLanes,
+      pinned: ["r0/hw/stream2", "r0/nowhere"],
+      hidden: new Set(["r1/python"]),
+      heights: new Map([["r0/hw/stream3", "one"]]),
+    },
+    "stream",
+  );
+  assert.deepEqual(preset.pinned, ["r*/hw/stream2", "r*/nowhere"]);
+  const lanes = presetLanes(tree, readPresets(JSON.stringify([preset]))[0]!);
+  assert.deepEqual(lanes.pinned, ["r0/hw/stream2", "r1/hw/stream2"]);
+  assert.deepEqual([...lanes.hidden!], ["r0/python", "r1/python"]);
+  assert.deepEqual([...lanes.heights!.keys()], ["r0/hw/stream3", "r1/hw/stream3"]);
+  assert.deepEqual(readPresets("no json"), []);
+  assert.deepEqual(readPresets('[{"name":1}, 7, {"name":"a","pinned":[1]}]'), []);
 });

@@ -14,7 +14,7 @@ from ..._machine import Machine
 from ..._metadata import Metadata
 from ..._schedule import Action
 from ..._session import Source
-from . import _output
+from . import _minddata, _output
 from ._experimental import _ExperimentalConfig
 from ._parameters import Parameters
 from ._path_rules import ProfilerPathError, check_input_directory
@@ -84,6 +84,8 @@ class Profiler:
             _log.error("Profiler is not started; stop() has no effect.")
             return
         machine.stop(complains=self._has_schedule)
+        if self._has_schedule:
+            machine.tell_if_idle(self._step_number + 1)
 
     @_log.guarded()
     def analyse(self, offline_path=None, pretty=False, step_list=None, mode="sync") -> None:
@@ -104,7 +106,7 @@ class Profiler:
         if machine.directory is None:
             _log.error("Nothing was recorded; there is nothing to analyse.")
             return
-        _analyse.analyse(machine.directory, self._config.export, wait=mode == "sync")
+        _analyse_capture(machine.directory, self._config.export, mode)
 
     @classmethod
     def offline_analyse(cls, path: str, pretty=False, step_list=None, data_simplification=True) -> None:
@@ -237,7 +239,12 @@ class TraceHandler:
 
     def __call__(self, finished: Profiler) -> None:
         if self.mode != "no":
-            _analyse.analyse(finished._machine.directory, finished._config.export, wait=self.mode == "sync")
+            _analyse_capture(finished._machine.directory, finished._config.export, self.mode)
+
+
+def _analyse_capture(directory: str, export: list, mode: str) -> None:
+    """`mode`: sync or async."""
+    _analyse.analyse(directory, export, wait=mode == "sync", then=lambda: _minddata.write(directory))
 
 
 def tensorboard_trace_handler(dir_name=None, worker_name=None, analyse_flag=True, async_mode=False) -> Optional[TraceHandler]:
@@ -275,6 +282,8 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
         _log.error(f"Invalid path: {path}. Expected a *_ascend_ms_* directory or a parent of such directories.")
         return
     _analyse.analyse_all(captures, None, max_process_number)
+    for capture in captures:
+        _minddata.write(capture)
 
 
 def _boolean(name: str, value: Any, default: bool) -> bool:

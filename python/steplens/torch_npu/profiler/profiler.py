@@ -287,6 +287,8 @@ class profile(_KinetoProfile):
         self._stopped = True
         self._idle_until = 0
         machine.stop(complains=self._schedule is not None)
+        if self._schedule is not None:
+            machine.tell_if_idle(self._step_number + 1)
         self._call_observer("stop")
 
     def _forget_exports(self) -> None:

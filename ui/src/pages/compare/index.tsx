@@ -1,20 +1,23 @@
-// Two sides next to each other: what differs in a step, and by which operators and collectives.
+// Two sides next to each other: what differs in a step, by which operators, groups and causes, and where in time.
 import { useMemo, useState } from "preact/hooks";
 import { Dataset } from "../../api";
-import type { DatasetMeta, MetricReply, TableReply } from "../../api_types";
+import type { Cell, DatasetMeta, MetricReply } from "../../api_types";
+import { BlockLanes } from "../../charts/block_lanes";
 import { DeltaBars } from "../../charts/delta_bars";
+import { LineChart } from "../../charts/line_chart";
 import { formatDuration, formatPercent } from "../../format";
-import { t } from "../../i18n";
+import { hasMessage, t } from "../../i18n";
 import { openSearch } from "../../state/jump";
-import { noteState, route } from "../../state/router";
+import { navigate, noteState, route } from "../../state/router";
 import { info } from "../../state/session";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
-import { useLoad } from "../../widgets/async";
-import { ErrorState, Loading } from "../../widgets/states";
-import { asText, Card, Pick, rowsOf } from "../parts";
+import { type Loaded, useLoad } from "../../widgets/async";
+import { EmptyState, ErrorState, Loading } from "../../widgets/states";
+import { curvesOf } from "../curves";
+import { asNumber, asText, Card, Pick, rowsOf, tableOf, Warnings } from "../parts";
 import type { PageProps } from "../registry";
-import { diffOperators, isClear, kParts, partMean } from "./diff";
+import { matchedBlocks } from "./matched";
 import { firstSides, formatSide, parseSide, type Side } from "./sides";
 
 const kGroupings = [
@@ -24,6 +27,16 @@ const kGroupings = [
   "Communication Operator",
 ];
 const kLetters = ["A", "B"] as const;
+const kPartKeys: Record<string, string> = {
+  Computing: "part.computing",
+  "Communication(Not Overlapped)": "part.not_overlapped",
+  Overlapped: "part.overlapped",
+  Free: "part.free",
+  Preparing: "part.preparing",
+};
+
+type Row = Record<string, Cell>;
+type Sides = [Side, Side];
 
 function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onPick(side: Side): void }) {
   const meta = useLoad(() => new Dataset(side.ds).meta(), [side.ds]).data;
@@ -56,127 +69,168 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
 
 const signed = (us: number) => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
 
-function verdict(clear: boolean | null): string {
-  return clear === null ? t("compare.few_steps") : clear ? t("compare.clear") : t("compare.noise");
+function partName(row: Row): string {
+  const key = kPartKeys[asText(row["part"])];
+  return key ? t(key) : asText(row["part"]);
 }
 
 /** The parts of a step of both sides: mean over the chosen steps. */
-function Headline({ sides, replies }: { sides: [Side, Side]; replies: [TableReply, TableReply] }) {
-  const rows = kParts.map(([column, key]) => {
-    const [a, b] = sides.map((side, at) => partMean(replies[at]!, column, side.rank, side.step)) as [
-      ReturnType<typeof partMean>,
-      ReturnType<typeof partMean>,
-    ];
-    return { name: t(key), a, b };
-  });
-  const deltas = useMemo(
-    () => rows.map(({ name, a, b }) => ({ name, value: b.mean - a.mean })),
-    [replies, sides.map(formatSide).join(), t("part.free")],
-  );
+function Headline({ reply }: { reply: MetricReply }) {
   return (
-    <div class="grid-2">
-      <Card title={t("compare.headline")} definition="overview.step_parts">
-        <table class="plain wide">
-          <thead>
-            <tr>
-              <th>{t("overview.category")}</th>
-              <th class="num">A</th>
-              <th class="num">B</th>
-              <th class="num">B − A</th>
-              <th class="num">%</th>
-              <th>{t("compare.steps")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, a, b }) => (
-              <tr key={name}>
-                <td>{name}</td>
-                <td class="num">{formatDuration(a.mean * 1000)}</td>
-                <td class="num">{formatDuration(b.mean * 1000)}</td>
-                <td class="num">{signed(b.mean - a.mean)}</td>
-                <td class="num">{a.mean > 0 ? formatPercent((b.mean - a.mean) / a.mean) : "–"}</td>
-                <td class="muted">{verdict(isClear(a, b))}</td>
+    <Card title={t("compare.headline")} definition="overview.step_parts">
+      <table class="plain wide">
+        <thead>
+          <tr>
+            <th>{t("overview.category")}</th>
+            <th class="num">A</th>
+            <th class="num">B</th>
+            <th class="num">B − A</th>
+            <th class="num">%</th>
+            <th>{t("compare.steps")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rowsOf(reply, "parts").map((row) => {
+            const [a, b] = [asNumber(row["a_us"]), asNumber(row["b_us"])];
+            return (
+              <tr key={asText(row["part"])}>
+                <td>{partName(row)}</td>
+                <td class="num">{formatDuration(a * 1000)}</td>
+                <td class="num">{formatDuration(b * 1000)}</td>
+                <td class="num">{signed(b - a)}</td>
+                <td class="num">{a > 0 ? formatPercent((b - a) / a) : "–"}</td>
+                <td class="muted">{t(`compare.${asText(row["verdict"])}`)}</td>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </Card>
-      <Card title={t("compare.changed")}>
-        <DeltaBars title={t("compare.changed")} items={deltas} />
-      </Card>
-    </div>
+            );
+          })}
+        </tbody>
+      </table>
+    </Card>
   );
 }
 
-/** The operators of a side. Where kernels do not say which step they belong to, those in the step's time. */
-async function groupsOf({ ds, rank, step }: Side, grouping: string, signal: AbortSignal): Promise<MetricReply> {
-  const run = new Dataset(ds);
-  const args = { rank, group_by: grouping, top: -1 };
-  if (step === null) return run.metric("operator_groups", args, signal);
-  const reply = await run.metric("operator_groups", { ...args, step }, signal);
-  if (rowsOf(reply, "groups").length > 0) return reply;
-  const span = (await run.meta()).ranks.find((each) => each.rank === rank)?.steps.find((each) => each.step === step);
-  return span ? run.metric("operator_groups", { ...args, t0: span.begin, t1: span.end }, signal) : reply;
+/** What the difference is made of: parts, communication by group, free time by cause. */
+function Waterfall({ reply }: { reply: MetricReply }) {
+  const items = useMemo(() => {
+    const cause = (row: Row) => {
+      const key = `compare.${asText(row["cause"])}`;
+      return `${t("part.free")}: ${hasMessage(key) ? t(key) : asText(row["cause"])}`;
+    };
+    return [
+      ...rowsOf(reply, "parts").map((row) => ({ name: partName(row), value: asNumber(row["delta_us"]) })),
+      ...rowsOf(reply, "communication")
+        .slice(0, 8)
+        .map((row) => ({ name: asText(row["group"]), value: asNumber(row["delta_us"]) })),
+      ...rowsOf(reply, "free").map((row) => ({ name: cause(row), value: asNumber(row["delta_us"]) })),
+    ].filter((item) => item.value !== 0);
+  }, [reply, t("part.free")]);
+  return (
+    <Card title={t("compare.changed")} definition={reply.definition}>
+      {items.length > 0 ? <DeltaBars title={t("compare.changed")} items={items} /> : <p class="muted">{t("compare.nothing")}</p>}
+    </Card>
+  );
 }
 
-function Operators({ sides }: { sides: [Side, Side] }) {
-  const [grouping, setGrouping] = useState(kGroupings[0]!);
-  const load = (side: Side) => (signal: AbortSignal) => groupsOf(side, grouping, signal);
-  const a = useLoad(load(sides[0]), [formatSide(sides[0]), grouping]);
-  const b = useLoad(load(sides[1]), [formatSide(sides[1]), grouping]);
-  const diffs = useMemo(() => {
-    const key = (row: Record<string, unknown>) =>
-      grouping.endsWith("Type")
-        ? String(row["Type"] ?? "")
-        : [row["Name"], row["Input Shape"]]
-            .map((part) => String(part ?? ""))
-            .filter(Boolean)
-            .join(" ");
-    return a.data && b.data ? diffOperators(rowsOf(a.data, "groups"), rowsOf(b.data, "groups"), key) : null;
-  }, [a.data, b.data]);
+/** B under A, from the first kernel of each. */
+function Timelines({ reply, sides }: { reply: MetricReply; sides: Sides }) {
+  const matched = useMemo(() => matchedBlocks(rowsOf(reply, "matched")), [reply]);
+  const hasComm = matched.blocks.some((block) => block.row > 1);
+  const begins = rowsOf(reply, "sides").map((row) => asNumber(row["begin_ns"]));
+  const pick = (at: number) => {
+    const [block, side] = [matched.blocks[at], matched.sides[at]];
+    if (!block || side === undefined) return;
+    const [from, to] = [block.begin, block.end].map((ns) => ns + (begins[side] ?? 0)) as [number, number];
+    const room = (to - from) * 2;
+    navigate("timeline", {
+      ds: sides[side].ds,
+      ranks: String(sides[side].rank),
+      t: `${Math.round(from - room)},${Math.round(to + room)}`,
+      sel: null,
+      v: null,
+      filter: "",
+    });
+  };
+  return (
+    <Card title={t("compare.timelines")} extra={<span class="muted">{t("compare.timelines_text")}</span>}>
+      <Warnings reply={reply} />
+      {matched.blocks.length === 0 ? (
+        <EmptyState title={t("compare.no_kernels")} />
+      ) : (
+        <BlockLanes
+          title={t("compare.timelines")}
+          rows={["A", "B", ...(hasComm ? [`A ${t("compare.comm")}`, `B ${t("compare.comm")}`] : [])]}
+          blocks={matched.blocks}
+          arrows={matched.arrows}
+          table={tableOf(reply, "matched")}
+          onPick={(block) => pick(matched.blocks.indexOf(block))}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** The memory of both sides over each other. */
+function Memory({ sides }: { sides: Sides }) {
+  const load = (side: Side, signal: AbortSignal) =>
+    new Dataset(side.ds).metric("memory_curve", { rank: side.rank, group_by: "Overall", width: 800 }, signal);
+  const loaded = useLoad(
+    (signal) => Promise.all([load(sides[0], signal), load(sides[1], signal)]),
+    sides.map((side) => `${side.ds},${side.rank}`),
+  );
+  const curves = useMemo(() => curvesOf(loaded.data ?? [], ["A ", "B "]), [loaded.data]);
+  if (curves.x.length === 0) return null;
+  return (
+    <Card title={t("compare.memory")} definition="insight.memory_curve">
+      <LineChart title={t("compare.memory")} x={curves.x} xUnit="ms" unit="MB" series={curves.series} height={260} />
+    </Card>
+  );
+}
+
+/** How long the calls of the chosen operator take on both sides. */
+function Durations({ reply, name }: { reply: MetricReply; name: string }) {
+  const rows = rowsOf(reply, "histogram");
+  const x = rows.map((row) => asNumber(row["from_us"]));
+  const series = ["count_a", "count_b"].map((column, side) => ({
+    name: kLetters[side]!,
+    values: rows.map((row) => asNumber(row[column])),
+    stepped: true,
+  }));
+  if (rows.length === 0) return null;
+  return (
+    <Card title={t("compare.durations", { name })}>
+      <LineChart title={t("compare.durations", { name })} x={x} xUnit="us" unit="" series={series} height={220} />
+    </Card>
+  );
+}
+
+interface Chosen {
+  name: string;
+  core: string;
+}
+
+function Operators(props: {
+  reply: MetricReply;
+  grouping: string;
+  onGrouping(name: string): void;
+  onChoose(chosen: Chosen): void;
+}) {
+  const { reply, grouping } = props;
+  const rows = rowsOf(reply, "operators");
   const source = useMemo(() => {
-    if (!diffs) return null;
-    const time = (name: string) => ({ name, type: "double" as const, decimals: 2 });
-    const int = (name: string) => ({ name, type: "int" as const });
-    const text = (name: string) => ({ name, type: "text" as const });
-    const columns = [
-      text(t("tl.area.name")),
-      text("Accelerator Core"),
-      text(t("compare.change")),
-      time("Total A(us)"),
-      time("Total B(us)"),
-      time("B − A(us)"),
-      { name: "B / A", type: "double" as const, decimals: 3 },
-      int("Count A"),
-      int("Count B"),
-      time("Avg A(us)"),
-      time("Avg B(us)"),
-    ];
-    const average = (total: number, count: number) => (count > 0 ? total / count : null);
-    const rows = diffs.map(({ name, core, change, total: [x, y], count: [m, n] }) => [
-      name,
-      core,
-      t(`compare.${change}`),
-      x,
-      y,
-      y - x,
-      x > 0 ? y / x : null,
-      m,
-      n,
-      average(x, m),
-      average(y, n),
-    ]);
-    return localSource(`compare/${grouping}/${sides.map(formatSide).join("/")}`, columns, rows);
-  }, [diffs, t("compare.added")]);
+    const table = tableOf(reply, "operators");
+    const change = table.columns.findIndex((column) => column.name === "Change");
+    const translated = table.rows.map((row) => row.map((cell, at) => (at === change ? t(`compare.${String(cell)}`) : cell)));
+    return localSource(`compare/${JSON.stringify(table.rows[0] ?? "")}/${t("compare.added")}`, table.columns, translated);
+  }, [reply, t("compare.added")]);
   const top = useMemo(
     () =>
-      (diffs ?? [])
-        .filter((each) => each.change !== "same")
+      rowsOf(reply, "operators")
+        .filter((row) => asText(row["Change"]) !== "same")
         .slice(0, 12)
-        .map((each) => ({ name: each.name, value: each.total[1] - each.total[0] })),
-    [diffs],
+        .map((row) => ({ name: asText(row["Name"]), value: asNumber(row["B - A(us)"]) })),
+    [reply],
   );
-  const error = a.error ?? b.error;
+  const choose = (name: string, core: string) => props.onChoose({ name, core });
   return (
     <Card
       title={t("compare.operators")}
@@ -186,50 +240,54 @@ function Operators({ sides }: { sides: [Side, Side] }) {
           label={t("operators.group_by")}
           value={grouping}
           options={kGroupings.map((name) => ({ value: name, text: t(`operators.${name}`) }))}
-          onPick={(name) => setGrouping(name)}
+          onPick={props.onGrouping}
         />
       }
     >
-      {error ? (
-        <ErrorState error={error} />
-      ) : !source ? (
-        <Loading />
-      ) : (
-        <>
-          {top.length > 0 && (
-            <DeltaBars title={t("compare.operators")} items={top} onPick={(at) => openSearch(top[at]?.name ?? "")} />
-          )}
-          <DataTable
-            name="compare_operators"
-            source={source}
-            height={380}
-            onJump={(row) => openSearch(asText(row.cells[0] ?? null))}
-          />
-        </>
+      {top.length > 0 && (
+        <DeltaBars
+          title={t("compare.operators")}
+          items={top}
+          onPick={(at) => choose(top[at]?.name ?? "", asText(rows.find((row) => row["Name"] === top[at]?.name)?.["Accelerator Core"]))}
+        />
       )}
+      <DataTable
+        name="compare_operators"
+        source={source}
+        height={380}
+        columns={{ Change: { title: t("compare.change") } }}
+        onSelect={(row) => choose(asText(row.get("Name")), asText(row.get("Accelerator Core")))}
+        onJump={(row) => openSearch(asText(row.get("Name")))}
+      />
     </Card>
   );
 }
 
-/** The rows of `breakdown` of a dataset. */
-function steps(ds: string, signal: AbortSignal): Promise<TableReply> {
-  return new Dataset(ds).table({ source: "breakdown", args: {}, filter: [], sort: [], offset: 0, limit: 1000 }, signal);
+/** What the server says of two sides; with `chosen`, also how its durations compare. */
+function useCompare(sides: Sides, grouping: string, chosen: Chosen | null): Loaded<MetricReply> {
+  const side = ({ ds, rank, step }: Side) => ({ ds, rank, ...(step === null ? {} : { step }) });
+  const key = chosen ? { key: chosen.name.split(" ")[0]!, core: chosen.core } : {};
+  return useLoad(
+    (signal) =>
+      new Dataset(sides[0].ds).compare({ a: side(sides[0]), b: side(sides[1]), group_by: grouping, ...key }, signal),
+    [...sides.map(formatSide), grouping, chosen?.name, chosen?.core],
+  );
 }
 
-function chosen(meta: DatasetMeta): [Side, Side] {
+function firstChoice(meta: DatasetMeta): Sides {
   const first = firstSides(meta.ds, meta.ranks);
   const { params } = route.value;
   return [parseSide(params.get("a")) ?? first[0], parseSide(params.get("b")) ?? first[1]];
 }
 
 export default function ComparePage({ meta }: PageProps) {
-  const sides = chosen(meta);
+  const sides = firstChoice(meta);
+  const [grouping, setGrouping] = useState(kGroupings[0]!);
+  const [chosen, setChosen] = useState<Chosen | null>(null);
   const set = (at: 0 | 1) => (side: Side) => noteState({ [at === 0 ? "a" : "b"]: formatSide(side) });
   const swap = () => noteState({ a: formatSide(sides[1]), b: formatSide(sides[0]) });
-  const loaded = useLoad(
-    (signal) => Promise.all([steps(sides[0].ds, signal), steps(sides[1].ds, signal)]),
-    [sides[0].ds, sides[1].ds],
-  );
+  const loaded = useCompare(sides, grouping, chosen);
+  const reply = loaded.data;
   return (
     <div class="page-body">
       <div class="controls">
@@ -241,12 +299,20 @@ export default function ComparePage({ meta }: PageProps) {
       <p class="muted">{t("compare.text")}</p>
       {loaded.error ? (
         <ErrorState error={loaded.error} onRetry={loaded.reload} />
-      ) : !loaded.data ? (
+      ) : !reply ? (
         <Loading />
       ) : (
-        <Headline sides={sides} replies={loaded.data} />
+        <>
+          <div class="grid-2">
+            <Headline reply={reply} />
+            <Waterfall reply={reply} />
+          </div>
+          <Timelines reply={reply} sides={sides} />
+          <Operators reply={reply} grouping={grouping} onGrouping={setGrouping} onChoose={setChosen} />
+          {chosen && <Durations reply={reply} name={chosen.name} />}
+        </>
       )}
-      <Operators sides={sides} />
+      <Memory sides={sides} />
     </div>
   );
 }

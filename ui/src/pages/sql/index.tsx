@@ -2,16 +2,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SchemaReply, SqlReply } from "../../api_types";
 import { isAbort } from "../../api";
+import { BarChart } from "../../charts/bars";
 import { t } from "../../i18n";
 import { noteState, route } from "../../state/router";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { useLoad } from "../../widgets/async";
+import { askText } from "../../widgets/dialog";
 import { ErrorState, Loading } from "../../widgets/states";
 import { openRange } from "../../state/jump";
 import { asNumber, Card } from "../parts";
 import type { PageProps } from "../registry";
+import { barsOf } from "./chart";
 import { QueryBox } from "./query_box";
+import { forgetQuery, savedQueries, saveQuery } from "./saved";
 
 const SNIPPETS: { key: string; query: string }[] = [
   { key: "sql.top_kernels", query: "SELECT name, count(*) AS calls, sum(dur_ns) / 1000.0 AS total_us, max(dur_ns) / 1000.0 AS max_us\nFROM kernels GROUP BY name ORDER BY total_us DESC LIMIT 50" },
@@ -92,6 +96,9 @@ export default function SqlPage({ ds, meta }: PageProps) {
     setChosen((n) => n + 1);
     void run(query);
   };
+  const [chart, setChart] = useState(false);
+  const bars = reply ? barsOf(reply) : null;
+  const mine = savedQueries.value.find((saved) => saved.query === text);
   const when = reply ? timeColumn(reply) : null;
   const jump = when
     ? (cell: (name: string) => unknown) => {
@@ -110,12 +117,18 @@ export default function SqlPage({ ds, meta }: PageProps) {
             <>
               <select aria-label={t("sql.snippets")} value="" onChange={(event) => event.currentTarget.value && pick(event.currentTarget.value)}>
                 <option value="">{t("sql.snippets")}</option>
+                {savedQueries.value.map((saved) => (
+                  <option key={`saved/${saved.name}`} value={saved.query}>
+                    ★ {saved.name}
+                  </option>
+                ))}
                 {SNIPPETS.map((snippet) => (
                   <option key={snippet.key} value={snippet.query}>
                     {t(snippet.key)}
                   </option>
                 ))}
               </select>
+              <button onClick={() => askText(t("sql.save"), t("sql.save_name"), "", (name) => name.trim() && saveQuery(name.trim(), text))}>{t("sql.save")}</button>
               {busy && <button onClick={() => control.current?.abort()}>{t("cancel")}</button>}
               <button class="primary" onClick={() => void run(text)}>
                 {t("sql.run")} <kbd>Ctrl+Enter</kbd>
@@ -123,15 +136,33 @@ export default function SqlPage({ ds, meta }: PageProps) {
             </>
           }
         >
+          {mine && (
+            <p class="muted">
+              ★ {mine.name}{" "}
+              <button class="link" onClick={() => forgetQuery(mine.name)}>
+                {t("sql.forget")}
+              </button>
+            </p>
+          )}
           <QueryBox text={text} chosen={chosen} schema={schema.data} error={error} onChange={setText} onRun={(query) => void run(query)} />
         </Card>
         {error !== null && <ErrorState error={error} />}
         {reply && (
           <Card
             title={t("sql.result", { n: reply.rows.length, ms: (reply.elapsed_us / 1000).toFixed(1) })}
-            extra={reply.truncated && <span class="warn">{t("sql.truncated", { n: kLimit })}</span>}
+            extra={
+              <>
+                {reply.truncated && <span class="warn">{t("sql.truncated", { n: kLimit })}</span>}
+                {bars && (
+                  <button class="toggle" aria-pressed={chart} onClick={() => setChart(!chart)}>
+                    {t("sql.chart")}
+                  </button>
+                )}
+              </>
+            }
           >
-            <DataTable name="query" source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: (row) => jump((name) => row.get(name)) } : {})} height={480} />
+            {chart && bars && <BarChart title={bars.unit} items={bars.items} unit={bars.unit} />}
+            <DataTable name="query" columns={Object.fromEntries(reply.columns.map(({ name }) => [name, { title: name }]))} source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: (row) => jump((name) => row.get(name)) } : {})} height={480} />
           </Card>
         )}
       </div>

@@ -6,6 +6,7 @@ import { scope, scopeRank } from "../../state/session";
 import type { ColumnSpecs } from "../../table/columns";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
+import { numberMenu } from "../../pages/number";
 import { useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
 import type { TimelineModel } from "../model";
@@ -27,8 +28,16 @@ const choices: Choice[] = [
   { title: "Kernel Details", metric: "kernel_details", args: {} },
   { title: "Kernel by type", metric: "kernel_types", args: {} },
   { title: "Memcpy Overall", metric: "memcpy_overall", args: {} },
+  { title: "Operator dispatch", metric: "dispatch", args: {} },
   { title: "Expert", metric: "expert", args: {} },
 ];
+
+interface ResultProps {
+  model: TimelineModel;
+  name: string;
+  table: MetricTable;
+  menu: ReturnType<typeof numberMenu>;
+}
 
 /** The reference's words for the columns of the overall metrics; its levels are indented. */
 const kColumns: ColumnSpecs = {
@@ -40,16 +49,18 @@ const kColumns: ColumnSpecs = {
   avg_us: { title: "Avg(us)" },
   min_us: { title: "Min(us)" },
   max_us: { title: "Max(us)" },
+  id: { hidden: true },
+  parent: { hidden: true },
   track: { hidden: true },
   i: { hidden: true },
 };
 
-function Result({ model, name, table }: { model: TimelineModel; name: string; table: MetricTable }) {
+function Result({ model, name, table, menu }: ResultProps) {
   const source = useMemo(
     () => localSource(name + JSON.stringify(table.rows[0] ?? ""), table.columns, table.rows),
     [table],
   );
-  return <DataTable source={source} name={name} columns={kColumns} onJump={jumpOf(model)} />;
+  return <DataTable source={source} name={name} columns={kColumns} onJump={jumpOf(model)} rowMenu={menu} />;
 }
 
 export function StatsPanel({ model }: { model: TimelineModel }) {
@@ -88,7 +99,13 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
         {!loaded.busy &&
           !loaded.error &&
           tables.map(([name, table]) => (
-            <Result key={`${choice.title}/${name}`} model={model} name={`${choice.title} ${name}`} table={table} />
+            <Result
+              key={`${choice.title}/${name}`}
+              model={model}
+              name={`${choice.title} ${name}`}
+              table={table}
+              menu={numberMenu(model.ds, choice.metric, args)}
+            />
           ))}
       </div>
     </div>

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// Fills the ratios of comm_times that are not known, and appends 'Total Op Info' to comm_times,
+// comm_bandwidths and comm_packets for each step and kind that lacks it: a db has neither.
+void AddCommunicationTotals(store::TraceStore& store);
+
+// Timelines of CANN 8.0 number their groups ("Group 0 Communication"). communication.json knows
+// which group its operations belong to: comm_ops and comm_tasks get that name instead.
+void NameCommunicationGroups(store::TraceStore& store);
+
+}  // namespace steplens::analysis

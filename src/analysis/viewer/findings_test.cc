@@ -1,0 +1,106 @@
+// Findings, dispatch, experts and passes on hand-made captures.
+#include "analysis/viewer/rl_fsdp.h"
+#include "analysis/viewer/test_metric.h"
+
+namespace steplens::analysis::viewer {
+namespace {
+
+// An operator launches late: the device is free for nine tenths of the time.
+store::Job HostBound() {
+  TestRank rank;
+  rank.Slice(rank.host, 0, 100, "a", "cpu_op");
+  rank.Slice(rank.host, 100, 4000, "aclrtSynchronizeStream", "cpu_op");
+  rank.Slice(rank.host, 4000, 4100, "b", "cpu_op");
+  rank.Task("k1", "Add", 50, 150);
+  rank.Task("k2", "Add", 4030, 4130);
+  rank.Flow("async_npu", rank.host, 0, rank.stream, 50);
+  rank.Flow("async_npu", rank.host, 4000, rank.stream, 4030);
+  return JobOf(rank);
+}
+
+TEST(Findings, NamesTheHostThatIsLate) {
+  const table::Table table = TableOf(HostBound(), "findings", "findings");
+  ASSERT_GE(table.rows(), 1u);
+  EXPECT_EQ(table.Find("kind")->texts[0], "host_bound");
+  EXPECT_NEAR(Cell(table, "gain_us", 0), 3.85, 0.01);
+  EXPECT_FALSE(table.Find("reasonZh")->texts[0].empty());
+  EXPECT_EQ(table.Find("t0_ns")->ints[0], 150);
+}
+
+TEST(Findings, OfOneSteadyKernelAreNone) {
+  TestRank rank;
+  rank.Task("k1", "Add", 0, 1000);
+  EXPECT_EQ(TableOf(JobOf(rank), "findings", "findings").rows(), 0u);
+}
+
+// aten::mul queues one task; the thread of the queue launches it.
+//   host   |----------- aten::mul 0-100 -----------|  Enqueue 20-30
+//   queue                        |Dequeue 50-90|
+//   CANN                             |Node@launch 60-80|
+TEST(Dispatch, FollowsACallToItsLaunch) {
+  TestRank rank;
+  const auto queue = rank.ThreadOf("Python", "Thread 2");
+  const auto cann = rank.ThreadOf("CANN", "Thread 2");
+  rank.store.tracks.tid.Set(static_cast<size_t>(queue), rank.Text("2"));
+  rank.store.tracks.tid.Set(static_cast<size_t>(cann), rank.Text("2"));
+  rank.Slice(rank.host, 0, 100, "aten::mul", "cpu_op");
+  rank.Slice(rank.host, 10, 40, "aclnnMul", "cpu_op");
+  rank.Slice(rank.host, 20, 30, "Enqueue", "enqueue");
+  rank.Slice(queue, 50, 90, "Dequeue", "dequeue");
+  rank.Slice(cann, 60, 80, "Node@launch");
+  rank.Flow("async_task_queue", rank.host, 20, queue, 50);
+  const table::Table table = TableOf(JobOf(rank), "dispatch", "dispatch");
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(table.Find("Name")->texts[0], "aten::mul");
+  EXPECT_EQ(table.Find("Path")->texts[0], "ACLNN");
+  const auto ns = [&](const char* column) { return table.Find(column)->ints[0]; };
+  EXPECT_EQ(ns("Prepare(us)"), 20);
+  EXPECT_EQ(ns("Python API(us)"), 100);
+  EXPECT_EQ(ns("Enqueue(us)"), 10);
+  EXPECT_EQ(ns("Queue(us)"), 20);
+  EXPECT_EQ(ns("Pipeline2(us)"), 30) << "from the dequeue to the end of the launch";
+  EXPECT_EQ(ns("Launch(us)"), 20);
+  EXPECT_EQ(ns("E2E(us)"), 80);
+  EXPECT_EQ(table.Find("Name")->texts[1], "aclnnMul");
+  EXPECT_EQ(table.Find("parent")->ints[1], table.Find("id")->ints[0]);
+}
+
+TEST(Experts, DividesTheKernelsOfAStepIntoLayers) {
+  TestRank a(0);
+  TestRank b(1);
+  for (int64_t i = 0; i < 4; ++i) {
+    a.Task("GroupedMatmul", "GroupedMatmul", 1000 * i, 1000 * i + 100);
+    b.Task("GroupedMatmul", "GroupedMatmul", 1000 * i, 1000 * i + (i < 2 ? 300 : 100));
+  }
+  MetricArgs args;
+  args.values.emplace("layers", int64_t{2});
+  const store::Job job = JobOf(a, b);
+  const table::Table load = TableOf(job, "experts", "load", args);
+  ASSERT_EQ(load.rows(), 4u);
+  EXPECT_EQ(load.Find("time_us")->ints[1], 600) << "layer 0 of rank 1";
+  const table::Table balance = TableOf(job, "experts", "balance", args);
+  EXPECT_EQ(balance.Find("slowest_rank")->ints[0], 1);
+  EXPECT_EQ(Cell(balance, "imbalance", 0), 1.5);
+  EXPECT_EQ(Cell(balance, "imbalance", 1), 1);
+  args.values["layers"] = int64_t{0};
+  EXPECT_FALSE(ComputeMetric("experts", args, job).ok());
+}
+
+TEST(FindFsdpPasses, EndsABackwardPassWhereAnEventIsRecorded) {
+  TestRank rank;
+  rank.Slice(rank.host, 0, 100, "FullyShardedDataParallel.forward", "cpu_op");
+  rank.Slice(rank.host, 10, 90, "FullyShardedDataParallel.forward", "cpu_op");
+  rank.Slice(rank.host, 100, 150, "autograd::engine::evaluate_function: A", "cpu_op");
+  rank.Slice(rank.host, 150, 200, "autograd::engine::evaluate_function: B", "cpu_op");
+  rank.Slice(rank.host, 210, 220, "record_event", "cpu_op");
+  rank.Slice(rank.host, 300, 350, "autograd::engine::evaluate_function: C", "cpu_op");
+  const std::vector<FsdpPass> passes = FindFsdpPasses(rank.store, ClassifyTracks(rank.store));
+  ASSERT_EQ(passes.size(), 3u);
+  EXPECT_TRUE(passes[0].is_forward);
+  EXPECT_EQ(passes[1].end_ns, 200);
+  EXPECT_EQ(passes[2].begin_ns, 300);
+  EXPECT_FALSE(passes[2].is_forward);
+}
+
+}  // namespace
+}  // namespace steplens::analysis::viewer

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/number.h"
+#include "cli/commands.h"
+
+namespace steplens::cli {
+namespace {
+
+// "1.5ms" in ns; without a unit it is ns. Nothing if it is no time.
+std::optional<int64_t> ParseTime(std::string_view text) {
+  text = Trim(text);
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view unit = text.substr(digits);
+  const int power = unit.empty() || unit == "ns" ? 0
+                    : unit == "us"               ? 3
+                    : unit == "ms"               ? 6
+                    : unit == "s"                ? 9
+                                                 : -1;
+  if (digits == 0 || power < 0) return std::nullopt;
+  return ParseScaled(text.substr(0, digits), power);
+}
+
+// "T0,T1" as the address has it.
+Result<std::string> TimeState(const std::string& text) {
+  const size_t comma = text.find(',');
+  const auto begin = ParseTime(std::string_view(text).substr(0, comma));
+  const auto end = comma == std::string::npos ? std::nullopt
+                                              : ParseTime(std::string_view(text).substr(comma + 1));
+  if (!begin || !end || *end <= *begin)
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("link: --time {}: not two times; write 1.2ms,3ms", text)};
+  return fmt::format("{},{}", *begin, *end);
+}
+
+// A value of an address: everything that means something there is written as %XX.
+std::string Encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                          (c >= 'A' && c <= 'Z') ||
+                          std::string_view("-_.~/,:").find(c) != std::string_view::npos;
+    out += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+Result<int> Run(const Arguments& arguments) {
+  const std::string path = arguments.Positional("PATH").front();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
+  std::string state;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    state += fmt::format("{}{}={}", state.empty() ? "?" : "&", name, Encoded(value));
+  };
+  if (arguments.Has("--time")) {
+    SL_ASSIGN_OR_RETURN(const std::string time, TimeState(arguments.Value("--time")));
+    add("t", time);
+  }
+  const std::pair<const char*, const char*> texts[] = {
+      {"--ranks", "ranks"}, {"--step", "step"}, {"--lane", "lane"},
+      {"--slice", "sel"},   {"--search", "q"},  {"--filter", "filter"}};
+  for (const auto& [option, name] : texts) {
+    if (arguments.Has(option)) add(name, arguments.Value(option));
+  }
+  fmt::print("{}#/{}{}\n", path, arguments.Value("--page"), state);
+  return 0;
+}
+
+}  // namespace
+
+CommandSpec LinkCommand() {
+  CommandSpec spec;
+  spec.name = "link";
+  spec.summary = "Print a link that view opens at a place";
+  spec.description =
+      "Prints PATH#LINK, which 'steplens view' opens at a page, a time, a lane or a slice: for "
+      "reports, tickets and scripts. Lanes go by path, so a link holds for later runs too.";
+  spec.positionals = {{.name = "PATH", .help = "The profile the link is about"}};
+  spec.options = {
+      {.name = "--page",
+       .value_name = "PAGE",
+       .help = "The page to open",
+       .default_value = "timeline",
+       .choices = {"overview", "timeline", "operators", "memory", "communication", "cluster",
+                   "pipeline", "rl", "findings", "compare", "sql", "data"}},
+      {.name = "--time",
+       .value_name = "T0,T1",
+       .help = "Time on screen, from the first event: 1.2ms,3ms (ns, us, ms or s; none: ns)"},
+      {.name = "--ranks", .value_name = "LIST", .help = "Ranks to look at: 0,3-7"},
+      {.name = "--step", .value_name = "N", .help = "Step to look at", .is_integer = true},
+      {.name = "--lane", .value_name = "PATH", .help = "Lane to scroll to: r0/hw/stream2"},
+      {.name = "--slice", .value_name = "LANE/I", .help = "Slice to select: r0/hw/stream2/17"},
+      {.name = "--search", .value_name = "TEXT", .help = "What to search for"},
+      {.name = "--filter", .value_name = "TEXT", .help = "Which lanes to show"},
+  };
+  spec.example = "steplens link examples/sample --time 1ms,3ms --search MatMul";
+  spec.run = Run;
+  return spec;
+}
+
+}  // namespace steplens::cli

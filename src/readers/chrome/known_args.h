@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace steplens::readers {
+
+// The args the reader looks at. Whoever takes an event apart says which of its args are these;
+// whoever uses them asks by name and compares no text.
+enum class KnownArg : uint8_t {
+  kAccId,
+  kAddr,
+  kAlgType,
+  kBytes,
+  kCallStack,
+  kCollectiveName,
+  kCorrelation,  // connection_id, correlation or correlation_id
+  kCount,
+  kDataType,  // of a collective: data_type
+  kDevice,
+  kDeviceId,
+  kDeviceType,
+  kDomain,
+  kDstRank,
+  kDtype,
+  kEventType,
+  kFwdThreadId,
+  kInMsgNelems,
+  kInputDims,
+  kInputType,
+  kLabels,
+  kLinkType,
+  kName,
+  kNotifyId,
+  kProcessGroupName,
+  kRdmaType,
+  kSequenceNumber,
+  kSizeByte,
+  kSortIndex,
+  kSrcRank,
+  kStream,
+  kStreamId,
+  kTaskDataType,  // of a task of a collective: data type
+  kTaskId,
+  kTaskType,
+  kTotalAllocated,
+  kTotalReserved,
+  kTransportType,
+  kNumberOfThem,
+};
+
+// Which args of an event are known ones: 1 + the place of each, 0 if the event does not have it. If
+// a key repeats the first counts, of correlations the last.
+class ArgIndex {
+ public:
+  void Clear() { places_ = {}; }
+  // `key` is the text behind the opening quote, with kParserPadding readable bytes.
+  void Add(const char* key, size_t place);
+  size_t operator[](KnownArg arg) const { return places_[static_cast<size_t>(arg)]; }
+
+ private:
+  std::array<uint8_t, static_cast<size_t>(KnownArg::kNumberOfThem)> places_{};
+};
+
+}  // namespace steplens::readers

@@ -1,0 +1,80 @@
+// What a thread keeps of operators: those that run, their inputs, and names it met.
+#ifndef STEPLENS_TORCH_ADAPTER_THREAD_OPS_H_
+#define STEPLENS_TORCH_ADAPTER_THREAD_OPS_H_
+
+#include <steplens/collect.h>
+
+#include <cstdint>
+
+#include "torch_adapter/inputs.h"
+#include "torch_adapter/text_cache.h"
+
+namespace steplens::torch_adapter {
+
+inline constexpr uint32_t kNoNode = ~0u;
+
+// An operator that runs and will end on the thread it started on.
+struct OpenOp {
+  sl_plain_op record;
+  const void* function;  // tells operators apart, never followed
+  sl_string stack;       // of itself or, if it has none, of what is around it
+  uint32_t first_word;   // of its inputs
+  uint32_t outer_node;   // what ThreadOps::node was before it, if it is a node itself
+  bool is_node;
+};
+
+// Touched by its thread only.
+class ThreadOps {
+ public:
+  ThreadOps() = default;
+  ThreadOps(const ThreadOps&) = delete;
+  ThreadOps& operator=(const ThreadOps&) = delete;
+  ~ThreadOps();
+
+  NameCache names;
+  Words words;  // inputs of the operators that run, outermost first
+  const uint64_t thread = sl_thread();
+  uint32_t epoch = 0;       // the capture that the operators below belong to
+  uint32_t node = kNoNode;  // the innermost node of the autograd engine that is evaluated
+
+  bool empty() const { return depth_ == 0; }
+  OpenOp& at(uint32_t depth) { return ops_[depth]; }
+  uint32_t depth() const { return depth_; }
+
+  // The place of one more, not filled; nullptr: no memory.
+  OpenOp* Push() {
+    if (__builtin_expect(depth_ == capacity_, 0) && !Grow()) return nullptr;
+    return &ops_[depth_++];
+  }
+  // The innermost if it is `function`'s; those inside one that ends are over as well. nullptr: none
+  // is. Valid until the next Push.
+  OpenOp* Pop(const void* function) {
+    if (__builtin_expect(depth_ != 0 && ops_[depth_ - 1].function == function, 1)) {
+      return &ops_[--depth_];
+    }
+    return PopOuter(function);
+  }
+  // A new capture begins.
+  void Forget(uint32_t new_epoch);
+
+ private:
+  bool Grow();
+  OpenOp* PopOuter(const void* function);
+
+  OpenOp* ops_ = nullptr;
+  uint32_t depth_ = 0;
+  uint32_t capacity_ = 0;
+};
+
+extern constinit thread_local ThreadOps* thread_ops;
+
+// Makes what the calling thread lacks; nullptr when the thread ends or there is no memory.
+ThreadOps* MakeThreadOps();
+
+// Of the calling thread. Operators that still run when it ends (static destructors) find none and
+// are not recorded.
+inline ThreadOps* OpsOfThread() { return thread_ops ? thread_ops : MakeThreadOps(); }
+
+}  // namespace steplens::torch_adapter
+
+#endif

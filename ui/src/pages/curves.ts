@@ -1,0 +1,31 @@
+// Points of a named result as curves.
+import type { MetricReply } from "../api_types";
+import { asNumber, asText, rowsOf } from "./parts";
+
+export interface Curves {
+  x: number[];
+  series: { name: string; values: (number | null)[]; stepped: boolean }[];
+}
+
+/** Points (series, time, value) of some answers as curves over one axis; `prefix` goes before the names of each. */
+export function curvesOf(replies: readonly (MetricReply | null)[], prefix: readonly string[] = [""]): Curves {
+  const points = replies.flatMap((reply, side) => {
+    const rows = rowsOf(reply, "points");
+    // Sides are laid over each other: each begins at 0.
+    const begin = replies.length > 1 ? Math.min(...rows.slice(0, 1).map((row) => asNumber(row["time_ms"])), Infinity) : 0;
+    return rows.map((row) => ({
+      name: (prefix[side] ?? "") + asText(row["series"]),
+      time: asNumber(row["time_ms"]) - (Number.isFinite(begin) ? begin : 0),
+      value: asNumber(row["value_mb"]),
+    }));
+  });
+  const x = [...new Set(points.map((point) => point.time))].sort((a, b) => a - b);
+  const place = new Map(x.map((time, at) => [time, at]));
+  const series = new Map<string, (number | null)[]>();
+  for (const { name, time, value } of points) {
+    let values = series.get(name);
+    if (!values) series.set(name, (values = new Array<number | null>(x.length).fill(null)));
+    values[place.get(time) ?? 0] = value;
+  }
+  return { x, series: [...series].map(([name, values]) => ({ name, values, stepped: true })) };
+}

@@ -1,0 +1,133 @@
+// What could be made faster, the largest gain first: why, where to look, what to do. Each can be muted.
+import { signal } from "@preact/signals";
+import type { Cell } from "../api_types";
+import { formatDuration, middleEllipsis } from "../format";
+import { locale, t } from "../i18n";
+import { openRange, openSearch } from "../state/jump";
+import { navigate } from "../state/router";
+import { scopeRank, setScope } from "../state/session";
+import { EmptyState, ErrorState, Loading } from "../widgets/states";
+import { asNumber, asText, Card, RankPick, rowsOf, useMetric, Warnings } from "./parts";
+import type { PageProps } from "./registry";
+
+const kStored = "steplens.muted";
+/** Names of kernels can be longer than a line. */
+const kMostLetters = 64;
+
+type Row = Record<string, Cell>;
+
+function readMuted(): ReadonlySet<string> {
+  try {
+    const list: unknown = JSON.parse(localStorage.getItem(kStored) ?? "[]");
+    return new Set(Array.isArray(list) ? list.map(String) : []);
+  } catch {
+    return new Set();
+  }
+}
+
+const muted = signal<ReadonlySet<string>>(readMuted());
+const showMuted = signal(false);
+
+/** Names a finding of a dataset, whatever its numbers are next time. */
+export function findingKey(path: string, row: Row): string {
+  return [path, asText(row["kind"]), asText(row["subject"]), asText(row["rank"])].join("\n");
+}
+
+function toggleMuted(key: string): void {
+  const next = new Set(muted.value);
+  if (!next.delete(key)) next.add(key);
+  muted.value = next;
+  localStorage.setItem(kStored, JSON.stringify([...next]));
+}
+
+/** A text of the row in the user's language. */
+export function words(row: Row, name: string): string {
+  const own = locale.value === "zh" ? asText(row[`${name}Zh`]) : "";
+  return own || asText(row[name]);
+}
+
+/** "−1.2 ms a step (12 %)"; "" where the gain is not known. */
+export function gainText(row: Row): string {
+  if (row["gain_us"] === null || row["gain_us"] === undefined) return "";
+  const share = row["share"] === null || row["share"] === undefined ? "" : ` (${asNumber(row["share"]).toFixed(1)} %)`;
+  return t("findings.gain", { time: formatDuration(asNumber(row["gain_us"]) * 1000) }) + share;
+}
+
+function Where({ row }: { row: Row }) {
+  const [page, search, rank] = [asText(row["page"]), asText(row["search"]), asNumber(row["rank"])];
+  const hasPlace = row["t0_ns"] !== null && row["t0_ns"] !== undefined;
+  const [t0, t1] = [asNumber(row["t0_ns"]), asNumber(row["t1_ns"])];
+  const room = Math.max(1000, (t1 - t0) * 0.2);
+  const open = () => {
+    setScope({ ranks: [rank] });
+    navigate(page);
+  };
+  return (
+    <div class="row">
+      {hasPlace && <button onClick={() => openRange(t0 - room, t1 + room)}>{t("findings.show")}</button>}
+      {search !== "" && (
+        <button title={search} onClick={() => openSearch(search)}>
+          {t("findings.search", { name: middleEllipsis(search, kMostLetters) })}
+        </button>
+      )}
+      {page !== "timeline" && <button onClick={open}>{t(`page.${page}`)}</button>}
+    </div>
+  );
+}
+
+function Finding({ row, muteKey }: { row: Row; muteKey: string }) {
+  const isMuted = muted.value.has(muteKey);
+  const kind = asText(row["kind"]);
+  return (
+    <Card
+      title={`${t(`findings.kind.${kind}`)}: ${middleEllipsis(words(row, "subject"), kMostLetters)}`}
+      extra={
+        <>
+          <b>{gainText(row)}</b>
+          <span class="tag">{t(`findings.sure.${asText(row["sure"])}`)}</span>
+          <button aria-pressed={isMuted} onClick={() => toggleMuted(muteKey)}>
+            {t(isMuted ? "findings.unmute" : "findings.mute")}
+          </button>
+        </>
+      }
+    >
+      {words(row, "subject").length > kMostLetters && <p class="mono">{words(row, "subject")}</p>}
+      <p>{words(row, "reason")}</p>
+      <p>
+        <b>{t("findings.todo")}</b> {words(row, "advice")}
+      </p>
+      <Where row={row} />
+    </Card>
+  );
+}
+
+export default function FindingsPage({ ds, meta }: PageProps) {
+  const reply = useMetric(ds, "findings", { rank: scopeRank.value });
+  if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
+  if (!reply.data) return <Loading />;
+  const rows = rowsOf(reply.data, "findings").map((row) => ({ row, key: findingKey(meta.path, row) }));
+  const hidden = rows.filter(({ key }) => muted.value.has(key)).length;
+  const shown = rows.filter(({ key }) => showMuted.value || !muted.value.has(key));
+  return (
+    <div class="page-body">
+      <div class="controls">
+        <RankPick />
+        <span class="muted">{t("findings.text")}</span>
+        {hidden > 0 && (
+          <button aria-pressed={showMuted.value} onClick={() => (showMuted.value = !showMuted.value)}>
+            {t("findings.muted", { n: hidden })}
+          </button>
+        )}
+      </div>
+      <Warnings reply={reply.data} />
+      {shown.length === 0 && (
+        <EmptyState title={t("findings.none")}>
+          <p class="muted">{t("findings.none_text")}</p>
+        </EmptyState>
+      )}
+      {shown.map(({ row, key }) => (
+        <Finding key={key} row={row} muteKey={key} />
+      ))}
+    </div>
+  );
+}
