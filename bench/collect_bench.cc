@@ -71,6 +71,19 @@ std::vector<Case> Cases() {
            sl_record_op(&op);
          }
        }},
+      {"plain operator", 10'000,
+       [](int count) {
+         sl_plain_op op = {};
+         op.name = name;
+         for (int i = 0; i < count; ++i) {
+           op.start = sl_now();
+           sl_record_plain_op(&op, nullptr);
+         }
+       }},
+      {"block of memory", 10'000,
+       [](int count) {
+         for (int i = 0; i < count; ++i) sl_record_block(0x1000, i % 2 == 0 ? 64 : 0, 20, 0);
+       }},
       {"mark", 10'000,
        [](int count) {
          for (int i = 0; i < count; ++i) sl_mark(name, 0);

@@ -188,6 +188,9 @@ typedef struct sl_memory {
   uint8_t allocator; /* 0 inner, 1 external */
 } sl_memory;
 SL_API void sl_record_memory(const sl_memory* event);
+/* A block of memory that is allocated now, or, if `size` is 0, freed now. The writer adds the size of a free and the totals, which
+ * count blocks allocated during the capture; a free of another block is left out. */
+SL_API void sl_record_block(int64_t address, int64_t size, int8_t device_type, int8_t device_index);
 
 /* An item of an asynchronous task queue: category 0 enqueue start, 1 enqueue end, 2 dequeue start, 3 dequeue end. */
 typedef struct sl_op_mark {

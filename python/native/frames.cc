@@ -74,6 +74,16 @@ bool IsModuleCode(const PyCodeObject* code) {
   return code == module_code.load(std::memory_order_relaxed);
 }
 
+PyCodeObject* CodeOf(PyFrameObject* frame) {
+#if PY_VERSION_HEX < 0x030C0000
+  return frame->f_frame->f_code;
+#else
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  Py_DECREF(code);  // the frame keeps it
+  return code;
+#endif
+}
+
 PyObject* ModuleOf(PyFrameObject* frame) {
 #if PY_VERSION_HEX < 0x030C0000
   return FirstLocal(frame->f_frame);

@@ -29,6 +29,9 @@ bool IsModuleCode(const PyCodeObject* code);
 // frames have no accessible layout, it is.
 size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, size_t max);
 
+// The code a frame runs; borrowed. The lock is held.
+PyCodeObject* CodeOf(PyFrameObject* frame);
+
 // The module a frame of module code was called for; borrowed, nullptr if it cannot be told. The
 // lock is held.
 PyObject* ModuleOf(PyFrameObject* frame);

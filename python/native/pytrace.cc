@@ -39,10 +39,15 @@ std::unordered_set<const PyMethodDef*> named_builtins;
 constexpr size_t kRecentSize = 512;  // a power of two
 const void* recent[kRecentSize];
 
+const void*& RecentSlot(const void* object) {
+  const auto address = reinterpret_cast<uintptr_t>(object) >> 4;
+  return recent[(address ^ (address >> 9)) & (kRecentSize - 1)];
+}
+bool WasRecent(const void* object) { return RecentSlot(object) == object; }
+
 // Whether `object` was here before; remembers it.
 bool IsRecent(const void* object) {
-  const auto address = reinterpret_cast<uintptr_t>(object) >> 4;
-  const void*& slot = recent[(address ^ (address >> 9)) & (kRecentSize - 1)];
+  const void*& slot = RecentSlot(object);
   if (slot == object) return true;
   slot = object;
   return false;
@@ -96,13 +101,22 @@ uint64_t KeyOfBuiltin(PyObject* function) {
   return reinterpret_cast<uint64_t>(definition);
 }
 
+// Most calls are of plain functions that were called before. Code that is more than a plain
+// function is never recent.
 uint64_t KeyOfFrame(PyFrameObject* frame) {
-  PyCodeObject* code = PyFrame_GetCode(frame);
-  PyObject* module = IsModuleCode(code) ? ModuleOf(frame) : nullptr;
-  const uint64_t key = module ? KeyOfModule(module) : KeyOfFunction(code);
-  if (__builtin_expect(code == step_code, 0)) seen_optimizers.Add(ModuleOf(frame));
-  Py_DECREF(code);
-  return key;
+  PyCodeObject* code = CodeOf(frame);
+  if (WasRecent(code)) return reinterpret_cast<uint64_t>(code);
+  if (code == step_code) {  // named when the capture began
+    seen_optimizers.Add(ModuleOf(frame));
+    return reinterpret_cast<uint64_t>(code);
+  }
+  if (!IsModuleCode(code)) return KeyOfFunction(code);
+  PyObject* module = ModuleOf(frame);
+  if (module) return KeyOfModule(module);
+  if (kept.Keep(reinterpret_cast<PyObject*>(code))) {
+    Name(reinterpret_cast<uint64_t>(code), FunctionText(code));
+  }
+  return reinterpret_cast<uint64_t>(code);
 }
 
 // Writes the frames that ran before the capture as calls at its begin, outermost first.

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import unittest
 from unittest import mock
 
@@ -67,6 +69,26 @@ class Program(AnalyseTest):
             os.path.exists(path) or os.link(self.program, path)
             with mock.patch.object(_analyse, "__file__", os.path.join(self.folder, package, "_analyse.py")):
                 self.assertEqual(_analyse.find_program(), path)
+
+    def test_the_command_of_the_package_runs_it(self):
+        def command(program):
+            return subprocess.run([sys.executable, "-m", "steplens", "analyse", "a path"], capture_output=True, text=True,
+                                  env={**os.environ, "STEPLENS_PROGRAM": program,
+                                       "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(_analyse.__file__)))})
+
+        self.assertEqual(command(self.program).returncode, 0)
+        self.assertEqual(self.calls, ["analyse a path"])
+        missing = command("/nowhere")
+        self.assertEqual(missing.returncode, 127)
+        self.assertIn("steplens: STEPLENS_PROGRAM names /nowhere", missing.stderr)
+
+    def test_what_follows_an_analysis_waits_for_it(self):
+        done = []
+        self.assertTrue(_analyse.analyse("/c", then=lambda: done.append("sync")))
+        self.assertTrue(_analyse.analyse("/c", wait=False, then=lambda: done.append("async")))
+        self.assertEqual(done, ["sync"])
+        _analyse.join()
+        self.assertEqual(done, ["sync", "async"])
 
     def test_arguments(self):
         self.assertTrue(_analyse.analyse("/c", ["text", "db"], 3))

@@ -205,6 +205,26 @@ class Stacks(NativeTest):
 
         self.check(program)
 
+    def test_operators_that_are_no_calls(self):
+        x = torch.ones(1)
+
+        class Box:
+            def __add__(self, op):
+                op()
+                x + x  # an operator without a call of a function
+                op()
+                return self
+
+        def program(op):
+            box = Box()
+            box + op
+            x + x
+            op()
+            list(map(lambda other: other + op, [box, box]))
+            op()
+
+        self.check(program)
+
     def test_callbacks_from_c(self):
         def program(op):
             sorted([3, 1, 2], key=lambda value: (op(), value)[1])

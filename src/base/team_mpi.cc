@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <mutex>
+#include <thread>
 
 #include "base/cancel.h"
 #include "base/number.h"
@@ -30,12 +34,23 @@ int64_t NumberInEnvironment(const char* name) {
   return text == nullptr ? 0 : ParseInt64(text).value_or(0);
 }
 
-// How many processes a launcher started beside this one: Open MPI's mpirun, MPICH's, or srun.
-int64_t LaunchedProcesses() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    if (const int64_t count = NumberInEnvironment(name); count > 0) return count;
+struct Place {
+  int member = 0;
+  int members = 1;
+  bool operator==(const Place&) const = default;
+};
+
+// Which of how many processes this is, as the launcher says: Open MPI's mpirun, MPICH's, or srun.
+Place PlaceInEnvironment() {
+  const std::pair<const char*, const char*> names[] = {
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+      {"PMI_RANK", "PMI_SIZE"},
+      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+  for (const auto& [member, members] : names) {
+    if (const int64_t count = NumberInEnvironment(members); count > 0)
+      return {static_cast<int>(NumberInEnvironment(member)), static_cast<int>(count)};
   }
-  return 1;
+  return {};
 }
 
 // Beside the program, in its lib folder, or wherever the loader looks.
@@ -108,13 +123,66 @@ class Blocks {
   std::vector<std::string> list_;
 };
 
+// The thread that makes all calls of MPI. It starts MPI first, which takes a third of a second;
+// nobody waits for that before there is something to send.
+class MpiThread {
+ public:
+  MpiThread(const Mpi& mpi, Place expected)
+      : mpi_(mpi), thread_([this, expected] { Run(expected); }) {}
+  ~MpiThread() {
+    Post([this] { return mpi_.stop(0); }, /*is_last=*/true);
+    thread_.join();
+  }
+
+  // What the call returns, or kNotStarted.
+  static constexpr int kNotStarted = -1;
+  int Call(const std::function<int()>& call) { return Post(call, false); }
+
+ private:
+  int Post(const std::function<int()>& call, bool is_last) {
+    std::unique_lock lock(state_);
+    changed_.wait(lock, [&] { return call_ == nullptr; });
+    call_ = &call;
+    is_last_ = is_last;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return call_ == nullptr; });
+    return result_;
+  }
+
+  void Run(Place expected) {
+    Place place;
+    const bool is_started = mpi_.start(&place.member, &place.members) == 0;
+    const bool is_usable = is_started && place == expected;
+    for (bool is_last = false; !is_last;) {
+      std::unique_lock lock(state_);
+      changed_.wait(lock, [&] { return call_ != nullptr; });
+      is_last = is_last_;
+      // What was started is stopped, too.
+      result_ = is_usable || (is_last && is_started) ? (*call_)() : kNotStarted;
+      call_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  Mpi mpi_;
+  std::mutex state_;  // of the three below
+  std::condition_variable changed_;
+  const std::function<int()>* call_ = nullptr;
+  bool is_last_ = false;
+  int result_ = 0;
+  std::thread thread_;  // last: uses the others
+};
+
 // Divides the items into one run a member. The root works on the first, takes its results, then
 // those of the others in order; the others send theirs when their run is done.
 class MpiTeam : public Team {
  public:
-  MpiTeam(const Mpi& mpi, int member, int members, ThreadPool& pool)
-      : mpi_(mpi), member_(member), members_(members), local_(MakeLocalTeam(pool)) {}
-  ~MpiTeam() override { mpi_.stop(0); }
+  MpiTeam(const Mpi& mpi, Place place, ThreadPool& pool)
+      : mpi_(mpi),
+        member_(place.member),
+        members_(place.members),
+        local_(MakeLocalTeam(pool)),
+        thread_(mpi, place) {}
 
   Status MapInOrder(size_t count, const Map& map, const Take& take) override {
     const size_t begin = RunBegin(count, member_);
@@ -124,22 +192,25 @@ class MpiTeam : public Team {
       Blocks blocks;
       const Status done = local_->MapInOrder(
           size, map_own, [&](size_t, std::string_view part) { blocks.Append(part); });
-      if (!done.ok()) mpi_.stop(1);
+      if (!done.ok()) Abort();
       return SendAll(blocks);
     }
     const Status done = local_->MapInOrder(size, map_own, take);
-    if (!done.ok()) mpi_.stop(1);
+    if (!done.ok()) Abort();
     for (int member = 1; member < members_; ++member)
-      SL_RETURN_IF_ERROR(TakeFrom(member, RunBegin(count, member), take));
+      SL_RETURN_IF_ERROR(
+          TakeFrom(member, RunBegin(count, member), RunBegin(count, member + 1), take));
     return {};
   }
 
   Status Share(std::string& bytes) override {
     uint64_t size = bytes.size();
-    SL_RETURN_IF_ERROR(Check(mpi_.share(reinterpret_cast<char*>(&size), sizeof size)));
+    SL_RETURN_IF_ERROR(Do([&] { return mpi_.share(reinterpret_cast<char*>(&size), sizeof size); }));
     bytes.resize(size);
-    return Check(mpi_.share(bytes.data(), size));
+    return Do([&] { return mpi_.share(bytes.data(), size); });
   }
+
+  Team& local() override { return *local_; }
 
   bool is_root() const override { return member_ == 0; }
   size_t members() const override { return static_cast<size_t>(members_); }
@@ -155,22 +226,24 @@ class MpiTeam : public Team {
     return count * share_before(member) / share_before(members_);
   }
 
-  Status SendAll(const Blocks& blocks) const {
+  Status SendAll(const Blocks& blocks) {
     const uint64_t count = blocks.list().size();
-    SL_RETURN_IF_ERROR(Check(mpi_.send(reinterpret_cast<const char*>(&count), sizeof count)));
+    SL_RETURN_IF_ERROR(
+        Do([&] { return mpi_.send(reinterpret_cast<const char*>(&count), sizeof count); }));
     for (const std::string& block : blocks.list())
-      SL_RETURN_IF_ERROR(Check(mpi_.send(block.data(), block.size())));
+      SL_RETURN_IF_ERROR(Do([&] { return mpi_.send(block.data(), block.size()); }));
     return {};
   }
 
-  Status Receive(int member, std::string& bytes) const {
+  Status Receive(int member, std::string& bytes) {
     uint64_t size = 0;
-    SL_RETURN_IF_ERROR(Check(mpi_.receive_size(member, &size)));
+    SL_RETURN_IF_ERROR(Do([&] { return mpi_.receive_size(member, &size); }));
     bytes.resize(size);
-    return Check(mpi_.receive(member, bytes.data(), size));
+    return Do([&] { return mpi_.receive(member, bytes.data(), size); });
   }
 
-  Status TakeFrom(int member, size_t first, const Take& take) const {
+  // Items `first` to `last`, in order.
+  Status TakeFrom(int member, size_t first, size_t last, const Take& take) {
     std::string bytes;
     SL_RETURN_IF_ERROR(Receive(member, bytes));
     uint64_t count = 0;
@@ -178,38 +251,49 @@ class MpiTeam : public Team {
     std::memcpy(&count, bytes.data(), sizeof count);
     for (uint64_t i = 0; i < count; ++i) {
       SL_RETURN_IF_ERROR(Receive(member, bytes));
-      const bool is_whole =
-          Blocks::ForEach(bytes, [&](std::string_view part) { take(first++, part); });
-      if (!is_whole) return Damaged();
+      const bool is_whole = Blocks::ForEach(bytes, [&](std::string_view part) {
+        if (first < last) take(first, part);
+        ++first;
+      });
+      if (!is_whole || first > last) return Damaged();
     }
-    return {};
+    return first == last ? Status() : Damaged();
   }
 
   static Error Damaged() {
     return {ErrorCode::kInternal, "a message between MPI processes is damaged"};
   }
 
-  static Status Check(int error) {
+  Status Do(const std::function<int()>& call) {
+    const int error = thread_.Call(call);
     if (error == 0) return {};
+    if (error == MpiThread::kNotStarted) {
+      return Error{ErrorCode::kUnsupported,
+                   fmt::format("MPI does not start, or does not know this process as {} of {}",
+                               member_ + 1, members_)};
+    }
     return Error{ErrorCode::kIo, fmt::format("MPI failed with error {}", error)};
+  }
+
+  // Ends all members: one that does not go on would keep the others waiting.
+  void Abort() {
+    thread_.Call([&] { return mpi_.stop(1); });
   }
 
   Mpi mpi_;
   int member_;
   int members_;
   std::unique_ptr<Team> local_;
+  MpiThread thread_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Team>> MakeTeam(ThreadPool& pool) {
-  if (LaunchedProcesses() <= 1) return MakeLocalTeam(pool);
+  const Place place = PlaceInEnvironment();
+  if (place.members <= 1) return MakeLocalTeam(pool);
   SL_ASSIGN_OR_RETURN(const Mpi mpi, LoadMpi());
-  int member = 0;
-  int members = 1;
-  if (mpi.start(&member, &members) != 0)
-    return Error{ErrorCode::kUnsupported, "MPI does not start in this process"};
-  return std::unique_ptr<Team>(std::make_unique<MpiTeam>(mpi, member, members, pool));
+  return std::unique_ptr<Team>(std::make_unique<MpiTeam>(mpi, place, pool));
 }
 
 }  // namespace steplens

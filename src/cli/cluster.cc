@@ -71,8 +71,8 @@ Status WriteReports(const Arguments& arguments, const ClusterRequest& request,
 
 // The whole command on the root; `written` and `outcome` also serve the machine's answer.
 Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
-                      const RunResult& result, const std::string& seconds, ClusterOutcome& outcome,
-                      Written& written) {
+                      const RunResult& result, const std::string& seconds, ThreadPool& pool,
+                      ClusterOutcome& outcome, Written& written) {
   if (result.found > 0) PrintCoverage(result, seconds);
   outcome = CollectAnswers(request, result);
   if (arguments.Value("--export_type") == "console") {
@@ -80,9 +80,9 @@ Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
   } else {
     // Where an answer on text data has files users know, its tables come only if they are asked
     // for.
-    SL_ASSIGN_OR_RETURN(written,
-                        cluster::WriteAnswers(outcome.exports, request.type, request.output,
-                                              request.run.options.compat, request.run.tables_too));
+    SL_ASSIGN_OR_RETURN(
+        written, cluster::WriteAnswers(outcome.exports, request.type, request.output,
+                                       request.run.options.compat, request.run.tables_too, pool));
     SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
     SL_RETURN_IF_ERROR(WriteReports(arguments, request, outcome, written));
     if (!arguments.Has("--agent")) PrintWritten(written);
@@ -148,7 +148,8 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
     if (!arguments.Has("--agent")) PrintWritten(session.written);
     return kExitDone;
   }
-  return RunOnRoot(arguments, request, session.result, Seconds(start), session.outcome,
+  ThreadPool writers(cluster::ThreadsAfterRanks(*team, pool));
+  return RunOnRoot(arguments, request, session.result, Seconds(start), writers, session.outcome,
                    session.written);
 }
 

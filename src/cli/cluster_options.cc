@@ -11,6 +11,7 @@
 #include "analysis/cluster/registry.h"
 #include "cli/version.h"
 #include "cluster/part_file.h"
+#include "cluster/rank_table.h"
 #include "cluster/ranks.h"
 
 namespace steplens::cli {
@@ -176,6 +177,10 @@ Result<ClusterRequest> ParseClusterRequest(const Arguments& arguments) {
     return Error{ErrorCode::kInvalidArgument, "--parallel_mode: only 'concurrent' exists"};
   }
   TakeExportType(arguments, request);
+  request.run.manifest = CleanPath(arguments.Value("--manifest"));
+  if (const std::string table = CleanPath(arguments.Value("--rank_table")); !table.empty()) {
+    SL_ASSIGN_OR_RETURN(request.run.hosts, cluster::ReadRankTable(table));
+  }
   request.run.use_cache = !arguments.Has("--no-cache");
   request.run.show_progress = true;
   if (request.kind == ClusterRequest::Kind::kMap) SL_RETURN_IF_ERROR(TakeMapTo(arguments, request));
@@ -211,6 +216,13 @@ std::vector<OptionSpec> ClusterOptions() {
        .help = "Only this step; -1 means all",
        .default_value = "-1",
        .is_integer = true},
+      {.name = "--rank_table",
+       .value_name = "FILE",
+       .help = "A rank table of HCCL, which says what host each rank runs on"},
+      {.name = "--manifest",
+       .value_name = "FILE",
+       .help = "Where captures are listed, so that folders are not looked through again; made if "
+               "it is not there"},
       {.name = "--out",
        .value_name = "FILE",
        .help = "cluster map: the file for the parts of these ranks"},

@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 using readers::RankSource;
 
 constexpr size_t kFoldersAtOnce = 16;
+constexpr size_t kAlone = 4096;  // folders: up to so many, every member looks for itself
 
 // A RankSource as bytes.
 struct RankRecord {
@@ -77,13 +78,15 @@ Found Detect(const std::vector<std::string>& folders) {
 
 }  // namespace
 
-Result<std::vector<RankSource>> DiscoverRanks(Team& team, const std::string& path) {
-  const std::vector<std::string> folders = CapturesIn(path);
+Result<std::vector<RankSource>> DiscoverRanks(Team& team, const std::string& path,
+                                              const std::vector<std::string>& known) {
+  const std::vector<std::string> folders = known.empty() ? CapturesIn(path) : known;
   Found all;
   all.is_whole = folders.size() > kFoldersAtOnce;
   if (all.is_whole) {
     const size_t count = (folders.size() + kFoldersAtOnce - 1) / kFoldersAtOnce;
-    SL_RETURN_IF_ERROR(team.MapInOrder(
+    Team& seekers = folders.size() <= kAlone ? team.local() : team;
+    SL_RETURN_IF_ERROR(seekers.MapInOrder(
         count,
         [&](size_t i) {
           const auto begin = folders.begin() + static_cast<int64_t>(i * kFoldersAtOnce);
@@ -96,13 +99,17 @@ Result<std::vector<RankSource>> DiscoverRanks(Team& team, const std::string& pat
           if (!part) return;
           for (RankRecord& rank : part->ranks) all.ranks.push_back(std::move(rank));
         }));
-    std::string bytes = team.is_root() && team.members() > 1 ? ToBytes(all) : std::string();
-    SL_RETURN_IF_ERROR(team.Share(bytes));
-    if (!team.is_root()) all = FromBytes<Found>(bytes).value_or(Found{false, {}});
+    std::string bytes = seekers.is_root() && seekers.members() > 1 ? ToBytes(all) : std::string();
+    SL_RETURN_IF_ERROR(seekers.Share(bytes));
+    if (!seekers.is_root()) all = FromBytes<Found>(bytes).value_or(Found{false, {}});
   }
   std::vector<RankSource> ranks;
   for (RankRecord& record : all.ranks) ranks.push_back(std::move(record.rank));
   if (all.is_whole) return ranks;
+  if (!known.empty()) {
+    Result<readers::Detected> listed = readers::DetectRanks(known);
+    if (listed.ok()) return std::move(listed->ranks);
+  }
   SL_ASSIGN_OR_RETURN(readers::Detected detected, readers::DetectRanks({path}));
   return std::move(detected.ranks);
 }

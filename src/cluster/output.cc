@@ -38,7 +38,8 @@ const std::vector<table::SqlIndex> kIndexes = {
     {"ClusterStepTraceTime", {"step", "index"}},
     {"ClusterWaitPairs", {"waitingRank"}},
     {"ClusterWaitPairs", {"blamedRank"}},
-    {"ClusterLinkBandwidth", {"srcRank", "dstRank"}}};
+    {"ClusterLinkBandwidth", {"srcRank", "dstRank"}},
+    {"ClusterRankStep", {"step", "rank"}}};
 
 Status MakeFolder(const std::string& path) {
   std::error_code error;
@@ -121,35 +122,49 @@ std::vector<ResultTable> SplitFiles(const ResultTable& whole) {
 
 class Writer {
  public:
-  Writer(ExportType type, const std::string& output, bool compat, bool all_tables)
-      : type_(type), compat_(compat), all_tables_(all_tables) {
+  Writer(ExportType type, const std::string& output, bool compat, bool all_tables, ThreadPool& pool)
+      : type_(type), compat_(compat), all_tables_(all_tables), pool_(pool) {
     written_.directory = (fs::path(output) / kOutputName).string();
   }
 
   Result<Written> Write(std::span<const Export> exports) {
     SL_RETURN_IF_ERROR(MakeFolder(written_.directory));
+    std::vector<const ResultFile*> files;
     std::vector<const Table*> tables;
     for (const Export& one : exports) {
-      SL_RETURN_IF_ERROR(WriteFiles(*one.answer));
+      for (const ResultFile& file : one.answer->files) files.push_back(&file);
       if (!one.answer->files.empty() && !all_tables_) continue;
       for (const ResultTable& result : one.answer->tables) {
         const bool is_left_out = compat_ && result.table.rows() == 0;
         if (!is_left_out && type_ == ExportType::kDb) tables.push_back(&result.table);
       }
-      if (type_ != ExportType::kDb) SL_RETURN_IF_ERROR(WriteTables(one));
     }
-    if (!tables.empty()) SL_RETURN_IF_ERROR(WriteDatabase(tables));
+    SL_RETURN_IF_ERROR(WriteAtOnce(files, tables));
+    for (const Export& one : exports) {
+      const bool has_tables = one.answer->files.empty() || all_tables_;
+      if (type_ != ExportType::kDb && has_tables) SL_RETURN_IF_ERROR(WriteTables(one));
+    }
     return std::move(written_);
   }
 
  private:
-  Status WriteFiles(const Answer& answer) {
-    for (const ResultFile& file : answer.files) {
-      const std::string path = (fs::path(written_.directory) / file.path).string();
-      SL_RETURN_IF_ERROR(MakeFolder(fs::path(path).parent_path().string()));
-      SL_RETURN_IF_ERROR(WriteWhole(path, file));
-      written_.files.push_back(path);
+  // The files, and the tables as a database.
+  Status WriteAtOnce(const std::vector<const ResultFile*>& files,
+                     const std::vector<const Table*>& tables) {
+    for (const ResultFile* file : files) {
+      const fs::path path = fs::path(written_.directory) / file->path;
+      SL_RETURN_IF_ERROR(MakeFolder(path.parent_path().string()));
+      written_.files.push_back(path.string());
     }
+    std::vector<Status> done(files.size() + 1);
+    pool_.ParallelFor(done.size(), [&](size_t i) {
+      if (i < files.size()) {
+        done[i] = WriteWhole(written_.files[i], *files[i]);
+      } else if (!tables.empty()) {
+        done[i] = WriteDatabase(tables);
+      }
+    });
+    for (Status& status : done) SL_RETURN_IF_ERROR(std::move(status));
     return {};
   }
 
@@ -227,6 +242,7 @@ class Writer {
   ExportType type_;
   bool compat_;
   bool all_tables_;
+  ThreadPool& pool_;
   Written written_;
 };
 
@@ -268,8 +284,9 @@ Status WriteResultText(const std::string& path, const std::string& text) {
 }
 
 Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type,
-                             const std::string& output, bool compat, bool all_tables) {
-  return Writer(type, output, compat, all_tables).Write(exports);
+                             const std::string& output, bool compat, bool all_tables,
+                             ThreadPool& pool) {
+  return Writer(type, output, compat, all_tables, pool).Write(exports);
 }
 
 }  // namespace steplens::cluster

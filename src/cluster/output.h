@@ -6,6 +6,7 @@
 
 #include "analysis/cluster/answer.h"
 #include "base/status.h"
+#include "base/thread_pool.h"
 
 namespace steplens::cluster {
 
@@ -29,9 +30,10 @@ struct Written {
 // Writes answers below <output>/cluster_analysis_output, which is made if need be. A file appears
 // whole or not at all, and only tables and files of these recipes are replaced. Tables without rows
 // are written too, unless `compat`. The tables of an answer that has files of its own are written
-// only if `all_tables`.
+// only if `all_tables`. Several files are written at once.
 Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type,
-                             const std::string& output, bool compat, bool all_tables);
+                             const std::string& output, bool compat, bool all_tables,
+                             ThreadPool& pool);
 
 // Writes one more result file, whole or not at all.
 Status WriteResultText(const std::string& path, const std::string& text);

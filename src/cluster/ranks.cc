@@ -156,8 +156,9 @@ Result<std::optional<std::vector<int64_t>>> ParseRankList(const std::string& tex
 }
 
 Result<RankSelection> SelectRanks(Team& team, const std::string& path,
-                                  const std::optional<std::vector<int64_t>>& wanted) {
-  SL_ASSIGN_OR_RETURN(std::vector<RankSource> found, DiscoverRanks(team, path));
+                                  const std::optional<std::vector<int64_t>>& wanted,
+                                  const std::vector<std::string>& known) {
+  SL_ASSIGN_OR_RETURN(std::vector<RankSource> found, DiscoverRanks(team, path, known));
   RankSelection selection;
   selection.found = found.size();
   for (RankSource& rank : found) TakeRankFromTrace(rank);

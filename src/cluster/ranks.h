@@ -25,8 +25,9 @@ struct RankSelection {
 // Finds the captures below `path`. Of several captures of one rank the newest is taken (by the time
 // in its name). A capture that does not say its rank gets the smallest free number. `wanted` limits
 // the selection; those of it that are not there are named in a note. All members of the team call
-// it and get the same.
+// it and get the same. `known` as for DiscoverRanks.
 Result<RankSelection> SelectRanks(Team& team, const std::string& path,
-                                  const std::optional<std::vector<int64_t>>& wanted);
+                                  const std::optional<std::vector<int64_t>>& wanted,
+                                  const std::vector<std::string>& known = {});
 
 }  // namespace steplens::cluster

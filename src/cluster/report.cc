@@ -122,6 +122,68 @@ html::Chart MatrixChart(const Table& links) {
   return {{"Bandwidth between ranks", "卡间带宽"}, std::move(map)};
 }
 
+// Ranks and steps by what they spent on something; of many ranks neighbours are one column, the
+// longest of them.
+html::Chart StepMap(const Table& steps, const char* column, const html::Text& title) {
+  constexpr size_t kColumns = 128;
+  std::map<int64_t, size_t> ranks;
+  std::map<int64_t, size_t> numbers;
+  for (size_t row = 0; row < steps.rows(); ++row) {
+    ranks.try_emplace(steps.Find("rank")->ints[row]);
+    numbers.try_emplace(steps.Find("step")->ints[row]);
+  }
+  const size_t together = (ranks.size() + kColumns - 1) / kColumns;
+  html::HeatMap map;
+  map.row_label = {"Step", "步"};
+  map.column_label = {"Rank", "卡"};
+  map.value_label = title;
+  size_t place = 0;
+  for (auto& [rank, at] : ranks) {
+    at = place / together;
+    if (place++ % together == 0) map.columns.push_back(std::to_string(rank));
+  }
+  place = 0;
+  for (auto& [number, at] : numbers) {
+    at = place++;
+    map.rows.push_back(number == table::kNull ? "" : std::to_string(number));
+  }
+  map.values.assign(map.rows.size() * map.columns.size(), std::nan(""));
+  const Column& values = *steps.Find(column);
+  for (size_t row = 0; row < steps.rows(); ++row) {
+    double& cell = map.values[numbers.at(steps.Find("step")->ints[row]) * map.columns.size() +
+                              ranks.at(steps.Find("rank")->ints[row])];
+    cell = std::fmax(cell, Number(values, row));
+  }
+  return {title, std::move(map)};
+}
+
+// Bandwidth between hosts; the slowest transport where there are several.
+html::Chart HostChart(const Table& links) {
+  std::map<std::string, size_t> places;
+  for (const char* end : {"srcHost", "dstHost"}) {
+    for (const std::string& host : links.Find(end)->texts) places.try_emplace(host);
+  }
+  html::HeatMap map;
+  map.row_label = {"Sending host", "发送主机"};
+  map.column_label = {"Receiving host", "接收主机"};
+  map.value_label = {"Bandwidth (GB/s)", "带宽 (GB/s)"};
+  for (auto& [host, place] : places) {
+    place = map.rows.size();
+    map.rows.push_back(host);
+  }
+  map.columns = map.rows;
+  std::map<std::pair<size_t, size_t>, double> cells;
+  for (size_t row = 0; row < links.rows(); ++row) {
+    const double gbps = links.Find("bandwidth(GB/s)")->doubles[row];
+    const auto [cell, is_new] = cells.try_emplace({places.at(links.Find("srcHost")->texts[row]),
+                                                   places.at(links.Find("dstHost")->texts[row])},
+                                                  gbps);
+    if (!is_new) cell->second = std::min(cell->second, gbps);
+  }
+  for (const auto& [ends, gbps] : cells) map.cells.push_back({ends.first, ends.second, gbps});
+  return {{"Bandwidth between hosts", "主机间带宽"}, std::move(map)};
+}
+
 // A box a row, for tables with quartiles: the rows with the largest sums.
 std::vector<html::Chart> Boxes(const Table& table) {
   const Column* columns[] = {table.Find("MinNs"), table.Find("Q1Ns"), table.Find("MedianNs"),
@@ -145,6 +207,30 @@ std::vector<html::Chart> Boxes(const Table& table) {
   return {{{table.name(), ""}, std::move(plot)}};
 }
 
+// A plot a counter of the cores: a box an operator and rank.
+std::vector<html::Chart> CounterBoxes(const Table& table) {
+  constexpr size_t kShown = 30;
+  std::map<std::string, html::BoxPlot> plots;
+  const auto number = [&](const char* column, size_t row) {
+    return Number(*table.Find(column), row);
+  };
+  for (size_t row = 0; row < table.rows(); ++row) {
+    html::BoxPlot& plot = plots[table.Find("Counter")->texts[row]];
+    if (plot.keys.size() == kShown) continue;
+    plot.keys.push_back(table.Find("OpName")->texts[row] + " @" +
+                        table::CellText(*table.Find("Rank"), row));
+    plot.boxes.push_back({number("Min", row), number("Q1", row), number("Median", row),
+                          number("Q3", row), number("Max", row)});
+  }
+  std::vector<html::Chart> charts;
+  for (auto& [counter, plot] : plots) {
+    plot.key_label = {"Operator @rank", "算子 @卡"};
+    plot.value_label = {counter, ""};
+    charts.push_back({{counter, ""}, std::move(plot)});
+  }
+  return charts;
+}
+
 }  // namespace
 
 std::string MakeReport(std::span<const Export> exports, const std::string& input,
@@ -156,6 +242,8 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
   const Table* scores = FindTable(exports, "ClusterRankScore");
   const Table* steps = FindTable(exports, "ClusterStepTraceTime");
   const Table* links = FindTable(exports, "ClusterLinkBandwidth");
+  const Table* rank_steps = FindTable(exports, "ClusterRankStep");
+  const Table* hosts = FindTable(exports, "ClusterHostLinks");
   std::set<const Table*> shown;
   if (findings != nullptr && scores != nullptr) {
     html::Section section;
@@ -166,7 +254,15 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
       section.charts.push_back(LateChart(*scores, *findings));
       section.charts.push_back(WaitChart(*scores));
     }
+    if (rank_steps != nullptr && rank_steps->rows() > 0) {
+      section.charts.push_back(
+          StepMap(*rank_steps, "computing(ms)", {"Computing (ms)", "计算 (ms)"}));
+      section.charts.push_back(
+          StepMap(*rank_steps, "waitSuffered(ms)", {"Waiting for others (ms)", "等待其他卡 (ms)"}));
+      section.charts.push_back(StepMap(*rank_steps, "free(ms)", {"Free (ms)", "空闲 (ms)"}));
+    }
     if (links != nullptr && links->rows() > 0) section.charts.push_back(MatrixChart(*links));
+    if (hosts != nullptr && hosts->rows() > 1) section.charts.push_back(HostChart(*hosts));
     section.tables = {findings, scores};
     shown.insert({findings, scores});
     page.sections.push_back(std::move(section));
@@ -177,7 +273,9 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
     section.text = {one.answer->suggestion_en, one.answer->suggestion_zh};
     for (const ResultTable& result : one.answer->tables) {
       if (result.table.rows() == 0 || shown.contains(&result.table)) continue;
-      for (html::Chart& chart : Boxes(result.table)) section.charts.push_back(std::move(chart));
+      const bool has_counters = result.table.name() == "ClusterOpCounterTop";
+      for (html::Chart& chart : has_counters ? CounterBoxes(result.table) : Boxes(result.table))
+        section.charts.push_back(std::move(chart));
       section.tables.push_back(&result.table);
     }
     if (!section.tables.empty()) page.sections.push_back(std::move(section));

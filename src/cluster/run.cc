@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "analysis/complete/complete.h"
 #include "base/archive.h"
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/progress.h"
+#include "cluster/coverage_notes.h"
+#include "cluster/manifest.h"
 #include "cluster/part_cache.h"
 #include "cluster/rank_message.h"
 #include "cluster/ranks.h"
@@ -83,7 +86,8 @@ class Run {
     }
     SL_RETURN_IF_ERROR(ReadBaselines());
     if (options_.parts.empty()) {
-      SL_ASSIGN_OR_RETURN(selection_, SelectRanks(team_, options_.input, options_.ranks));
+      SL_ASSIGN_OR_RETURN(const std::vector<std::string> known, KnownFolders());
+      SL_ASSIGN_OR_RETURN(selection_, SelectRanks(team_, options_.input, options_.ranks, known));
     } else {
       SelectParts();
     }
@@ -97,14 +101,19 @@ class Run {
     SL_RETURN_IF_ERROR(MapAll());
     if (!team_.is_root()) return std::move(result_);
     SL_RETURN_IF_ERROR(CheckOutcome());
+    SL_RETURN_IF_ERROR(ListCaptures());
     if (writer_) {
       SL_RETURN_IF_ERROR(written_);
       SL_RETURN_IF_ERROR(writer_->Commit());
       return std::move(result_);
     }
     result_.form = InputForm();
-    for (const auto& recipe : result_.recipes)
-      result_.answers.push_back(recipe->Finish(result_.form));
+    std::vector<std::optional<Result<cluster_analysis::Answer>>> answers(result_.recipes.size());
+    ThreadPool finishers(ThreadsAfterRanks(team_, pool_));
+    finishers.ParallelFor(answers.size(), [&](size_t r) {
+      answers[r].emplace(result_.recipes[r]->Finish(result_.form));
+    });
+    for (auto& answer : answers) result_.answers.push_back(*std::move(answer));
     return std::move(result_);
   }
 
@@ -127,6 +136,21 @@ class Run {
       result_.recipes[r]->SetBaseline(*baseline);
     }
     return {};
+  }
+
+  bool has_manifest() const {
+    return !options_.manifest.empty() && std::filesystem::exists(options_.manifest);
+  }
+
+  Result<std::vector<std::string>> KnownFolders() const {
+    if (!has_manifest()) return std::vector<std::string>();
+    return ReadManifest(options_.manifest, options_.input);
+  }
+
+  // Unless the list is there, or some ranks were not looked at.
+  Status ListCaptures() const {
+    if (options_.manifest.empty() || has_manifest() || options_.ranks) return {};
+    return WriteManifest(options_.manifest, options_.input, selection_.ranks, result_.ranks);
   }
 
   void SelectParts() {
@@ -201,6 +225,10 @@ class Run {
       open.wanted.timeline = true;
       rank = readers::OpenRank(source, pool_, open);
     }
+    if (rank.ok() && !open.wanted.communication && LacksCalls(*rank)) {
+      open.wanted.communication = true;
+      rank = readers::OpenRank(source, pool_, open);
+    }
     if (!rank.ok()) {
       part.error = rank.error().message;
       part.facts.path = source.path;
@@ -209,6 +237,7 @@ class Run {
     }
     if (std::string reason = WhyUseless(*rank); !reason.empty()) {
       part.error = std::move(reason);
+      part.facts.rank = source.rank;
       return part;
     }
     rank->info.rank = source.rank;
@@ -239,12 +268,20 @@ class Run {
     });
   }
 
+  // Whether calls are asked for that the timeline does not have, so that the results have to tell.
+  bool LacksCalls(const store::TraceStore& rank) const {
+    return rank.comm_ops.size() == 0 && !options_.options.compat &&
+           std::any_of(options_.recipes.begin(), options_.recipes.end(),
+                       [](const RecipeSpec& recipe) { return recipe.needs.calls; });
+  }
+
   void TakeRank(size_t i, std::string_view bytes) {
     const std::optional<RankMessageView> message = UnpackMessage(bytes);
     std::optional<RankPart> part;
     if (message) part = FromBytes<RankPart>(message->part);
     const readers::RankSource& source = selection_.ranks[i];
-    if (!part || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
+    const bool is_of_rank = part && part->facts.rank == source.rank;
+    if (!is_of_rank || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
       result_.failed.push_back({source.rank, source.path, "its part of the result is damaged"});
       return;
     }
@@ -255,6 +292,9 @@ class Run {
     result_.reused += message->is_cached ? 1 : 0;
     cache_.Append(keys_[i], message->part);
     part->facts.path = source.path;
+    if (const auto host = options_.hosts.find(source.rank); host != options_.hosts.end())
+      part->facts.host_name = host->second;
+    if (LacksStep(part->facts)) return;
     if (writer_) {
       if (written_.ok()) written_ = writer_->Add(source.rank, source.path, message->part);
       result_.ranks.push_back(std::move(part->facts));
@@ -272,7 +312,36 @@ class Run {
     result_.ranks.push_back(std::move(part->facts));
   }
 
-  Status CheckOutcome() const {
+  // A rank without the step that was asked for has nothing to say about it.
+  bool LacksStep(const RankFacts& rank) {
+    const std::optional<int64_t> step = options_.options.step;
+    if (!step || options_.options.compat) return false;
+    steps_.insert(rank.steps.begin(), rank.steps.end());
+    if (std::binary_search(rank.steps.begin(), rank.steps.end(), *step)) return false;
+    without_step_.push_back(rank.rank);
+    return true;
+  }
+
+  void NoteRanksWithoutStep() {
+    if (without_step_.empty()) return;
+    const size_t count = without_step_.size();
+    result_.notes.push_back(fmt::format("{} of {} ranks {} no step {} and {} left out ({})", count,
+                                        count + result_.ranks.size(), count == 1 ? "has" : "have",
+                                        *options_.options.step, count == 1 ? "is" : "are",
+                                        NameRanks(without_step_)));
+  }
+
+  void NoteCoverage() {
+    if (options_.options.compat) return;
+    const bool wants_communication =
+        std::any_of(options_.recipes.begin(), options_.recipes.end(),
+                    [](const RecipeSpec& recipe) { return recipe.needs.communication; });
+    for (std::string& note : CoverageNotes(result_.ranks, wants_communication))
+      result_.notes.push_back(std::move(note));
+  }
+
+  Status CheckOutcome() {
+    if (options_.options.step && !options_.options.compat) SL_RETURN_IF_ERROR(CheckStep());
     if (result_.ranks.empty()) {
       if (result_.failed.empty()) {
         return Error{ErrorCode::kNotFound,
@@ -283,18 +352,18 @@ class Run {
           fmt::format("no rank could be read ({} tried; rank {}: {})", result_.failed.size(),
                       result_.failed.front().rank, result_.failed.front().reason)};
     }
-    if (options_.options.step && !options_.options.compat) return CheckStep();
+    NoteRanksWithoutStep();
+    NoteCoverage();
     return {};
   }
 
   Status CheckStep() const {
-    std::set<int64_t> steps;
-    for (const RankFacts& rank : result_.ranks) steps.insert(rank.steps.begin(), rank.steps.end());
-    if (steps.contains(*options_.options.step)) return {};
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("--step_id: there is no step {}; {}", *options_.options.step,
-                             steps.empty() ? "the captures have no steps"
-                                           : fmt::format("steps are {}", fmt::join(steps, ", ")))};
+    if (without_step_.empty() || !result_.ranks.empty()) return {};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("--step_id: there is no step {}; {}", *options_.options.step,
+                    steps_.empty() ? "the captures have no steps"
+                                   : fmt::format("steps are {}", fmt::join(steps_, ", ")))};
   }
 
   Form InputForm() const {
@@ -313,10 +382,17 @@ class Run {
   std::vector<store::CacheKey> keys_;
   std::optional<PartFileWriter> writer_;
   Status written_;
+  std::set<int64_t> steps_;            // of all ranks, where one is asked for
+  std::vector<int64_t> without_step_;  // ranks that do not have it
   RunResult result_;
 };
 
 }  // namespace
+
+size_t ThreadsAfterRanks(const Team& team, const ThreadPool& pool) {
+  const size_t cores = std::max<size_t>(std::thread::hardware_concurrency(), 1);
+  return std::max(pool.threads(), std::min(team.members(), cores));
+}
 
 Result<RunResult> RunRecipes(Team& team, ThreadPool& pool, const RunOptions& options) {
   return Run(team, pool, options).Do();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,10 @@ struct RunOptions {
   PartQuestion question;
   // Instead of reading ranks: parts that were made so.
   std::vector<PartFile::Rank> parts;
-  bool tables_too = false;  // tables also where text captures have files of their own
+  // Where captures are listed: used if it is there, else made.
+  std::string manifest;
+  std::map<int64_t, std::string> hosts;  // of ranks, where a rank table says so
+  bool tables_too = false;               // tables also where text captures have files of their own
   bool use_cache = true;
   bool show_progress = false;
 };
@@ -48,6 +52,10 @@ struct RunResult {
   analysis::cluster::Form form = analysis::cluster::Form::kTables;
   std::vector<std::string> notes;
 };
+
+// Threads for the root's work after the last rank: its own and, as their processes have nothing to
+// do then, those of other members.
+size_t ThreadsAfterRanks(const Team& team, const ThreadPool& pool);
 
 // Reads every selected rank once and answers all recipes. A rank that cannot be read, or a recipe
 // that fails, does not stop the others; it is an error if no rank can be used, and kNotFound if

@@ -69,7 +69,7 @@ class Capture {
     nanosleep(&late_threads, nullptr);
     Drain();
     clock_.Stop();
-    encoder_->CloseOpenMarks(clock_.samples().back().counter);
+    encoder_->Finish(clock_.samples().back().counter);
     encoder_->Flush();
     const int metadata_error =
         ReplaceFile(folder_.path + "/profiler_metadata.json", MetadataText(metadata));
@@ -92,10 +92,11 @@ class Capture {
  private:
   void Pass() {
     try {
+      const uint64_t begun = Now();
       Drain();
       SampleHost();
       if (clock_.Tick()) WriteInfo(false);
-      encoder_->EndOfPass();
+      encoder_->EndOfPass(begun);
       encoder_->Flush();
     } catch (const std::bad_alloc&) {
       // No memory now: what could not be encoded is gone; the next pass tries again.

@@ -8,7 +8,6 @@
 
 #include "collect/json_text.h"
 #include "collect/test_capture.h"
-#include "format/framework_mindspore.h"
 
 namespace steplens::collect {
 namespace {
@@ -142,63 +141,6 @@ TEST_F(Capture, WritesTheOtherFiles) {
   EXPECT_EQ(ReadWhole(capture_ + "/FRAMEWORK/torch.gc_record").size(), 24u);
   EXPECT_EQ(ReadFramed<format::OpMark>(capture_, format::kOpMarkFile).at(0).fixed.correlation_id,
             7u);
-}
-
-TEST_F(Capture, WritesMindSporesOwnFilesWhenAsked) {
-  sl_options options = OptionsFor(capture_);
-  options.mindspore = 1;
-  Start(options);
-  sl_step_begin(4);
-  sl_op op = {};
-  op.name = Id("aten::add");
-  op.start = sl_now();
-  op.end = sl_now();
-  op.dtypes = Id("float;Scalar");
-  const int64_t shapes[] = {2, 2, 3, -1};
-  op.shapes = shapes;
-  op.shape_words = 4;
-  sl_record_op(&op);
-  sl_step_end();
-  const std::string name = "/lib/a.py(7): f";
-  sl_python_name(11, name.data(), name.size());
-  sl_record_python(op.start, 11, 0);
-  sl_record_python(op.end, 1, 1);
-  sl_memory memory = {};
-  memory.address = 0x1000;
-  memory.size = 64;
-  memory.total_allocated = memory.total_reserved = memory.total_active = 64;
-  sl_record_memory(&memory);
-  memory.size = -64;
-  memory.kind = SL_FREE;
-  memory.total_allocated = memory.total_reserved = memory.total_active = 0;
-  sl_record_memory(&memory);
-  Stop();
-
-  const auto ranges = ReadFramed<format::MindSporeOpRange>(capture_, "mindspore.op_range");
-  ASSERT_EQ(ranges.size(), 3u);
-  EXPECT_EQ(ranges[0].fields.at(format::kMindSporeFullName), "aten::add");
-  EXPECT_EQ(ranges[0].fixed.start, op.start);
-  EXPECT_EQ(ranges[0].fixed.event, format::kMsEventRunOp);
-  EXPECT_EQ(ranges[0].fixed.thread_id, sl_thread());
-  EXPECT_EQ(ranges[1].fields.at(format::kMindSporeFullName), "ProfilerStep#4");
-  EXPECT_EQ(ranges[2].fields.at(format::kMindSporeName), "/lib/a.py(7):f");
-  EXPECT_TRUE(ranges[2].fixed.is_stack);
-  EXPECT_EQ(ranges[2].fixed.end, op.end);
-
-  const auto inputs = ReadFramed<format::MindSporeShapes>(capture_, "mindspore.record_shapes");
-  ASSERT_EQ(inputs.size(), 1u);
-  EXPECT_EQ(inputs[0].type, format::kMindSporeShapesRecord);
-  EXPECT_EQ(inputs[0].fields.at(format::kMindSporeInputShapes), "2,3;");
-  EXPECT_EQ(inputs[0].fields.at(format::kMindSporeInputTypes), "float;Scalar");
-
-  const auto events = ReadFramed<format::MindSporeMemory>(capture_, "mindspore.memory_usage");
-  ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0].fixed.numbers[format::kMsSize], 64u);
-  EXPECT_EQ(events[1].fixed.numbers[format::kMsSize], format::MindSporeMemory::kFreed);
-  EXPECT_EQ(events[1].fixed.numbers[format::kMsUsed], 0u);
-  EXPECT_EQ(events[1].fixed.numbers[format::kMsPeak], 64u);
-  EXPECT_NEAR(static_cast<double>(events[0].fixed.numbers[format::kMsCreatedAtNs]),
-              static_cast<double>(time(nullptr)) * 1e9, 5e9);
 }
 
 TEST_F(Capture, StepsAreRangesWithTheirNumber) {

@@ -161,13 +161,6 @@ inline void EmitPlainOp(ThreadState* state, const sl_plain_op& op, const uint64_
   });
 }
 
-// Whether one total and no more says it all.
-inline bool IsPlain(const sl_memory& event) {
-  return event.total_reserved == event.total_allocated &&
-         event.total_active == event.total_allocated && event.stream == 0 &&
-         (event.component | event.allocator) == 0;
-}
-
 sl_string Intern(std::string_view text) {
   try {
     return TheLibrary().strings.Intern(text);
@@ -237,20 +230,20 @@ void sl_record_memory(const sl_memory* event) {
   if (event == nullptr) return;
   ThreadState* state = RecordingThread();
   if (state == nullptr) return;
-  const uint64_t time = event->time != 0 ? event->time : Now();
-  if (__builtin_expect(IsPlain(*event), 1)) {
-    PlainMemoryRecord record;
-    record.time = time;
-    record.address = event->address;
-    record.size = event->size;
-    record.total = event->total_allocated;
-    const PlainMemory rest{event->device_type, event->device_index, event->kind};
-    return EmitRecord(state, kRingPlainMemory, rest.AsText(), record);
-  }
   MemoryRecord record;
   record.event = *event;
-  record.event.time = time;
+  if (event->time == 0) record.event.time = Now();
   EmitRecord(state, kRingMemory, 0, record);
+}
+
+void sl_record_block(int64_t address, int64_t size, int8_t device_type, int8_t device_index) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr || size < 0) return;
+  BlockRecord record;
+  record.time = Now();
+  record.address = address;
+  record.size = size;
+  EmitRecord(state, kRingBlock, BlockRecord::DeviceText(device_type, device_index), record);
 }
 
 void sl_record_op_mark(const sl_op_mark* mark) {

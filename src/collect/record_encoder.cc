@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <iterator>
+#include <limits>
 
 #include "format/framework.h"
 
@@ -22,21 +23,6 @@ const Record& As(const RecordHead* head) {
 }
 
 int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
-
-sl_memory Whole(const PlainMemoryRecord& record) {
-  const PlainMemory rest = PlainMemory::FromText(record.head.text);
-  sl_memory event = {};
-  event.time = record.time;
-  event.address = record.address;
-  event.size = record.size;
-  event.total_allocated = record.total;
-  event.total_reserved = record.total;
-  event.total_active = record.total;
-  event.device_type = rest.device_type;
-  event.device_index = rest.device_index;
-  event.kind = rest.kind;
-  return event;
-}
 
 }  // namespace
 
@@ -83,8 +69,8 @@ void RecordEncoder::Add(const RecordHead* record, uint64_t* thread_id) {
       return AddPlainOp(As<PlainOpRecord>(record).op, *thread_id);
     case kRingMemory:
       return AddMemory(As<MemoryRecord>(record).event, *thread_id);
-    case kRingPlainMemory:
-      return AddMemory(Whole(As<PlainMemoryRecord>(record)), *thread_id);
+    case kRingBlock:
+      return AddBlock(As<BlockRecord>(record), *thread_id);
     case kRingPython:
       return AddPython(As<PythonRecord>(record), *thread_id);
     case kRingPythonName: {
@@ -246,6 +232,17 @@ void RecordEncoder::AddMemory(const sl_memory& record, uint64_t thread_id) {
   if (mindspore_) mindspore_->AddMemory(record, thread_id);
 }
 
+void RecordEncoder::AddBlock(const BlockRecord& record, uint64_t thread_id) {
+  if (record.time < start_) return;
+  ledger_.Add({record.time, record.address, record.size, thread_id, record.device_type(),
+               record.device_index()});
+}
+
+void RecordEncoder::SettleMemory(uint64_t until) {
+  ledger_.Settle(
+      until, [this](const sl_memory& event, uint64_t thread_id) { AddMemory(event, thread_id); });
+}
+
 void RecordEncoder::AddPython(const PythonRecord& record, uint64_t thread_id) {
   if (record.time < start_) return;
   format::PythonCall call;
@@ -340,13 +337,15 @@ void RecordEncoder::AddDeviceRecords(const std::vector<uint8_t>& bytes, uint64_t
 
 // A range begins before it ends, so its beginning is in a ring when its end is: it comes in the
 // same pass or the next.
-void RecordEncoder::EndOfPass() {
+void RecordEncoder::EndOfPass(uint64_t begun) {
+  SettleMemory(begun);
   for (auto it = early_ends_.begin(); it != early_ends_.end();) {
     it = ++it->second.passes > 2 ? early_ends_.erase(it) : std::next(it);
   }
 }
 
-void RecordEncoder::CloseOpenMarks(uint64_t end) {
+void RecordEncoder::Finish(uint64_t end) {
+  SettleMemory(std::numeric_limits<uint64_t>::max());
   for (const auto& [id, mark] : open_marks_) {
     EndMark(id, mark, end, mark.thread_id, format::kMarkOpenRange);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collect/append_file.h"
+#include "collect/memory_ledger.h"
 #include "collect/mindspore_encoder.h"
 #include "collect/op_inputs.h"
 #include "collect/ring_records.h"
@@ -39,10 +40,11 @@ class RecordEncoder {
   // A framed record of steplens.device, as it will stand in the file.
   void AddDeviceRecords(const std::vector<uint8_t>& bytes, uint64_t records);
 
-  // After every ring was drained once: ends of ranges whose beginning did not come are forgotten.
-  void EndOfPass();
-  // Ranges that are still open get `end` as theirs.
-  void CloseOpenMarks(uint64_t end);
+  // After every ring was drained once, from `begun` on: blocks of memory that came before it are
+  // written, ends of ranges whose beginning did not come are forgotten.
+  void EndOfPass(uint64_t begun);
+  // The last records: ranges that are still open get `end` as theirs.
+  void Finish(uint64_t end);
   // Hands everything to the operating system.
   void Flush();
 
@@ -89,6 +91,8 @@ class RecordEncoder {
   void AddShapes(std::span<const uint64_t> words, sl_string dtypes, format::TlvWriter* out);
   void AddInputs(std::span<const uint64_t> words, bool with_tensors, format::TlvWriter* out);
   void AddMemory(const sl_memory& record, uint64_t thread_id);
+  void AddBlock(const BlockRecord& record, uint64_t thread_id);
+  void SettleMemory(uint64_t until);
   void AddPython(const PythonRecord& record, uint64_t thread_id);
   void AddCounter(const CounterRecord& record);
   void AddMark(const MarkRecord& record, uint64_t thread_id);
@@ -111,6 +115,7 @@ class RecordEncoder {
   uint64_t counters_lost_ = 0;           // losses of the counter file that series_ knows of
   std::unordered_map<uint64_t, std::string> threads_;  // named in the file
   uint64_t left_out_ = 0;
+  MemoryLedger ledger_;
   std::unique_ptr<MindSporeEncoder> mindspore_;  // nullptr: not wanted
   InputTexts inputs_;                            // of the operator at hand; kept for its memory
 };

@@ -59,17 +59,17 @@ TEST_F(Encoder, ARangeKeepsBothThreads) {
 
 TEST_F(Encoder, AnEndThatIsSeenBeforeItsStartStillEndsIt) {
   Mark(kMarkEnd, 4, 300, 12);
-  encoder_.EndOfPass();
+  encoder_.EndOfPass(0);
   Mark(kMarkStart, 4, 200, 11, "late");
   ASSERT_EQ(Marks().size(), 1u);
 }
 
 TEST_F(Encoder, AnEndWithoutStartIsForgotten) {
   Mark(kMarkEnd, 4, 300, 12);
-  for (int pass = 0; pass < 4; ++pass) encoder_.EndOfPass();
+  for (int pass = 0; pass < 4; ++pass) encoder_.EndOfPass(0);
   Mark(kMarkStart, 4, 400, 11, "new");
   EXPECT_TRUE(Marks().empty());
-  encoder_.CloseOpenMarks(900);
+  encoder_.Finish(900);
   const auto marks = Marks();
   ASSERT_EQ(marks.size(), 1u);
   EXPECT_EQ(marks[0].fixed.kind, format::kMarkOpenRange);

@@ -20,7 +20,7 @@ enum RingRecordType : uint8_t {
   kRingCounter,
   kRingMark,
   kRingOpMark,
-  kRingPlainMemory,
+  kRingBlock,
   kRingPlainOp,
 };
 
@@ -71,27 +71,18 @@ struct MemoryRecord {
   sl_memory event;
 };
 
-// What most allocators say: one total, no stream.
-struct PlainMemory {
-  int8_t device_type;
-  int8_t device_index;
-  uint8_t kind;
+// A block of a device; `head.text` has the device.
+struct BlockRecord {
+  static uint32_t DeviceText(int8_t type, int8_t index) {
+    return static_cast<uint8_t>(type) | uint32_t{static_cast<uint8_t>(index)} << 8;
+  }
+  int8_t device_type() const { return static_cast<int8_t>(head.text); }
+  int8_t device_index() const { return static_cast<int8_t>(head.text >> 8); }
 
-  uint32_t AsText() const {
-    return static_cast<uint8_t>(device_type) | uint32_t{static_cast<uint8_t>(device_index)} << 8 |
-           uint32_t{kind} << 16;
-  }
-  static PlainMemory FromText(uint32_t text) {
-    return {static_cast<int8_t>(text), static_cast<int8_t>(text >> 8),
-            static_cast<uint8_t>(text >> 16)};
-  }
-};
-struct PlainMemoryRecord {
-  RecordHead head;  // PlainMemory
+  RecordHead head;
   uint64_t time;
   int64_t address;
-  int64_t size;
-  int64_t total;
+  int64_t size;  // 0: it is freed
 };
 
 struct PythonRecord {

@@ -18,6 +18,7 @@
 #include "readers/framework/framework.h"
 #include "readers/nsys/nsys.h"
 #include "readers/rank_files.h"
+#include "readers/slice_args.h"
 #include "store/cache.h"
 #include "store/merge.h"
 
@@ -131,10 +132,12 @@ void TakeRankFromTrace(TraceStore& out) {
   if (const auto rank = info->root()["rank"].AsInt(); rank && *rank >= 0) out.info.rank = *rank;
 }
 
-// Slices of a second trace file of a rank (msprof slices) have args that no longer can be told from
-// the first's: none are kept.
-void ForgetArgs(TraceStore& part) {
-  for (size_t i = 0; i < part.slices.size(); ++i) part.slices.args_offset.Set(i, kNone);
+// Slices of a second trace file of a rank (msprof slices) say which file their args are in.
+void NameArgsFile(TraceStore& part, size_t file) {
+  for (size_t i = 0; i < part.slices.size(); ++i) {
+    const int64_t offset = part.slices.args_offset[i];
+    if (offset != kNone) part.slices.args_offset.Set(i, ArgsOffsetInFile(file, offset));
+  }
 }
 
 struct Part {
@@ -185,7 +188,7 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   bool first_trace = source.files.front().role == FileRole::kTrace;
   for (size_t i = 1; i < parts.size(); ++i) {
     if (source.files[i].role == FileRole::kTrace) {
-      if (first_trace) ForgetArgs(parts[i].store);
+      if (first_trace) NameArgsFile(parts[i].store, i);
       first_trace = true;
     }
     if (is_read_already(i)) continue;
@@ -317,28 +320,7 @@ Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOpti
 }
 
 Result<std::string> ReadSliceArgs(const TraceStore& store, store::SliceId slice) {
-  const auto row = static_cast<size_t>(slice);
-  const int64_t offset = store.slices.args_offset[row];
-  const size_t size = store.slices.args_size[row];
-  if (offset == kNone || store.info.trace_path.empty()) return std::string();
-  SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source,
-                      OpenByteSource(store.info.trace_path));
-  SL_ASSIGN_OR_RETURN(const std::string magic, ReadFileRange(store.info.trace_path, 0, 2));
-  if (magic != "\x1f\x8b")
-    return ReadFileRange(store.info.trace_path, static_cast<uint64_t>(offset), size);
-  // A gzip stream has no random access: unpack up to the place.
-  std::string buffer(1 << 20, '\0');
-  uint64_t position = 0;
-  std::string out;
-  while (out.size() < size) {
-    SL_ASSIGN_OR_RETURN(const size_t got, source->Read(buffer.data(), buffer.size()));
-    if (got == 0) break;
-    const uint64_t from = std::max(position, static_cast<uint64_t>(offset));
-    const uint64_t to = std::min(position + got, static_cast<uint64_t>(offset) + size);
-    if (from < to) out.append(buffer, from - position, to - from);
-    position += got;
-  }
-  return out;
+  return SliceArgsReader().Read(store, slice);
 }
 
 }  // namespace steplens::readers

@@ -44,7 +44,8 @@ Result<store::TraceStore> OpenRank(const RankSource& source, ThreadPool& pool,
 // Identifies the present state of a rank's files: path, size and time of each.
 store::CacheKey KeyOf(const RankSource& source);
 
-// The args of a slice as JSON text, read again from the trace; empty if it has none.
+// The args of a slice as JSON text, read again from the trace; empty if it has none. For one or a
+// few slices; SliceArgsReader remembers its way through compressed traces.
 Result<std::string> ReadSliceArgs(const store::TraceStore& store, store::SliceId slice);
 
 }  // namespace steplens::readers

@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/json_writer.h"
 #include "readers/open.h"
+#include "server/store_view.h"
 #include "server/timeline/merged_lane.h"
 
 namespace steplens::server {
@@ -118,13 +119,17 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   readers::SaveRank save;
   options.save_later = &save;
   Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);
-  // A rank without a number will not stay what was read; others are shown before they are saved.
-  if (save && opened->info.rank < 0) std::exchange(save, nullptr)(*opened);
   {
     const std::lock_guard lock(loading_mutex_);
     if (opened.ok()) {
       slots_[index].store = std::make_unique<store::TraceStore>(std::move(*opened));
       slots_[index].save = std::move(save);
+      // What goes to the cache is what was read, without the number it is given here.
+      if (slots_[index].save && slots_[index].store->info.rank < 0) {
+        auto as_read = std::make_shared<store::TraceStore>(ViewOf(*slots_[index].store));
+        slots_[index].save = [write = std::move(slots_[index].save),
+                              as_read](const store::TraceStore&) { write(*as_read); };
+      }
     } else {
       slots_[index].error = opened.error().message;
     }
@@ -144,7 +149,7 @@ std::vector<size_t> Dataset::TakeNumbered() {
   const std::lock_guard lock(loading_mutex_);
   std::vector<size_t> out;
   for (; next_to_number_ < slots_.size() && slots_[next_to_number_].is_read; ++next_to_number_) {
-    const Slot& slot = slots_[next_to_number_];
+    Slot& slot = slots_[next_to_number_];
     if (!slot.store) continue;
     store::TraceStore& store = *slot.store;
     if (store.info.rank == store::kNone || store.info.rank < 0) {
@@ -153,6 +158,7 @@ std::vector<size_t> Dataset::TakeNumbered() {
     } else if (!numbers_.emplace(store.info.rank, next_to_number_).second) {
       store.issues.Add(store::IssueKind::kDuplicateRank,
                        store.info.path + ": rank " + std::to_string(store.info.rank));
+      slot.save = nullptr;  // it will not stay what was read
       waiting_for_number_.push_back(next_to_number_);
     } else {
       out.push_back(next_to_number_);
@@ -168,6 +174,11 @@ void Dataset::NumberTheRest(std::vector<size_t>& waiting) {
     slots_[index].store->info.rank = next;
   }
   pool_.ParallelFor(waiting.size(), [&](size_t i) { Show(waiting[i]); });
+  // Ranks are shown before they are saved.
+  pool_.ParallelFor(waiting.size(), [&](size_t i) {
+    const Slot& slot = slots_[waiting[i]];
+    if (slot.save && !IsCancelled()) slot.save(*slot.store);
+  });
 }
 
 void Dataset::Show(size_t index) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "readers/slice_args.h"
 #include "server/dataset.h"
 #include "server/dataset_cache.h"
 #include "server/events.h"
@@ -18,6 +19,7 @@ namespace steplens::server {
 struct OpenDataset {
   std::unique_ptr<Dataset> dataset;
   std::unique_ptr<DatasetCache> cache;  // refers to the data set
+  readers::SliceArgsReader args{};
 };
 
 // Everything that is open, and what may be opened. Thread safe.

@@ -5,45 +5,26 @@
 
 #include <atomic>
 
-#include "torch_adapter/block_table.h"
-
 namespace steplens::torch_adapter {
 namespace {
 
 constexpr uint8_t kPriority = 100;  // above the framework's own (0)
 constexpr int8_t kDeviceType = 20;  // as an NPU's memory: the CPU is the device
 
-// Never destroyed: tensors may be freed while the process ends.
-BlockTable& Blocks() {
-  static auto* const table = new BlockTable;
-  return *table;
-}
-std::atomic<int64_t> total_bytes{0};
 std::atomic<int8_t> device_index_of_events{0};
 c10::Allocator* original = nullptr;
 c10::DeleterFnPtr original_deleter = nullptr;
 
-void Record(const void* block, int64_t size, int64_t total, uint8_t kind) {
-  sl_memory event{};
-  event.address = reinterpret_cast<int64_t>(block);
-  event.size = size;
-  event.total_allocated = total;
-  event.total_reserved = total;
-  event.total_active = total;
-  event.device_type = kDeviceType;
-  event.device_index = device_index_of_events.load(std::memory_order_relaxed);
-  event.kind = kind;
-  sl_record_memory(&event);
+// `size` 0: the block is freed.
+void Record(const void* block, size_t size) {
+  sl_record_block(reinterpret_cast<int64_t>(block), static_cast<int64_t>(size), kDeviceType,
+                  device_index_of_events.load(std::memory_order_relaxed));
 }
 
 // What tensors allocated here are freed with, whenever that is. The event comes first: once the
 // block is free another thread may be given it.
 void Delete(void* block) {
-  const int64_t size = Blocks().Remove(block);
-  if (size >= 0) {
-    const int64_t total = total_bytes.fetch_sub(size, std::memory_order_relaxed) - size;
-    if (sl_recording()) Record(block, -size, total, SL_FREE);
-  }
+  if (sl_recording()) Record(block, 0);
   original_deleter(block);
 }
 
@@ -54,12 +35,8 @@ class RecordingAllocator final : public c10::Allocator {
     void* block = data.get();
     // The framework's allocator hands out blocks that are their own context; anything else is
     // passed through.
-    if (!block || data.get_context() != block || !sl_recording()) return data;
-    if (!data.compare_exchange_deleter(original_deleter, &Delete)) return data;
-    const auto size = static_cast<int64_t>(bytes);
-    Blocks().Insert(block, size);
-    const int64_t total = total_bytes.fetch_add(size, std::memory_order_relaxed) + size;
-    Record(block, size, total, SL_MALLOC);
+    if (!block || bytes == 0 || data.get_context() != block || !sl_recording()) return data;
+    if (data.compare_exchange_deleter(original_deleter, &Delete)) Record(block, bytes);
     return data;
   }
   c10::DeleterFnPtr raw_deleter() const override { return &Delete; }

@@ -1,9 +1,8 @@
 // CPU memory of tensors: an allocator in front of libtorch's own that records each allocation and
-// free with running totals. Covers all threads and lives beside the framework's profiler.
+// free. Covers all threads and lives beside the framework's profiler.
 //
-// Only blocks allocated while it is installed are seen; each is recorded as allocated once and as
-// freed at most once. The CPU is the device here: events carry device type 20 (as an NPU's do) and
-// the index given.
+// Only blocks allocated while it is installed are seen. The CPU is the device here: events carry
+// device type 20 (as an NPU's do) and the index given.
 #ifndef STEPLENS_TORCH_ADAPTER_ALLOCATOR_H_
 #define STEPLENS_TORCH_ADAPTER_ALLOCATOR_H_
 

@@ -573,6 +573,17 @@ class SameResult(ClusterCase):
                 before = ("mpirun", "--oversubscribe", "-n", processes)
                 self.assertEqual(self.results(form, "--no-cache", before=before), alone)
 
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+    @unittest.skipUnless((pathlib.Path(PROGRAM).parent / "libsteplens_mpi.so").exists(), "steplens was built without MPI")
+    def test_processes_agree_when_there_is_nothing_to_do(self):
+        self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        for words, code in ((("-d", str(self.scratch / "absent")), 3), (("-d", str(self.made / "text"), "--step_id", "99"), 2),
+                            (("-d", str(self.made / "text"), "-m", "nonsense"), 2)):
+            command = ["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "cluster", *words, "-o", str(self.out)]
+            done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=60, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertFalse(self.out.exists())
+
 
 class OtherCaptures(ClusterCase):
     @needs_shared

@@ -76,6 +76,81 @@ class PlantedFaults(ClusterCase):
                 self.assertEqual(self.findings(generate(self.scratch / f"seed{seed}", *words)), [])
 
 
+class CostOfFaults(ClusterCase):
+    """What a fault is said to cost is what the step grew by when it was planted."""
+
+    def check(self, shape, fault, subject, target=lambda seed: {"r": 5 * seed % 16}, within_ms=1.0, reason="", seeds=(1, 2, 3)):
+        for seed in seeds:
+            words = [*shape.split(), "--seed", str(seed), "--steps", str(1 + seed), "--format", ("text", "db", "mixed")[seed % 3]]
+            place = target(seed)
+            with self.subTest(" ".join([*words, fault.format(**place)])):
+                healthy = generate(self.scratch / f"healthy{seed}", *words)
+                self.assertEqual(self.findings(healthy), [])
+                faulty = generate(self.scratch / f"faulty{seed}", *words, *fault.format(**place).split())
+                found = self.rows_of(faulty, "ClusterFindings")
+                self.assertEqual([(row["subject"], row["hidden"]) for row in found], [(subject.format(**place), 0)])
+                self.assertIn(reason, found[0]["reason"])
+                grown_ms = self.overview(faulty)["step(ms)"] - self.overview(healthy)["step(ms)"]
+                self.assertAlmostEqual(found[0]["msPerStep"], grown_ms, delta=within_ms)
+
+    def test_slow_rank(self):
+        self.check("--ranks 32 --tp 4 --pp 2", "--slow-rank {r}:1.3", "rank {r}")
+
+    def test_slow_rank_in_a_deep_pipeline(self):
+        self.check("--ranks 64 --tp 4 --pp 4", "--slow-rank {r}:1.3", "rank {r}", seeds=(1,))
+
+    def test_slow_rank_without_pipeline(self):
+        self.check("--ranks 16 --tp 1 --pp 1", "--slow-rank {r}:1.3", "rank {r}")
+
+    def test_clock_that_drops(self):
+        self.check("--ranks 16", "--freq-drop {r}", "rank {r}")
+
+    def test_late_launches(self):
+        self.check("--ranks 16", "--host-bound {r}", "rank {r}", reason="the host launches too late")
+
+    def test_late_group(self):
+        self.check("--ranks 16", "--late-group dp={i}", "DP index {i}", lambda seed: {"i": seed % 4})
+
+    def test_stages_of_one_rank(self):
+        self.check("--ranks 16 --tp 1 --pp 16", "--slow-rank {r}:1.4", "PP stage {r}", reason="computing")
+
+    def test_hosts_of_whole_stages(self):
+        self.check("--ranks 32 --tp 2 --pp 8", "--slow-host {h}:1.4", "host host000{h}", lambda seed: {"h": seed % 4}, reason="computing")
+
+    def test_stages_that_launch_late(self):
+        self.check("--ranks 32 --tp 2 --pp 4 --hosts-of 4", "--host-bound {first}-{last}", "PP stage {stage}",
+                   lambda seed: {"stage": seed % 4, "first": seed % 4 * 8, "last": seed % 4 * 8 + 7}, within_ms=1.5,
+                   reason="the host launches too late")
+
+    def test_uneven_experts(self):
+        self.check("--ranks 32 --tp 2 --pp 1 --ep 4", "--imbalance 0.4", "uneven load of experts, most at EP index 3", reason="tokens")
+
+    def test_slow_group_of_experts_is_not_uneven(self):
+        self.check("--ranks 32 --tp 2 --pp 1 --ep 4", "--late-group ep={i}", "EP index {i}", lambda seed: {"i": seed % 4}, reason="computing")
+
+    def test_slow_link(self):
+        self.check("--ranks 16", "--slow-link {r}-{peer}:4", "link {r}-{peer}", lambda seed: {"r": 5 * seed % 16, "peer": 5 * seed % 16 ^ 1},
+                   within_ms=3)
+
+    def test_slow_sender(self):
+        self.check("--ranks 16", "--slow-nic {r}:3", "sending by rank {r}", within_ms=3)
+
+    def test_the_cost_of_a_link_does_not_shrink_with_more_steps(self):
+        costs = []
+        for steps in (1, 8):
+            cluster = generate(self.scratch / f"steps{steps}", "--ranks", "16", "--slow-link", "3-2:4", "--steps", str(steps))
+            costs += [row["msPerStep"] for row in self.rows_of(cluster, "ClusterFindings")]
+        self.assertEqual(len(costs), 2)
+        self.assertAlmostEqual(costs[0], costs[1], delta=0.02 * costs[0])
+
+    def test_a_slow_card_is_no_matter_of_packets(self):
+        """Where everybody sends packets of half a megabyte, one slow card is the card."""
+        for seed in range(1, 4):
+            found = self.findings(generate(self.scratch / f"seed{seed}", "--ranks", "16", "--packets", "RDMA:524288", "--seed", str(seed),
+                                           "--slow-nic", f"{seed}:3", "--hosts-of", "4", "--format", ("text", "db", "mixed")[seed % 3]))
+            self.assertEqual([finding[1] for finding in found], [f"sending by rank {seed}"])
+
+
 class PairsOfFaults(ClusterCase):
     """Two faults at once: both are named, whichever is larger, and nothing else is."""
 

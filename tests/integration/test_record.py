@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -110,6 +111,17 @@ class Record(Case):
 
     def test_a_program_that_is_not_there(self):
         self.assertIn("cannot start 'no-such-program'", self.record(program=["no-such-program"], expect=3).err)
+
+    @unittest.skipUnless(PACKAGE.is_dir(), "the recording package is not built")
+    def test_inside_the_python_package_it_finds_the_package(self):
+        package = self.scratch / "site/steplens"
+        for folder in ("bin", "_bootstrap"):
+            (package / folder).mkdir(parents=True)
+        shutil.copy(PROGRAM, package / "bin/steplens")
+        shutil.copy(PACKAGE.parent / "libsteplens_collect.so", package)
+        done = subprocess.run([package / "bin/steplens", "record", "--", "sh", "-c", "echo $PYTHONPATH; echo $STEPLENS_COLLECT_LIBRARY"],
+                              capture_output=True, text=True, env={**self.environment, "PYTHONPATH": "mine"}, check=True)
+        self.assertEqual(done.stdout.split(), [f"{package}/_bootstrap:{package.parent}:mine", f"{package}/libsteplens_collect.so"])
 
     def test_a_program_that_records_nothing_is_told_so(self):
         done = self.record(program=["true"])

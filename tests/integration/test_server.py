@@ -662,6 +662,20 @@ class Safety(ServerCase):
             self.assertIn(says, done.err)
         self.run_program("link", self.scratch / "nothing", expect=3)
 
+    def test_a_rank_without_a_number_is_the_same_from_the_cache(self):
+        event = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":5}'
+        trace = self.write("one/trace.json", '{"schemaVersion":1,"traceEvents":[%s]}' % ",".join(event % (10 * i) for i in range(1, 50)))
+        seen = []
+        for _ in range(2):
+            server = self.start(trace.parent)
+            ds = server.wait_ready()
+            ranks = server.get(f"/ds/{ds}")[1]["ranks"]
+            seen.append([(rank["rank"], rank["counts"], [issue["name"] for issue in rank["issues"]]) for rank in ranks])
+            server.stop()
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[0][0][0], 0)
+        self.assertIn("RankUnknown", seen[0][0][2])
+
     def test_roots_may_be_repeated_and_listed(self):
         for name in "abc":
             self.write(f"{name}/x.txt", "")

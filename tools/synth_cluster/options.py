@@ -166,6 +166,11 @@ def _link_rules(args):
         elif text != "all":
             src, dst = _link(text, args.ranks, "--small-packets")
         rules.append(LinkRule(src, dst, transport, SMALL_PACKET_SLOWDOWN, SMALL_PACKET_BYTES))
+    for text in args.packets:
+        transport, colon, size = text.partition(":")
+        if not colon or transport.upper() not in ("HCCS", "RDMA"):
+            raise OptionError(f"--packets: '{text}' is not of the form RDMA:524288.")
+        rules.append(LinkRule(None, None, transport.upper(), 1.0, max(1, _integer(size, "--packets"))))
     return tuple(rules)
 
 
@@ -214,6 +219,7 @@ def _parser():
                           ("--slow-nic", "R[:F]"), ("--slow-receiver", "R[:F]"), ("--late-group", "DIM=INDEX[:F]")):
         faults.add_argument(name, action="append", default=[], metavar=metavar)
     faults.add_argument("--small-packets", action="append", nargs="?", const="all", default=[], metavar="HCCS|RDMA|SRC-DST")
+    faults.add_argument("--packets", action="append", default=[], metavar="HCCS|RDMA:BYTES", help="size of packets, at the same speed")
     faults.add_argument("--imbalance", default="", metavar="X", help="the busiest expert rank gets (1+X) times the mean tokens")
     for name in ("--freq-drop", "--host-bound", "--missing", "--damaged", "--duplicate"):
         faults.add_argument(name, action="append", default=[], metavar="R[,R-R]")
@@ -242,7 +248,7 @@ def _check_shape(args):
 
 def _planted(args):
     """The fault options as the user wrote them, in a fixed order."""
-    names = ("slow_rank", "slow_host", "slow_link", "slow_nic", "slow_receiver", "late_group", "small_packets",
+    names = ("slow_rank", "slow_host", "slow_link", "slow_nic", "slow_receiver", "late_group", "small_packets", "packets",
              "freq_drop", "host_bound", "missing", "missing_steps", "damaged", "duplicate")
     words = [f"{name.replace('_', '-')} {value}" for name in names for value in getattr(args, name)]
     if args.imbalance:

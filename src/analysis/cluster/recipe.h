@@ -74,6 +74,7 @@ struct Needs {
   bool timeline = false;
   bool communication = false;
   bool step_table = false;  // the step table, which is in every light capture: else the timeline
+  bool calls = false;       // communication calls: of the timeline, else of the results
 };
 
 struct RecipeSpec {

@@ -87,6 +87,7 @@ void CompleteForExport(TraceStore& store) {
   AddDevice(store, OverlapSlices::kLeftOut);
   NameMemoryRows(store);
   DropArgs(store);  // those of the device
+  store.host_ops.scope = {};
   std::erase_if(store.sheets, [](const store::DynamicTable& sheet) {
     return sheet.name.starts_with("framework_");
   });

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "analysis/classify/classify.h"
 #include "analysis/launches/launches.h"
-#include "analysis/nesting/parents.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis {
@@ -67,121 +67,121 @@ class AiCoreTasks {
   std::vector<std::pair<int64_t, StringId>> mixed_;  // start and name
 };
 
-// The times of all operators, side by side in drawing order, track by track: a third of what the
-// operators themselves would need.
-class OperatorTimes {
+// Device work as the operator sees it that launched it.
+struct OperatorLaunch {
+  int64_t host_ns;
+  int64_t dur_ns;
+  store::TrackId host_track;
+  bool knows_aicore;
+  bool is_aicore;
+};
+
+// By thread and time.
+std::vector<OperatorLaunch> CollectLaunches(const TraceStore& store) {
+  const AiCoreTasks aicore(store);
+  std::vector<OperatorLaunch> launches;
+  ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
+    const auto d = static_cast<size_t>(launch.device);
+    launches.push_back({launch.host_ns, store.slices.dur_ns[d], launch.host_track,
+                        aicore.KnowsType(d), aicore.Contains(d)});
+  });
+  const auto before = [](const OperatorLaunch& a, const OperatorLaunch& b) {
+    return std::tie(a.host_track, a.host_ns) < std::tie(b.host_track, b.host_ns);
+  };
+  if (!std::is_sorted(launches.begin(), launches.end(), before))
+    std::stable_sort(launches.begin(), launches.end(), before);
+  return launches;
+}
+
+// The operators of one thread by start. Holds no more of them at a time than lie in one that lies
+// in no other: all of its times are known when its last one is.
+class ThreadOperators {
  public:
-  explicit OperatorTimes(const TraceStore& store)
-      : store_(store),
-        index_(IndexHostOps(store)),
-        last_found_(index_.first),
-        parent_(index_.order.size(), kNoId),
-        host_self_ns_(index_.order.size()),
-        device_self_ns_(index_.order.size()) {
-    FindParents();
-    AddLaunches();
+  // All must outlive this. The slices come in drawing order, the launches by time.
+  ThreadOperators(const TraceStore& store, std::span<const SliceId> slices,
+                  std::span<const OperatorLaunch> launches)
+      : store_(store), slices_(slices), launches_(launches) {
+    ReadTree();
+  }
+
+  bool IsAtEnd() const { return given_ == tree_.size(); }
+  const HostOp& Front() const { return tree_[given_]; }
+  void Pop() {
+    if (++given_ == tree_.size()) ReadTree();
+  }
+  bool knows_aicore() const { return knows_aicore_; }
+
+ private:
+  struct Open {
+    int64_t begin_ns;
+    int64_t end_ns;
+    uint32_t place;  // in tree_
+  };
+
+  void ReadTree() {
+    tree_.clear();
+    parents_.clear();
+    open_.clear();
+    given_ = 0;
+    for (; next_slice_ < slices_.size(); ++next_slice_) {
+      const SliceId slice = slices_[next_slice_];
+      const auto i = static_cast<size_t>(slice);
+      const int64_t begin_ns = store_.slices.begin_ns[i];
+      const int64_t end_ns = EndNs(begin_ns, store_.slices.dur_ns[i]);
+      TakeLaunchesBefore(begin_ns);
+      // As ForEachParent.
+      while (!open_.empty() && (open_.back().end_ns <= begin_ns || open_.back().end_ns < end_ns)) {
+        open_.pop_back();
+      }
+      if (open_.empty() && !tree_.empty()) break;
+      parents_.push_back(open_.empty() ? kNoId : open_.back().place);
+      open_.push_back({begin_ns, end_ns, static_cast<uint32_t>(tree_.size())});
+      AddOperator(slice);
+    }
+    if (next_slice_ == slices_.size()) TakeLaunchesBefore(kLatestNs);
     PassToParents();
   }
 
-  bool knows_aicore() const { return knows_aicore_; }
-
-  // All operators by start, outer before inner, all threads together.
-  void ForEach(const std::function<void(const HostOp&)>& visit) const {
-    std::vector<uint32_t> tracks;
-    for (uint32_t t = 0; t + 1 < index_.first.size(); ++t) {
-      if (index_.first[t] < index_.first[t + 1]) tracks.push_back(t);
-    }
-    std::vector<uint32_t> next(index_.first.begin(), index_.first.end());  // by track
-    const auto later = [&](uint32_t a, uint32_t b) { return KeyOf(next[a]) > KeyOf(next[b]); };
-    std::make_heap(tracks.begin(), tracks.end(), later);
-    while (!tracks.empty()) {
-      std::pop_heap(tracks.begin(), tracks.end(), later);
-      const uint32_t track = tracks.back();
-      tracks.pop_back();
-      const uint32_t end = index_.first[track + 1];
-      // A run of one thread's operators costs one comparison each.
-      do {
-        visit(At(next[track]++));
-      } while (next[track] < end && (tracks.empty() || !later(track, tracks.front())));
-      if (next[track] == end) continue;
-      tracks.push_back(track);
-      std::push_heap(tracks.begin(), tracks.end(), later);
-    }
+  void AddOperator(SliceId slice) {
+    HostOp& op = tree_.emplace_back();
+    op.slice = slice;
+    if (parents_.back() != kNoId) op.parent = tree_[parents_.back()].slice;
+    op.detail = DetailOf(slice);
+    op.host_total_ns = store_.slices.dur_ns[static_cast<size_t>(slice)];
   }
 
- private:
-  size_t SliceAt(uint32_t place) const { return static_cast<size_t>(index_.order[place]); }
-  int64_t BeginNs(uint32_t place) const { return store_.slices.begin_ns[SliceAt(place)]; }
-  int64_t DurNs(uint32_t place) const { return store_.slices.dur_ns[SliceAt(place)]; }
-  std::tuple<int64_t, int64_t, SliceId> KeyOf(uint32_t place) const {
-    return {BeginNs(place), -DurNs(place), index_.order[place]};
-  }
-
-  void FindParents() {
-    for (uint32_t t = 0; t + 1 < index_.first.size(); ++t) {
-      const uint32_t first = index_.first[t];
-      ForEachParent(store_, index_.slices(store::TrackId{t}), [&](uint32_t place, uint32_t parent) {
-        if (parent != kNoId) parent_[first + place] = first + parent;
-      });
+  // To the operator that started exactly then, else to the innermost one that runs then: the open
+  // ones are the last one started and all around it.
+  void TakeLaunchesBefore(int64_t before_ns) {
+    for (; next_launch_ < launches_.size(); ++next_launch_) {
+      const OperatorLaunch& launch = launches_[next_launch_];
+      if (launch.host_ns >= before_ns && before_ns != kLatestNs) return;
+      const auto runs = [&](const Open& open) { return launch.host_ns < open.end_ns; };
+      auto owner = open_.rbegin();
+      if (owner != open_.rend() && owner->begin_ns != launch.host_ns)
+        owner = std::find_if(owner, open_.rend(), runs);
+      if (owner != open_.rend()) Take(launch, tree_[owner->place]);
     }
   }
-
-  // As HostOpFinder::Find, but for places. Launches mostly come in the order of their operators.
-  uint32_t FindPlace(store::TrackId track, int64_t ts_ns) {
-    const auto t = static_cast<size_t>(track);
-    if (t + 1 >= index_.first.size()) return kNoId;
-    const uint32_t first = index_.first[t];
-    const uint32_t end = index_.first[t + 1];
-    uint32_t& found = last_found_[t];
-    constexpr uint32_t kNear = 8;
-    const bool is_later = found < end && BeginNs(found) <= ts_ns;
-    for (uint32_t i = 0; is_later && i < kNear && found + 1 < end; ++i) {
-      if (BeginNs(found + 1) > ts_ns) break;
-      ++found;
-    }
-    if (!is_later || (found + 1 < end && BeginNs(found + 1) <= ts_ns)) {
-      const auto after =
-          std::upper_bound(index_.order.begin() + first, index_.order.begin() + end, ts_ns,
-                           [&](int64_t ts, SliceId s) {
-                             return ts < store_.slices.begin_ns[static_cast<size_t>(s)];
-                           });
-      if (after == index_.order.begin() + first) return kNoId;
-      found = static_cast<uint32_t>(after - index_.order.begin()) - 1;
-    }
-    uint32_t place = found;
-    if (BeginNs(place) == ts_ns) return place;
-    while (place != kNoId && ts_ns >= EndNs(BeginNs(place), DurNs(place))) place = parent_[place];
-    return place;
-  }
-
-  void AddLaunches() {
-    const AiCoreTasks aicore(store_);
-    ForEachOperatorLaunch(store_, ClassifyTracks(store_), [&](const Launch& launch) {
-      const uint32_t place = FindPlace(launch.host_track, launch.host_ns);
-      if (place == kNoId) return;
-      const auto d = static_cast<size_t>(launch.device);
-      const int64_t dur_ns = store_.slices.dur_ns[d];
-      knows_aicore_ = knows_aicore_ || aicore.KnowsType(d);
-      const bool is_aicore = aicore.Contains(d);
-      if (!is_aicore && aicore_self_ns_.empty()) aicore_self_ns_ = device_self_ns_;
-      device_self_ns_[place] = AddNs(device_self_ns_[place], dur_ns);
-      if (is_aicore && !aicore_self_ns_.empty())
-        aicore_self_ns_[place] = AddNs(aicore_self_ns_[place], dur_ns);
-    });
+  void Take(const OperatorLaunch& launch, HostOp& op) {
+    knows_aicore_ = knows_aicore_ || launch.knows_aicore;
+    op.device_self_ns = AddNs(op.device_self_ns, launch.dur_ns);
+    if (launch.is_aicore) op.device_self_aicore_ns = AddNs(op.device_self_aicore_ns, launch.dur_ns);
   }
 
   // Children follow their parents, so from back to front a total is complete when it is passed on.
   void PassToParents() {
-    device_total_ns_ = device_self_ns_;
-    aicore_total_ns_ = aicore_self_ns_;
-    for (uint32_t place = static_cast<uint32_t>(index_.order.size()); place-- > 0;) {
-      host_self_ns_[place] = AddNs(host_self_ns_[place], DurNs(place));
-      const uint32_t parent = parent_[place];
-      if (parent == kNoId) continue;
-      host_self_ns_[parent] = AddNs(host_self_ns_[parent], -DurNs(place));
-      device_total_ns_[parent] = AddNs(device_total_ns_[parent], device_total_ns_[place]);
-      if (!aicore_total_ns_.empty())
-        aicore_total_ns_[parent] = AddNs(aicore_total_ns_[parent], aicore_total_ns_[place]);
+    for (size_t i = tree_.size(); i-- > 0;) {
+      HostOp& op = tree_[i];
+      op.host_self_ns = AddNs(op.host_self_ns, op.host_total_ns);
+      op.device_total_ns = AddNs(op.device_total_ns, op.device_self_ns);
+      op.device_total_aicore_ns = AddNs(op.device_total_aicore_ns, op.device_self_aicore_ns);
+      if (parents_[i] == kNoId) continue;
+      HostOp& parent = tree_[parents_[i]];
+      parent.host_self_ns = AddNs(parent.host_self_ns, -op.host_total_ns);
+      parent.device_total_ns = AddNs(parent.device_total_ns, op.device_total_ns);
+      parent.device_total_aicore_ns =
+          AddNs(parent.device_total_aicore_ns, op.device_total_aicore_ns);
     }
   }
 
@@ -194,29 +194,57 @@ class OperatorTimes {
     return is_beside ? static_cast<uint32_t>(row) : FindHostOpDetail(store_, slice);
   }
 
-  HostOp At(uint32_t place) const {
-    const bool is_all_aicore = aicore_self_ns_.empty();
-    HostOp op;
-    op.slice = index_.order[place];
-    if (parent_[place] != kNoId) op.parent = index_.order[parent_[place]];
-    op.detail = DetailOf(op.slice);
-    op.host_total_ns = DurNs(place);
-    op.host_self_ns = host_self_ns_[place];
-    op.device_self_ns = device_self_ns_[place];
-    op.device_total_ns = device_total_ns_[place];
-    op.device_self_aicore_ns = is_all_aicore ? op.device_self_ns : aicore_self_ns_[place];
-    op.device_total_aicore_ns = is_all_aicore ? op.device_total_ns : aicore_total_ns_[place];
-    return op;
-  }
-
-  const TraceStore& store_;  // outlives this, which lives for one call
-  TrackIndex index_;
-  std::vector<uint32_t> last_found_;  // by track
-  std::vector<uint32_t> parent_;      // a place; kNoId: none
-  std::vector<int64_t> host_self_ns_, device_self_ns_, device_total_ns_;
-  std::vector<int64_t> aicore_self_ns_, aicore_total_ns_;  // empty: as those of the device
+  const TraceStore& store_;
+  std::span<const SliceId> slices_;
+  std::span<const OperatorLaunch> launches_;
+  size_t next_slice_ = 0;
+  size_t next_launch_ = 0;
+  std::vector<HostOp> tree_;       // the present outermost operator and all inside it, by start
+  std::vector<uint32_t> parents_;  // of each of them, a place in tree_; kNoId: none
+  std::vector<Open> open_;
+  size_t given_ = 0;  // how many of tree_ were popped
   bool knows_aicore_ = false;
 };
+
+// visit(op) for all operators by start, outer before inner, all threads together. Returns whether
+// the input says the task type of what they launched.
+template <typename Visitor>
+bool VisitOperators(const TraceStore& store, const Visitor& visit) {
+  const TrackIndex index = IndexHostOps(store);
+  const std::vector<OperatorLaunch> launches = CollectLaunches(store);
+  std::vector<ThreadOperators> threads;
+  for (uint32_t t = 0; t + 1 < index.first.size(); ++t) {
+    const store::TrackId track{t};
+    if (index.slices(track).empty()) continue;
+    const auto own =
+        std::ranges::equal_range(launches, track, std::less<>(), &OperatorLaunch::host_track);
+    threads.emplace_back(store, index.slices(track), std::span(own.begin(), own.end()));
+  }
+  const auto key = [&](const ThreadOperators* thread) {
+    const HostOp& op = thread->Front();
+    return std::tuple(store.slices.begin_ns[static_cast<size_t>(op.slice)], -op.host_total_ns,
+                      op.slice);
+  };
+  const auto later = [&](const ThreadOperators* a, const ThreadOperators* b) {
+    return key(a) > key(b);
+  };
+  std::vector<ThreadOperators*> heap;
+  for (ThreadOperators& thread : threads) heap.push_back(&thread);
+  std::make_heap(heap.begin(), heap.end(), later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    ThreadOperators* const thread = heap.back();
+    heap.pop_back();
+    do {  // a run of one thread's operators costs one comparison each
+      visit(thread->Front());
+      thread->Pop();
+    } while (!thread->IsAtEnd() && (heap.empty() || !later(thread, heap.front())));
+    if (thread->IsAtEnd()) continue;
+    heap.push_back(thread);
+    std::push_heap(heap.begin(), heap.end(), later);
+  }
+  return std::ranges::any_of(threads, &ThreadOperators::knows_aicore);
+}
 
 }  // namespace
 
@@ -237,15 +265,13 @@ uint32_t FindHostOpDetail(const TraceStore& store, SliceId slice) {
 }
 
 HostOps ComputeHostOps(const TraceStore& store) {
-  const OperatorTimes times(store);
   HostOps result;
-  result.knows_aicore = times.knows_aicore();
-  times.ForEach([&](const HostOp& op) { result.ops.push_back(op); });
+  result.knows_aicore = VisitOperators(store, [&](const HostOp& op) { result.ops.push_back(op); });
   return result;
 }
 
 void ForEachHostOp(const TraceStore& store, const std::function<void(const HostOp&)>& visit) {
-  OperatorTimes(store).ForEach(visit);
+  VisitOperators(store, visit);
 }
 
 }  // namespace steplens::analysis

@@ -30,7 +30,7 @@ struct HostOps {
 // All host operators, ProfilerStep# among them where it is recorded as one.
 HostOps ComputeHostOps(const store::TraceStore& store);
 
-// Each of them in that order, without keeping them all: a third of the memory.
+// Each of them in that order, without keeping more than those of an outermost operator at a time.
 void ForEachHostOp(const store::TraceStore& store, const std::function<void(const HostOp&)>& visit);
 
 // Finds operators by place and time.

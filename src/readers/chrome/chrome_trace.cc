@@ -7,15 +7,13 @@
 #include <optional>
 
 #include "base/cancel.h"
-#include "base/json.h"
-#include "base/number.h"
 #include "base/ordered_pipeline.h"
-#include "base/saturate.h"
 #include "base/utf8.h"
 #include "readers/chrome/chunk_cutter.h"
 #include "readers/chrome/event_parser.h"
 #include "readers/chrome/event_splitter.h"
 #include "readers/chrome/trace_assembler.h"
+#include "readers/chrome/trace_members.h"
 
 namespace steplens::readers {
 namespace {
@@ -175,35 +173,6 @@ class Collector {
   std::string buffer_;
 };
 
-void AddMeta(store::TraceStore& out, std::string_view name, std::string_view value) {
-  out.meta.Append({out.strings.Intern(name), out.strings.Intern(value)});
-}
-
-// The members of the object form, before or behind the events, as meta rows. Returns
-// baseTimeNanoseconds, or 0.
-int64_t ReadMembers(std::string_view object_text, store::TraceStore& out) {
-  const Result<JsonDocument> document = JsonDocument::Parse(object_text, "trace");
-  if (!document.ok()) return 0;
-  int64_t base_ns = 0;
-  document->root().ForEachMember([&](std::string_view key, JsonValue value) {
-    AddMeta(out, key, value.ToText());
-    if (key == "baseTimeNanoseconds") base_ns = value.AsInt().value_or(0);
-  });
-  return base_ns;
-}
-
-int64_t ReadObjectForm(const ChunkCutter& cutter, const std::string& tail, store::TraceStore& out) {
-  std::string_view head = Trim(cutter.head());
-  if (head.empty()) return 0;
-  if (head.ends_with(',')) head.remove_suffix(1);
-  int64_t base_ns = ReadMembers(std::string(head) + "}", out);
-  std::string_view rest = Trim(tail);
-  if (rest.starts_with(',')) {
-    base_ns = AddSaturating(base_ns, ReadMembers("{" + std::string(rest.substr(1)), out));
-  }
-  return base_ns;
-}
-
 // `size_bytes`: of the file, packed or not; 0 if it is not known.
 Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name,
                 const ReadOptions& options, store::TraceStore& out) {
@@ -242,7 +211,10 @@ Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name
     out.issues.Add(IssueKind::kTraceTruncated,
                    fmt::format("{}: the array of events is not closed", name));
   }
-  collector.Finish(ReadObjectForm(cutter, collector.tail(), out), *options.pool);
+  std::optional<std::string_view> tail;
+  if (collector.array_ended()) tail = collector.tail();
+  const int64_t base_ns = ReadTraceMembers(cutter.head(), tail, name, out);
+  collector.Finish(base_ns, *options.pool);
   return {};
 }
 

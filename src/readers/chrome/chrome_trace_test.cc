@@ -276,6 +276,41 @@ TEST(ChromeTrace, TruncatedAtEveryByteKeepsTheWholeEventsBefore) {
     const size_t whole = size >= text.size() - 1 ? 2 : size >= first.size() + 1 ? 1 : 0;
     ASSERT_EQ(store.slices.size(), whole) << size;
     ASSERT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u) << size;
+    const bool is_between = size == 1 || (size >= first.size() + 1 && size <= first.size() + 3) ||
+                            size == text.size() - 1;
+    ASSERT_EQ(store.issues.entry(IssueKind::kEventDamaged).count, is_between ? 0u : 1u) << size;
+  }
+}
+
+TEST(ChromeTrace, AnObjectFormTruncatedAtEveryByteBehindItsEventsIsCounted) {
+  const std::string events =
+      R"({"traceEvents": [{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
+  const std::string first = R"(, "distributedInfo": {"rank": 3, "x": [1, 2]})";
+  const std::string text = events + first + R"(, "traceName": "a, b"})";
+  for (size_t size = events.size(); size < text.size(); ++size) {
+    const TraceStore store = ReadJson(text.substr(0, size));
+    ASSERT_EQ(store.slices.size(), 1u) << size;
+    ASSERT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u) << size;
+    const bool has_first = size > events.size() + first.size();  // with the comma behind it
+    ASSERT_EQ(store.FindMeta("distributedInfo").has_value(), has_first) << size;
+  }
+  const TraceStore whole = ReadJson(text + "\n ");
+  EXPECT_TRUE(whole.issues.empty());
+  EXPECT_EQ(whole.FindMeta("traceName"), "a, b");
+}
+
+TEST(ChromeTrace, TextBehindTheEndIsCountedAndTheTraceUsed) {
+  const std::string events = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
+  for (const std::string& text :
+       {events + "x", events + "\n" + events, R"({"traceEvents": )" + events + "} more",
+        R"({"traceEvents": )" + events + R"(, "traceName": "t"}])"}) {
+    for (const size_t chunk : {16u, 1u << 20}) {
+      const TraceStore store = ReadJson(text, chunk);
+      ASSERT_EQ(store.slices.size(), 1u) << text;
+      const auto& issue = store.issues.entry(IssueKind::kEventDamaged);
+      ASSERT_EQ(issue.count, 1u) << text;
+      EXPECT_TRUE(issue.example.starts_with("test.json: text behind the end of the trace: '"));
+    }
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "readers/open.h"
-
 namespace steplens::server {
 
 namespace {
@@ -75,19 +73,14 @@ Result<MetricArgs> MetricArgsParam(const Ask& ask) {
   return args;
 }
 
-namespace {
-
-std::string ReadArgs(const store::TraceStore& store, store::SliceId slice) {
-  Result<std::string> text = readers::ReadSliceArgs(store, slice);
-  return text.ok() ? *std::move(text) : std::string();
-}
-
-}  // namespace
-
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job) {
   SL_ASSIGN_OR_RETURN(const MetricArgs args, MetricArgsParam(ask));
+  const auto read_args = [&](const store::TraceStore& store, store::SliceId slice) {
+    Result<std::string> text = ask.open.args.Read(store, slice);
+    return text.ok() ? *std::move(text) : std::string();
+  };
   SL_ASSIGN_OR_RETURN(analysis::viewer::MetricAnswer answer,
-                      analysis::viewer::ComputeMetric(name, args, job, ReadArgs));
+                      analysis::viewer::ComputeMetric(name, args, job, read_args));
   return NamedResult{std::move(answer.tables), std::move(answer.definition),
                      std::move(answer.query), std::move(answer.warnings)};
 }

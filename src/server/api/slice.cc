@@ -77,10 +77,10 @@ std::vector<std::string> Frames(std::string_view stack) {
 }
 
 // The args of the trace, then what the store knows beyond them. Fills `stack` on the way.
-void WriteArgs(JsonWriter& json, const TraceStore& store, uint32_t slice,
+void WriteArgs(JsonWriter& json, const Ask& ask, const TraceStore& store, uint32_t slice,
                std::vector<std::string>& stack) {
   json.Key("args").BeginObject();
-  const SliceArgs read = ReadArgs(store, slice);
+  const SliceArgs read = ReadArgs(ask.open.args, store, slice);
   if (read.state == SliceArgs::State::kRead) {
     const Result<JsonDocument> args = JsonDocument::Parse(read.json, "args");
     args->root().ForEachMember([&](std::string_view key, JsonValue value) {
@@ -94,8 +94,6 @@ void WriteArgs(JsonWriter& json, const TraceStore& store, uint32_t slice,
     });
   } else if (read.state == SliceArgs::State::kUnreadable) {
     json.Key("(args)").String("cannot be read again from the trace");
-  } else if (read.state == SliceArgs::State::kTooFar) {
-    json.Key("(args)").String("too far inside a compressed trace; unpack it to see them");
   }
   const uint32_t row = analysis::FindHostOpDetail(store, store::SliceId{slice});
   if (row != store::kNoId && store.slices.args_offset[slice] == store::kNone) {
@@ -219,7 +217,7 @@ Result<Response> GetSlice(const Ask& ask) {
   if (lane.is_derived()) {
     json.Key("args").BeginObject().EndObject().Key("kernel").Null();
   } else {
-    WriteArgs(json, *rank.store, ref.slice, stack);
+    WriteArgs(json, ask, *rank.store, ref.slice, stack);
     WriteKernel(json, *rank.store, ref.slice);
   }
   json.Key("stack").BeginArray();

@@ -2,25 +2,12 @@
 
 #include "analysis/operators/host_ops.h"
 #include "base/file.h"
-#include "readers/open.h"
+#include "base/gzip.h"
 
 namespace steplens::server {
-namespace {
-
-constexpr int64_t kMaxGzipOffset = int64_t{512} << 20;
-
-bool IsGzip(const std::string& path) {
-  const Result<std::string> magic = ReadFileRange(path, 0, 2);
-  return magic.ok() && *magic == "\x1f\x8b";
-}
-
-}  // namespace
-
-SliceArgs ReadArgs(const store::TraceStore& store, uint32_t slice) {
-  const int64_t offset = store.slices.args_offset[slice];
-  if (offset == store::kNone) return {};
-  if (offset >= kMaxGzipOffset && IsGzip(store.info.trace_path)) return {SliceArgs::State::kTooFar};
-  Result<std::string> text = readers::ReadSliceArgs(store, store::SliceId{slice});
+SliceArgs ReadArgs(readers::SliceArgsReader& reader, const store::TraceStore& store,
+                   uint32_t slice) {
+  Result<std::string> text = reader.Read(store, store::SliceId{slice});
   if (!text.ok()) return {SliceArgs::State::kUnreadable};
   if (text->empty()) return {};
   const Result<JsonDocument> args = JsonDocument::Parse(*text, "args");
@@ -29,15 +16,13 @@ SliceArgs ReadArgs(const store::TraceStore& store, uint32_t slice) {
 }
 
 bool HasRandomArgs(const store::TraceStore& store) {
-  return store.info.trace_path.empty() || !IsGzip(store.info.trace_path);
+  return store.info.trace_path.empty() || !IsGzipFile(store.info.trace_path);
 }
 
 std::string ArgText(const store::TraceStore& store, uint32_t slice, std::string_view name) {
-  const int64_t offset = store.slices.args_offset[slice];
-  if (offset != store::kNone) {
-    const Result<std::string> text =
-        ReadFileRange(store.info.trace_path, static_cast<uint64_t>(offset),
-                      static_cast<size_t>(store.slices.args_size[slice]));
+  const readers::ArgsPlace place = readers::PlaceOfArgs(store, store::SliceId{slice});
+  if (!place.path.empty()) {
+    const Result<std::string> text = ReadFileRange(place.path, place.offset, place.size);
     if (!text.ok()) return "";
     const Result<JsonDocument> args = JsonDocument::Parse(*text, "args");
     if (!args.ok() || !args->root().IsObject()) return "";

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "readers/slice_args.h"
 #include "store/trace_store.h"
 
 namespace steplens::server {
@@ -14,12 +15,12 @@ struct SliceArgs {
     kNone,        // the slice has none, or its source has none
     kRead,        // `json` is their object
     kUnreadable,  // the trace changed, or is gone
-    kTooFar,      // behind much of a compressed trace: unpacking up to there would take seconds
   };
   State state = State::kNone;
   std::string json{};
 };
-SliceArgs ReadArgs(const store::TraceStore& store, uint32_t slice);
+SliceArgs ReadArgs(readers::SliceArgsReader& reader, const store::TraceStore& store,
+                   uint32_t slice);
 
 // Whether args of the rank can be read one by one without unpacking.
 bool HasRandomArgs(const store::TraceStore& store);

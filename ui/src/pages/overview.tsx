@@ -240,7 +240,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
       <div class="grid-3">
         <StepTime rows={rows} rank={rank} />
         <WhereItGoes rows={rows} rank={rank} />
-        <div class="stack">
+        <div class="card-stack">
           <TopFindings ds={ds} rank={rank} />
           <Quality meta={meta} />
         </div>

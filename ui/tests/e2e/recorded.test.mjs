@@ -1,9 +1,10 @@
 // Records a small training on this machine and walks through every page of it.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { assert } from "./browser.mjs";
 import { tour } from "./pages_real.test.mjs";
 
 export const name = "pages on a recording of our own";
@@ -16,7 +17,8 @@ export async function run({ browser, steplens, view }) {
   const training = ["/usr/bin/python3", join(root, "examples/train/train.py"), "--steps", "4", "--width", "32", "--length", "16"];
   const switches = ["--profile-step-start", "2", "--profile-step-end", "4", "--profile-with-stack", "--profile-with-memory", "--profile-record-shapes"];
   try {
-    execFileSync(steplens, ["record", ...switches, "--profile-save-path", folder, "--", ...training], { stdio: "ignore", timeout: 600_000 });
+    const done = spawnSync(steplens, ["record", ...switches, "--profile-save-path", folder, "--", ...training], { encoding: "utf8", timeout: 600_000 });
+    assert.ok(done.status === 0 && readdirSync(folder).length > 0, `nothing was recorded (${done.status}): ${done.stdout}${done.stderr}`);
     const server = await view(folder);
     await tour(browser, server.url, "recorded", { access: true });
     await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });

@@ -96,6 +96,17 @@ std::vector<GroupUse> UsedGroups(const TraceStore& rank) {
   return out;
 }
 
+std::map<std::string, int64_t> LeastMembers(const TraceStore& rank) {
+  std::map<StringId, int64_t> largest;
+  for (size_t i = 0; i < rank.comm_links.size(); ++i) {
+    int64_t& local = largest[rank.comm_links.group_name[i]];
+    local = std::max({local, rank.comm_links.src_rank[i], rank.comm_links.dst_rank[i]});
+  }
+  std::map<std::string, int64_t> out;
+  for (const auto& [group, local] : largest) out[GroupName(rank.Text(group))] = local + 1;
+  return out;
+}
+
 void GroupBook::Add(const RankFacts& facts, const std::vector<GroupUse>& used) {
   is_current_ = false;
   for (const GroupFact& fact : facts.groups) facts_.try_emplace(GroupName(fact.id), fact);

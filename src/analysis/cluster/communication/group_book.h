@@ -31,6 +31,9 @@ struct GroupUse {
 // order of first sight.
 std::vector<GroupUse> UsedGroups(const store::TraceStore& rank);
 
+// By group name, how many members its links show: one to local rank 7 says that there are eight.
+std::map<std::string, int64_t> LeastMembers(const store::TraceStore& rank);
+
 // All communication groups of the job, collected rank by rank.
 class GroupBook {
  public:

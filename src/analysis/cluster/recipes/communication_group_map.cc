@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "analysis/cluster/communication/group_book.h"
-#include "analysis/cluster/group_name.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "base/json_writer.h"
 
@@ -21,18 +20,6 @@ struct Part {
     archive(used, least_members);
   }
 };
-
-// A link to local rank 7 says that the group has at least eight members.
-std::map<std::string, int64_t> LeastMembers(const store::TraceStore& rank) {
-  std::map<StringId, int64_t> largest;
-  for (size_t i = 0; i < rank.comm_links.size(); ++i) {
-    int64_t& local = largest[rank.comm_links.group_name[i]];
-    local = std::max({local, rank.comm_links.src_rank[i], rank.comm_links.dst_rank[i]});
-  }
-  std::map<std::string, int64_t> out;
-  for (const auto& [group, local] : largest) out[GroupName(rank.Text(group))] = local + 1;
-  return out;
-}
 
 std::string_view TypeName(const GroupUse& use) { return use.is_p2p ? "p2p" : "collective"; }
 

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "analysis/cluster/communication/communication_part.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/stats_table.h"
@@ -25,6 +27,23 @@ struct Part {
   }
 };
 
+// Communication results have the names of groups, timelines mostly their ids: the rank's metadata
+// tell which belongs to which.
+class GroupIds {
+ public:
+  explicit GroupIds(const RankFacts& facts) {
+    for (const GroupFact& group : facts.groups) ids_[GroupName(group.id)] = group.id;
+  }
+  // The id if it is known.
+  const std::string& Find(const std::string& group) const {
+    const auto found = ids_.find(group);
+    return found == ids_.end() ? group : found->second;
+  }
+
+ private:
+  std::map<std::string, std::string> ids_;
+};
+
 class HcclSum : public RecipeOf<Part> {
  public:
   explicit HcclSum(const Options& options) : options_(options) { per_rank_.AddRankColumn(); }
@@ -45,19 +64,35 @@ class HcclSum : public RecipeOf<Part> {
   }
 
  protected:
-  Part MapRank(const store::TraceStore& rank) const override {
+  Part MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
     const StepWindow window = FindStepWindow(rank, options_);
     Part part;
+    GroupIds ids(facts);
     std::set<std::string> groups;
+    const auto add = [&](std::string_view type, std::string_view name, const std::string& group,
+                         int64_t dur_ns) {
+      part.by_type[std::string(type)].Add(dur_ns, rank.info.rank);
+      // The reference takes operators of different groups for one when their names are equal.
+      part.by_op[{std::string(name), options_.compat ? "" : group}].Add(dur_ns, rank.info.rank);
+      groups.insert(group);
+    };
     const store::CommOpTable& ops = rank.comm_ops;
     for (size_t i = 0; i < ops.size(); ++i) {
       if (!window.Contains(ops.begin_ns[i])) continue;
       const std::string group(rank.Text(ops.group_name[i]));
-      const std::string name(rank.Text(ops.name[i]));
-      part.by_type[std::string(rank.Text(ops.op_type[i]))].Add(ops.dur_ns[i], rank.info.rank);
-      // The reference takes operators of different groups for one when their names are equal.
-      part.by_op[{name, options_.compat ? "" : group}].Add(ops.dur_ns[i], rank.info.rank);
-      groups.insert(group);
+      add(rank.Text(ops.op_type[i]), rank.Text(ops.name[i]),
+          options_.compat ? group : ids.Find(group), ops.dur_ns[i]);
+    }
+    if (ops.size() == 0 && !options_.compat) {
+      const store::CommTimeTable& times = rank.comm_times;
+      for (size_t i = 0; i < times.size(); ++i) {
+        const std::string_view name = rank.Text(times.op_name[i]);
+        if (name.starts_with("Total") || !IsWantedStep(rank.Text(times.step[i]), options_))
+          continue;
+        add(std::string(name.substr(0, name.find("__"))) + "_", name,
+            ids.Find(std::string(rank.Text(times.group_name[i]))),
+            std::llround(KnownOrZero(times.elapse_ms[i]) * 1e6));
+      }
     }
     part.groups.assign(groups.begin(), groups.end());
     return part;
@@ -140,6 +175,7 @@ RecipeSpec HcclSumRecipe() {
   spec.folder = "HcclSum";
   spec.summary = "Durations of communication operators by type, rank and operator";
   spec.needs.timeline = true;
+  spec.needs.calls = true;
   spec.options = {"top_num"};
   spec.make = MakeRecipe<HcclSum>;
   return spec;

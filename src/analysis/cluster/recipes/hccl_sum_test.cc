@@ -50,6 +50,21 @@ TEST(HcclSum, KeepsTheLongestAsManyAsAsked) {
   EXPECT_EQ(Cell(top, "OpName", 0), "hcom_allReduce__1_1_1");
 }
 
+TEST(HcclSum, TakesCommunicationResultsWhereThereIsNoTimeline) {
+  StoreBuilder rank;
+  for (const char* op : {"hcom_allReduce__1_0_1", "Total Op Info"}) {
+    rank.store.comm_times.Append({.step = rank.Text("step10"),
+                                  .op_name = rank.Text(op),
+                                  .group_name = rank.Text("17"),
+                                  .elapse_ms = 1.5});
+  }
+  const Answer answer = AskRecipe(HcclSumRecipe(), {}, {&rank});
+  const table::Table& all = TableOf(answer, "HcclAllRankStats");
+  ASSERT_EQ(all.rows(), 1u);
+  EXPECT_EQ(Cell(all, "OpType", 0), "hcom_allReduce_");
+  EXPECT_EQ(all.Find("MeanNs")->doubles[0], 1'500'000);
+}
+
 TEST(HcclSum, ARankWithoutTheStepContributesNothing) {
   StoreBuilder rank;
   AddOp(rank, "hcom_allReduce__1_0_1", "a", 0, 10);

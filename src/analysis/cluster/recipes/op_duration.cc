@@ -28,14 +28,44 @@ struct Op {
   }
 };
 
-struct Part {
-  std::map<Op, Spread> ops;
+// A counter of the cores (aic_mac_ratio, aiv_time(us), ...) over the kernels of an operator:
+// smallest, quartiles, largest.
+struct Counter {
+  std::string name;
+  std::array<double, 5> box{};
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(ops);
+    archive(name, box[0], box[1], box[2], box[3], box[4]);
   }
 };
+
+struct Part {
+  std::map<Op, Spread> ops;
+  std::map<Op, std::vector<Counter>> counters;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(ops, counters);
+  }
+};
+
+// Times and shares; counts of cycles say the same as times.
+bool IsPlotted(const store::DynamicColumn& column) {
+  return !column.is_text() && (column.name.find("_ratio") != std::string::npos ||
+                               column.name.find("_time(us)") != std::string::npos);
+}
+
+std::array<double, 5> BoxOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<size_t>(place);
+    const size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (values[above] - values[below]) * (place - static_cast<double>(below));
+  };
+  return {values.front(), at(0.25), at(0.5), at(0.75), values.back()};
+}
 
 // "x/node3/y" -> "3", as clusters of msprof captures are laid out; else the host's name.
 std::string NodeOf(const RankFacts& facts) {
@@ -72,7 +102,9 @@ class OpDuration : public RecipeOf<Part> {
     Answer answer;
     answer.had_input = durations_.rows() > 0;
     answer.tables.push_back({std::move(durations_), "cluster_duration_time_analysis.csv"});
-    answer.tables.push_back({TopBoxes(), "top_op_durations.csv"});
+    const std::vector<const Op*> top = TopOps();
+    answer.tables.push_back({TopBoxes(top), "top_op_durations.csv"});
+    answer.tables.push_back({TopCounters(top), "top_op_counters.csv"});
     answer.suggestion_en =
         "The operators whose durations vary most come first. Boxes of one operator that lie apart "
         "on some devices mean that these devices are slower: run freq_analysis.";
@@ -87,21 +119,39 @@ class OpDuration : public RecipeOf<Part> {
     const StepWindow window = FindStepWindow(rank, options_);
     const store::KernelTable& kernels = rank.kernels;
     std::map<std::array<StringId, 4>, Spread> by_ids;
+    std::map<std::array<StringId, 4>, std::vector<size_t>> rows_of;
     for (size_t i = 0; i < kernels.size(); ++i) {
       if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone ||
           !window.Contains(kernels.begin_ns[i])) {
         continue;
       }
-      by_ids[{kernels.name[i], kernels.input_shapes[i], kernels.input_types[i],
-              kernels.output_shapes[i]}]
-          .Add(kernels.dur_ns[i], rank.info.rank);
+      const std::array<StringId, 4> ids{kernels.name[i], kernels.input_shapes[i],
+                                        kernels.input_types[i], kernels.output_shapes[i]};
+      by_ids[ids].Add(kernels.dur_ns[i], rank.info.rank);
+      if (!rank.kernel_metrics.empty()) rows_of[ids].push_back(i);
     }
     Part part;
     for (const auto& [ids, spread] : by_ids) {
       const auto text = [&](size_t i) { return std::string(rank.Text(ids[i])); };
-      part.ops[{text(0), text(1), text(2), text(3)}].Merge(spread);
+      const Op op{text(0), text(1), text(2), text(3)};
+      part.ops[op].Merge(spread);
+      const auto rows = rows_of.find(ids);
+      if (rows != rows_of.end()) AddCounters(rank, rows->second, part.counters[op]);
     }
     return part;
+  }
+
+  static void AddCounters(const store::TraceStore& rank, const std::vector<size_t>& rows,
+                          std::vector<Counter>& counters) {
+    for (const store::DynamicColumn& column : rank.kernel_metrics) {
+      if (!IsPlotted(column)) continue;
+      std::vector<double> values;
+      for (const size_t row : rows) {
+        if (row < column.numbers.size() && !std::isnan(column.numbers[row]))
+          values.push_back(column.numbers[row]);
+      }
+      if (!values.empty()) counters.push_back({column.name, BoxOf(std::move(values))});
+    }
   }
 
   void AddRank(const RankFacts& facts, Part part) override {
@@ -119,14 +169,16 @@ class OpDuration : public RecipeOf<Part> {
                                  us(spread.min_ns()), us(spread.max_ns() - spread.min_ns())}) {
         durations_.AppendDouble(column++, value);
       }
+      if (const auto counters = part.counters.find(op); counters != part.counters.end())
+        counters_[op].emplace_back(facts.rank, std::move(counters->second));
       all_[op].Merge(spread);
       by_rank_[op].emplace_back(facts.rank, std::move(spread));
     }
   }
 
  private:
-  // The operators whose durations vary most over the cluster, a row a rank.
-  table::Table TopBoxes() const {
+  // The operators whose durations vary most over the cluster.
+  std::vector<const Op*> TopOps() const {
     std::vector<std::pair<double, const Op*>> order;
     for (const auto& [op, spread] : all_) {
       if (const double variance = VarianceUs(spread); !std::isnan(variance))
@@ -135,12 +187,43 @@ class OpDuration : public RecipeOf<Part> {
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     order.resize(std::min(order.size(), top_));
+    std::vector<const Op*> top;
+    for (const auto& [variance, op] : order) top.push_back(op);
+    return top;
+  }
+
+  // What the counters of the cores say of them: a row a counter and rank.
+  table::Table TopCounters(const std::vector<const Op*>& top) const {
+    table::Table table("ClusterOpCounterTop");
+    for (const char* name : {"OpName", "InputShapes", "Counter"})
+      table.AddColumn(name, CellType::kText);
+    for (const char* name : {"Min", "Q1", "Median", "Q3", "Max"})
+      table.AddColumn(name, CellType::kDouble);
+    table.AddColumn("Rank", CellType::kInt);
+    for (const Op* op : top) {
+      const auto of_op = counters_.find(*op);
+      if (of_op == counters_.end()) continue;
+      for (const auto& [rank, counters] : of_op->second) {
+        for (const Counter& counter : counters) {
+          table.AppendText(0, op->name);
+          table.AppendText(1, op->input_shapes);
+          table.AppendText(2, counter.name);
+          for (size_t i = 0; i < counter.box.size(); ++i) table.AppendDouble(3 + i, counter.box[i]);
+          table.AppendInt(8, rank);
+        }
+      }
+    }
+    return table;
+  }
+
+  // Their durations, a row a rank.
+  table::Table TopBoxes(const std::vector<const Op*>& top) const {
     table::Table table("ClusterOpDurationTop");
     table.AddColumn("OpName", CellType::kText);
     table.AddColumn("InputShapes", CellType::kText);
     SpreadColumns stats(table);
     const size_t rank_column = table.AddColumn("Rank", CellType::kInt);
-    for (const auto& [variance, op] : order) {
+    for (const Op* op : top) {
       for (const auto& [rank, spread] : by_rank_.at(*op)) {
         table.AppendText(0, op->name);
         table.AppendText(1, op->input_shapes);
@@ -155,6 +238,7 @@ class OpDuration : public RecipeOf<Part> {
   size_t top_;
   table::Table durations_{"ClusterOpDuration"};
   std::map<Op, Spread> all_;
+  std::map<Op, std::vector<std::pair<int64_t, std::vector<Counter>>>> counters_;
   std::map<Op, std::vector<std::pair<int64_t, Spread>>> by_rank_;
 };
 

@@ -35,6 +35,28 @@ TEST(OpDuration, ComparesTheSameOperatorBetweenDevices) {
   EXPECT_EQ(Cell(top, "OpName", 2), "Add");
 }
 
+TEST(OpDuration, ShowsTheCountersOfTheCores) {
+  StoreBuilder rank;
+  for (int64_t i = 0; i < 3; ++i) rank.Kernel("A", "A", "AI_CORE", 100 * i, 100 * i + 10 + i);
+  store::DynamicColumn ratio;
+  ratio.name = "aic_mac_ratio";
+  store::DynamicColumn cycles;
+  cycles.name = "aic_total_cycles";
+  for (const double value : {0.5, 0.1, 0.3}) {
+    ratio.numbers.Append(value);
+    cycles.numbers.Append(value);
+  }
+  rank.store.kernel_metrics = {ratio, cycles};
+  const Answer answer = AskRecipe(OpDurationRecipe(), {}, {&rank});
+  const table::Table& counters = TableOf(answer, "ClusterOpCounterTop");
+  ASSERT_EQ(counters.rows(), 1u);
+  EXPECT_EQ(Cell(counters, "Counter", 0), "aic_mac_ratio");
+  EXPECT_EQ(Cell(counters, "Min", 0), "0.1");
+  EXPECT_DOUBLE_EQ(counters.Find("Q1")->doubles[0], 0.2);
+  EXPECT_EQ(Cell(counters, "Median", 0), "0.3");
+  EXPECT_EQ(Cell(counters, "Max", 0), "0.5");
+}
+
 TEST(OpDuration, KeepsAsManyOperatorsAsAskedFor) {
   StoreBuilder rank;
   rank.Kernel("A", "A", "AI_CORE", 0, 10);

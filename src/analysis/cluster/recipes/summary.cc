@@ -7,11 +7,8 @@
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/recipes/recipes.h"
-#include "analysis/cluster/summary/findings.h"
-#include "analysis/cluster/summary/late_ranks.h"
-#include "analysis/cluster/summary/robust.h"
-#include "analysis/cluster/summary/slow_links.h"
-#include "analysis/cluster/summary/small_packets.h"
+#include "analysis/cluster/summary/diagnosis.h"
+#include "analysis/cluster/summary/job_calls.h"
 #include "analysis/cluster/summary/summary_part.h"
 #include "analysis/cluster/summary/summary_tables.h"
 #include "analysis/cluster/summary/wait_pairs.h"
@@ -28,7 +25,8 @@ class Summary : public RecipeOf<SummaryPart> {
   explicit Summary(const Options& options) : options_(options) {}
 
   Result<Answer> Finish(Form) override {
-    ShareWaits();
+    const double least_wait_ms = kLeastWait * UsualStepMs(loads_);
+    ShareWaits(least_wait_ms);
     std::vector<RankLoad> loads = Loads();
     const std::vector<LinkTotal> links = Links();
     const std::vector<Finding> findings = Find(loads, links);
@@ -38,12 +36,13 @@ class Summary : public RecipeOf<SummaryPart> {
     answer.tables.push_back({WaitTable(), "cluster_wait_attribution.csv"});
     answer.tables.push_back({Overview(loads), "cluster_overview.csv"});
     answer.tables.push_back({LinkBandwidthTable(links), "cluster_link_bandwidth.csv"});
-    answer.tables.push_back(
-        {pairs_.ToTable(steps_of_, kLeastWait * StepTime(loads)), "cluster_wait_pairs.csv"});
+    answer.tables.push_back({pairs_.ToTable(steps_of_, least_wait_ms), "cluster_wait_pairs.csv"});
     answer.tables.push_back(
         {GroupWaitTable(group_waits_, book_, steps_), "cluster_group_wait.csv"});
     answer.tables.push_back({HostSumTable(loads), "cluster_host_sum.csv"});
     answer.tables.push_back({ParallelSumTable(loads), "cluster_parallel_sum.csv"});
+    answer.tables.push_back({RankStepTable(RankSteps()), "cluster_rank_steps.csv"});
+    answer.tables.push_back({HostLinkTable(links, loads), "cluster_host_links.csv"});
     return answer;
   }
 
@@ -54,6 +53,8 @@ class Summary : public RecipeOf<SummaryPart> {
 
   void AddRank(const RankFacts& facts, SummaryPart part) override {
     book_.Add(facts, part.links.used);
+    for (const auto& [group, count] : part.least_members)
+      least_members_[group] = std::max(least_members_[group], count);
     if (distributed_args_.empty()) distributed_args_ = facts.distributed_args;
     RankLoad load;
     load.rank = facts.rank;
@@ -64,9 +65,12 @@ class Summary : public RecipeOf<SummaryPart> {
       load.free_ms += step.free_us / 1000;
       load.step_ms += (step.stage_us + step.bubble_us) / 1000;
       not_overlapped_ms += step.not_overlapped_us / 1000;
+      rank_steps_.push_back({facts.rank, step.step, step.computing_us / 1000,
+                             step.not_overlapped_us / 1000, step.free_us / 1000, 0});
     }
+    calls_.Add(facts.rank, part, book_);
+    load.has_calls = !part.calls.empty();
     for (const CallPart& call : part.calls) {
-      AddCall(facts.rank, part, call);
       if (call.transit_ns != kNone) load.transit_ms += static_cast<double>(call.transit_ns) / 1e6;
     }
     const size_t count = std::max<size_t>(1, part.steps.size());
@@ -84,45 +88,16 @@ class Summary : public RecipeOf<SummaryPart> {
   }
 
  private:
-  struct Call {
-    std::string group;
-    std::vector<CallMember> members;
-    std::vector<int64_t> recorded_waits_ns;  // parallel to members
-    bool is_p2p = false;
-  };
-
-  // The same call has the same name in its group on every rank. Of point-to-point calls the
-  // sender's number counts, so a receive goes with the sends of the other member.
-  void AddCall(int64_t rank, const SummaryPart& part, const CallPart& call) {
-    const std::string group = GroupName(part.Text(call.group));
-    std::string name = part.Text(call.op);
-    if (call.is_p2p) {
-      const GroupFact* fact = book_.FindFact(group);
-      if (fact == nullptr || fact->ranks.size() != 2) return;
-      const std::vector<int64_t> members = fact->ranks.ranks();
-      const size_t counter = name.find("__");
-      if (counter == std::string::npos) return;
-      const bool sends = name.find("send") < counter || name.find("Send") < counter;
-      const int64_t other = members[0] == rank ? members[1] : members[0];
-      name = fmt::format("{}>{}", sends ? rank : other, name.substr(counter));
-    }
-    Call& entry = calls_[{group, name, part.Text(call.step)}];
-    entry.group = group;
-    entry.is_p2p = call.is_p2p;
-    entry.members.push_back({rank, call.dur_ns});
-    entry.recorded_waits_ns.push_back(call.wait_ns);
-  }
-
   std::string DimensionOf(const std::string& group) const {
     const GroupFact* fact = book_.FindFact(group);
     return fact == nullptr || fact->pg_name.empty() ? group : fact->pg_name;
   }
 
-  void ShareWaits() {
-    for (const auto& [key, call] : calls_) {
+  void ShareWaits(double least_ms) {
+    for (const JobCall& call : calls_.calls()) {
       const std::string dimension = DimensionOf(call.group);
       std::map<int64_t, WaitShare>& shares = waits_[dimension];
-      pairs_.AddCall(dimension, call.members);
+      pairs_.AddCall(dimension, call.members, least_ms * 1e6);
       group_waits_.AddCall(call.group, call.members);
       const bool has_waits = std::find(call.recorded_waits_ns.begin(), call.recorded_waits_ns.end(),
                                        kNone) == call.recorded_waits_ns.end();
@@ -142,9 +117,36 @@ class Summary : public RecipeOf<SummaryPart> {
     }
   }
 
-  bool IsPartlySeen(const Call& call) const {
-    const GroupFact* fact = book_.FindFact(call.group);
-    return fact != nullptr && fact->ranks.size() > call.members.size();
+  // With what each rank waited in each step: until the last member came.
+  std::vector<RankStep> RankSteps() {
+    std::map<std::pair<int64_t, std::string>, double> waits_ms;
+    for (const JobCall& call : calls_.calls()) {
+      int64_t shortest_ns = call.members.front().dur_ns;
+      for (const CallMember& member : call.members)
+        shortest_ns = std::min(shortest_ns, member.dur_ns);
+      for (const CallMember& member : call.members)
+        waits_ms[{member.rank, call.step}] +=
+            static_cast<double>(member.dur_ns - shortest_ns) / 1e6;
+    }
+    std::vector<RankStep> steps = rank_steps_;
+    for (RankStep& one : steps) {
+      const auto found = waits_ms.find({one.rank, "step" + std::to_string(one.step)});
+      if (found != waits_ms.end()) one.suffered_ms = found->second;
+    }
+    return steps;
+  }
+
+  // Members that metadata or links tell of.
+  int64_t ExpectedMembers(const std::string& group) const {
+    const GroupFact* fact = book_.FindFact(group);
+    const auto found = least_members_.find(group);
+    return std::max<int64_t>(fact == nullptr ? 0 : static_cast<int64_t>(fact->ranks.size()),
+                             found == least_members_.end() ? 0 : found->second);
+  }
+
+  bool IsPartlySeen(const JobCall& call) const {
+    const int64_t expected = call.is_p2p ? 2 : ExpectedMembers(call.group);
+    return expected > static_cast<int64_t>(call.members.size());
   }
 
   std::vector<RankLoad> Loads() const {
@@ -179,8 +181,9 @@ class Summary : public RecipeOf<SummaryPart> {
                      ? (*of_group)[static_cast<size_t>(local)]
                      : kNone;
         };
-        const LinkTotal link{global(row.src),   global(row.dst), part.Text(row.transport),
-                             part.Text(row.op), row.size_mb,     row.time_ms};
+        const LinkTotal link{global(row.src),     global(row.dst), part.Text(row.transport),
+                             part.Text(row.op),   row.size_mb,     row.time_ms,
+                             part.Text(row.group)};
         if (link.src != kNone && link.dst != kNone) out.push_back(link);
       }
     }
@@ -195,45 +198,16 @@ class Summary : public RecipeOf<SummaryPart> {
     return place->second;
   }
 
-  std::vector<Finding> Find(std::vector<RankLoad>& loads,
-                            const std::vector<LinkTotal>& links) const {
-    std::vector<Finding> out;
-    const double step_ms = StepTime(loads);
-    const std::vector<SmallPackets> small = FindSmallPackets(packets_, steps_);
-    const std::vector<SlowLink> slow = FindSlowLinks(links, steps_);
-    for (const SmallPackets& found : small) out.push_back(WordFinding(found));
-    for (const SlowLink& link : slow) {
-      if (std::any_of(small.begin(), small.end(),
-                      [&](const SmallPackets& found) { return Explains(found, link); })) {
-        continue;
-      }
-      if (step_ms > 0 && link.lost_ms < kMinLinkLoss * step_ms) continue;
-      out.push_back(WordFinding(link));
-    }
-    const bool links_are_slow = !out.empty();
-    for (const LateGroup& late : FindLateRanks(loads)) {
-      // Slow transfers are named as links above.
-      if (links_are_slow &&
-          (late.reason == LateReason::kTransfers || late.reason == LateReason::kUnknown)) {
-        continue;
-      }
-      out.push_back(WordFinding(late));
-      out.back().felt_in = FeltIn(late.ranks);
-    }
-    for (Finding& finding : out) {
-      if (step_ms > 0) finding.share_percent = 100 * finding.ms_per_step / step_ms;
-    }
-    std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
-      return a.ms_per_step > b.ms_per_step;
-    });
-    return out;
-  }
-
-  // What a step takes on most ranks.
-  static double StepTime(const std::vector<RankLoad>& loads) {
-    std::vector<double> times_ms;
-    for (const RankLoad& load : loads) times_ms.push_back(load.step_ms);
-    return Median(std::move(times_ms));
+  std::vector<Finding> Find(std::vector<RankLoad>& loads, const std::vector<LinkTotal>& links) {
+    std::map<std::string, std::string> dimensions;
+    for (const GroupBook::Group& group : book_.groups()) dimensions[group.use.name] = group.pg_name;
+    const std::vector<JobCall>& calls = calls_.calls();
+    const bool is_complete = std::none_of(calls.begin(), calls.end(),
+                                          [&](const JobCall& call) { return IsPartlySeen(call); });
+    std::vector<Finding> findings = Diagnose(
+        {calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete}, loads);
+    for (Finding& finding : findings) finding.felt_in = FeltIn(finding.late_ranks);
+    return findings;
   }
 
   // The kind of group in which these ranks keep the others waiting most.
@@ -273,14 +247,22 @@ class Summary : public RecipeOf<SummaryPart> {
     return table;
   }
 
+  // As many as metadata tells, or as the largest group has members. 0 if nobody tells.
+  int64_t ExpectedRanks(int64_t world) const {
+    int64_t expected = world;
+    for (const GroupBook::Group& group : book_.groups())
+      expected = std::max(expected, ExpectedMembers(group.use.name));
+    return expected > 0 ? std::max(expected, static_cast<int64_t>(loads_.size())) : 0;
+  }
+
   // One row: the whole job.
-  table::Table Overview(const std::vector<RankLoad>& loads) const {
+  table::Table Overview(const std::vector<RankLoad>& loads) {
     std::string problem;
     const std::optional<ParallelLayout> layout =
         distributed_args_.empty() ? std::nullopt : ParseLayout(distributed_args_, problem);
     size_t complete = 0;
     size_t incomplete = 0;
-    for (const auto& [key, call] : calls_) {
+    for (const JobCall& call : calls_.calls()) {
       ++(IsPartlySeen(call) ? incomplete : complete);
     }
     table::Table table("ClusterOverview");
@@ -304,7 +286,8 @@ class Summary : public RecipeOf<SummaryPart> {
     }
     const auto ranks = static_cast<int64_t>(loads.size());
     table.AppendInt(0, ranks);
-    table.AppendInt(1, layout ? layout->world : table::kNull);
+    const int64_t expected = ExpectedRanks(layout ? layout->world : 0);
+    table.AppendInt(1, expected > 0 ? expected : table::kNull);
     table.AppendInt(2, static_cast<int64_t>(steps_));
     table.AppendInt(3, static_cast<int64_t>(book_.groups().size()));
     table.AppendInt(4, static_cast<int64_t>(complete));
@@ -318,17 +301,18 @@ class Summary : public RecipeOf<SummaryPart> {
     return table;
   }
 
-  static constexpr double kMinLinkLoss = 0.001;  // of a step: a slow link that nobody feels
-  static constexpr double kLeastWait = 0.001;    // of a step: below, a pair is left out
+  static constexpr double kLeastWait = 0.001;  // of a step: below, a pair is left out
 
   Options options_;
   GroupBook book_;
   std::string distributed_args_;
   std::vector<RankLoad> loads_;
+  std::vector<RankStep> rank_steps_;
   std::map<int64_t, size_t> steps_of_;
   size_t steps_ = 1;
   double not_overlapped_ms_ = 0;  // of an average step, summed over ranks
-  std::map<std::tuple<std::string, std::string, std::string>, Call> calls_;
+  JobCalls calls_;
+  std::map<std::string, int64_t> least_members_;               // by group
   std::map<std::string, std::map<int64_t, WaitShare>> waits_;  // by dimension, then rank
   WaitPairs pairs_;
   GroupWaits group_waits_;

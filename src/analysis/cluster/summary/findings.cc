@@ -51,6 +51,15 @@ void WordReason(const LateGroup& late, Finding& finding) {
       finding.advice_en = "check its links: communication_matrix, slow_link";
       finding.advice_zh = "检查其链路：communication_matrix、slow_link";
       return;
+    case LateReason::kExperts:
+      finding.reason_en =
+          fmt::format("its experts work {:.2f} ms longer than usual: tokens are shared unevenly",
+                      late.excess_ms);
+      finding.reason_zh =
+          fmt::format("其专家计算比通常多 {:.2f} ms：token 分配不均", late.excess_ms);
+      finding.advice_en = "look at the tokens of each rank: ep_load_balance; balance the router";
+      finding.advice_zh = "查看各卡 token 数：ep_load_balance；调整路由负载均衡";
+      return;
     case LateReason::kUnknown:
       finding.reason_en = "neither computing, host nor transfers explain it";
       finding.reason_zh = "计算、主机下发与传输均无法解释";
@@ -67,15 +76,35 @@ Finding WordFinding(const LateGroup& late) {
   finding.kind = late.dimension == "rank" ? "late_rank" : "late_group";
   finding.subject = DimensionName(late.dimension, false) + " " + late.index;
   finding.subject_zh = DimensionName(late.dimension, true) + " " + late.index;
+  if (late.reason == LateReason::kExperts) {
+    finding.kind = "uneven_load";
+    finding.subject = "uneven load of experts, most at " + finding.subject;
+    finding.subject_zh = "专家负载不均，最重为 " + finding.subject_zh;
+  }
+  finding.late_ranks = late.ranks;
   finding.ranks = ShortList(late.ranks);
   finding.ms_per_step = late.late_ms;
   WordReason(late, finding);
-  if (late.is_hidden) {
-    finding.reason_en += ", hidden behind something slower";
-    finding.reason_zh += "，目前被更慢的部分掩盖";
+  if (!late.host.empty()) {
+    finding.reason_en += fmt::format(" (all of it is on host {})", late.host);
+    finding.reason_zh += fmt::format("（全部位于主机 {}）", late.host);
   }
-  finding.is_hidden = late.is_hidden;
+  SetHidden(late.is_hidden, finding);
   return finding;
+}
+
+void SetHidden(bool is_hidden, Finding& finding) {
+  constexpr std::string_view kEnglish = ", hidden behind something slower";
+  constexpr std::string_view kChinese = "，目前被更慢的部分掩盖";
+  if (is_hidden == finding.is_hidden) return;
+  finding.is_hidden = is_hidden;
+  if (is_hidden) {
+    finding.reason_en += kEnglish;
+    finding.reason_zh += kChinese;
+  } else {
+    finding.reason_en.resize(finding.reason_en.size() - kEnglish.size());
+    finding.reason_zh.resize(finding.reason_zh.size() - kChinese.size());
+  }
 }
 
 Finding WordFinding(const SlowLink& link) {

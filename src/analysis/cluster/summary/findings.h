@@ -12,11 +12,12 @@ namespace steplens::analysis::cluster {
 
 // A finding in both languages.
 struct Finding {
-  std::string kind;     // late_rank, late_group, slow_link, small_packets
+  std::string kind;     // late_rank, late_group, uneven_load, slow_link, small_packets
   std::string subject;  // "rank 5", "host node1", "link 3-4"
   std::string subject_zh;
   std::string ranks;
-  std::string felt_in;  // the kind of group where the others wait most
+  std::vector<int64_t> late_ranks;  // whom the others wait for; empty of links
+  std::string felt_in;              // the kind of group where the others wait most
   double ms_per_step = 0;
   double share_percent = 0;  // of the step
   bool is_hidden = false;    // it would cost that if what is slower were mended
@@ -30,6 +31,9 @@ struct Finding {
 Finding WordFinding(const LateGroup& late);
 Finding WordFinding(const SlowLink& link);
 Finding WordFinding(const SmallPackets& small);
+
+// Marks, in words as well, a finding that something slower hides.
+void SetHidden(bool is_hidden, Finding& finding);
 
 // ClusterFindings, in the order given.
 table::Table FindingTable(const std::vector<Finding>& findings);

@@ -6,26 +6,20 @@
 #include <set>
 
 #include "analysis/cluster/summary/robust.h"
+#include "analysis/cluster/summary/stages.h"
 
 namespace steplens::analysis::cluster {
 namespace {
 
-constexpr double kMinShareOfStep = 0.02;
-constexpr double kSpreads = 5;           // distance from the others in units of their spread
-constexpr double kStageImbalance = 0.1;  // a stage's computing against the other stages'
+constexpr double kSpreads = 5;       // distance from the others in units of their spread
 constexpr double kGroupMatch = 0.8;  // share of a group that must be late, and of the late in it
 
-using Ranks = std::vector<RankLoad*>;
-
-double MedianOf(const Ranks& ranks, double RankLoad::* field) {
-  std::vector<double> values;
-  for (const RankLoad* rank : ranks) values.push_back(rank->*field);
-  return Median(std::move(values));
-}
+using Ranks = LoadsOfStage;
 
 // The late ranks among peers: those below the largest step in the sorted waits, if the distance to
 // what is above is more than noise.
 Ranks LateAmong(Ranks peers) {
+  std::erase_if(peers, [](const RankLoad* rank) { return !rank->has_calls; });
   if (peers.size() < 2) return {};
   std::sort(peers.begin(), peers.end(), [](const RankLoad* a, const RankLoad* b) {
     return std::pair(a->suffered_ms, a->rank) < std::pair(b->suffered_ms, b->rank);
@@ -117,29 +111,6 @@ void SetComputeScores(const Ranks& peers) {
   const double usual_ms = MedianOf(peers, &RankLoad::computing_ms);
   if (usual_ms <= 0) return;
   for (RankLoad* rank : peers) rank->compute_percent = 100 * (rank->computing_ms / usual_ms - 1);
-}
-
-// A pipeline stage whose computing is longer than the others'.
-std::vector<LateGroup> SlowStages(const std::map<int64_t, Ranks>& stages) {
-  std::vector<LateGroup> out;
-  if (stages.size() < 2) return out;
-  for (const auto& [index, ranks] : stages) {
-    if (ranks.empty()) continue;
-    std::vector<double> others;
-    for (const auto& [other, other_ranks] : stages) {
-      if (other != index && !other_ranks.empty())
-        others.push_back(MedianOf(other_ranks, &RankLoad::computing_ms));
-    }
-    const double usual_ms = Median(others);
-    const double excess_ms = MedianOf(ranks, &RankLoad::computing_ms) - usual_ms;
-    const double step_ms = MedianOf(ranks, &RankLoad::step_ms);
-    if (excess_ms <= kStageImbalance * usual_ms || excess_ms <= kMinShareOfStep * step_ms) continue;
-    LateGroup group{"pp", std::to_string(index), {}, excess_ms, LateReason::kComputing, excess_ms,
-                    false};
-    for (const RankLoad* rank : ranks) group.ranks.push_back(rank->rank);
-    out.push_back(std::move(group));
-  }
-  return out;
 }
 
 int64_t StageOf(const RankLoad& rank) { return rank.at ? rank.at->pp : 0; }
@@ -251,9 +222,7 @@ LateGroup RankAlone(const RankLoad& rank) {
           false};
 }
 
-}  // namespace
-
-std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks) {
+std::vector<LateGroup> FindLateAndHidden(std::vector<RankLoad>& ranks) {
   std::map<int64_t, Ranks> stages;
   Ranks all;
   for (RankLoad& rank : ranks) {
@@ -283,8 +252,22 @@ std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks) {
   }
   const std::vector<LateGroup> hidden = FindHidden(out, stages, all);
   for (auto& [stage, peers] : stages) peers = Without(peers, late);
-  for (LateGroup& stage : SlowStages(stages)) out.push_back(std::move(stage));
+  for (LateGroup& stage : FindSlowStages(stages)) out.push_back(std::move(stage));
   out.insert(out.end(), hidden.begin(), hidden.end());
+  return out;
+}
+
+}  // namespace
+
+std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks) {
+  std::vector<RankLoad> even = ranks;
+  const std::optional<LateGroup> uneven = TakeUnevenExperts(even);
+  std::vector<LateGroup> out = FindLateAndHidden(even);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i].late_ms = even[i].late_ms;
+    ranks[i].compute_percent = even[i].compute_percent;
+  }
+  if (uneven) out.push_back(*uneven);
   std::stable_sort(out.begin(), out.end(),
                    [](const LateGroup& a, const LateGroup& b) { return a.late_ms > b.late_ms; });
   return out;

@@ -20,13 +20,15 @@ struct RankLoad {
   double transit_ms = 0;
   double suffered_ms = 0;  // waited for others
   double caused_ms = 0;    // others waited for it
+  double expert_ms = 0;    // work of its experts; 0 if it has none, or nothing tells
+  bool has_calls = true;   // else nobody knows how long it waited
 
   // Filled by FindLateRanks.
   double late_ms = 0;          // how much less it waits than its peers: what it costs the step
   double compute_percent = 0;  // its computing against the median of its peers
 };
 
-enum class LateReason : uint8_t { kComputing, kHost, kTransfers, kUnknown };
+enum class LateReason : uint8_t { kComputing, kHost, kTransfers, kExperts, kUnknown };
 
 // A rank, or all ranks of a host or of one index of a parallel dimension, that the others wait for.
 struct LateGroup {
@@ -37,14 +39,17 @@ struct LateGroup {
   LateReason reason = LateReason::kUnknown;
   double excess_ms = 0;    // of what the reason names, against the peers' median
   bool is_hidden = false;  // something later hides it: late_ms is what it would cost without
+  std::string host{};      // of a stage: the one it is all on
 };
 
 // In a synchronous job all ranks take the same time for a step, so the one that waits least is the
 // one that all wait for. Ranks are compared with those of their pipeline stage, which do the same
-// work; stages are compared by their computing. Below 2 % of a step, or within the spread of the
-// others, nothing is named. What is explained is then taken away and the rest looked at again, by
-// what ranks do themselves (computing, launching): a fault behind a larger one makes nobody wait
-// yet. Largest first.
+// work; stages are compared by what they do themselves, and a host that is made of slow stages is
+// named instead of them. Ranks whose experts alone work longer have more tokens than others: that
+// is one finding for all, and the rest is looked at as if tokens were shared evenly. Below 2 % of a
+// step, or within the spread of the others, nothing is named. What is explained is then taken away
+// and the rest looked at again, by what ranks do themselves (computing, launching): a fault behind
+// a larger one makes nobody wait yet. Largest first.
 std::vector<LateGroup> FindLateRanks(std::vector<RankLoad>& ranks);
 
 }  // namespace steplens::analysis::cluster

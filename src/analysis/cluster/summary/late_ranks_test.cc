@@ -84,6 +84,82 @@ TEST(FindLateRanks, NamesAStageThatComputesLonger) {
   EXPECT_EQ(late[0].index, "1");
 }
 
+// Stages of `size` ranks, on hosts of `host_size`.
+std::vector<RankLoad> Pipeline(int64_t count, int64_t size, int64_t host_size) {
+  std::vector<RankLoad> ranks = Healthy(count);
+  for (RankLoad& rank : ranks) {
+    rank.at->pp = rank.rank / size;
+    rank.host = "node" + std::to_string(rank.rank / host_size);
+  }
+  return ranks;
+}
+
+TEST(FindLateRanks, NamesAStageWhoseHostsLaunchLate) {
+  std::vector<RankLoad> ranks = Pipeline(16, 4, 2);
+  for (size_t i = 4; i < 8; ++i) ranks[i].free_ms += 15;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].dimension, "pp");
+  EXPECT_EQ(late[0].index, "1");
+  EXPECT_EQ(late[0].reason, LateReason::kHost);
+}
+
+TEST(FindLateRanks, NamesAStageOfOneRank) {
+  std::vector<RankLoad> ranks = Pipeline(8, 1, 4);
+  ranks[5].computing_ms += 15;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].dimension, "pp");
+  EXPECT_EQ(late[0].index, "5");
+  EXPECT_EQ(late[0].ranks, (std::vector<int64_t>{5}));
+}
+
+TEST(FindLateRanks, NamesTheHostOfSlowStages) {
+  std::vector<RankLoad> ranks = Pipeline(16, 2, 4);
+  for (size_t i = 4; i < 8; ++i) ranks[i].computing_ms += 15;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].dimension, "host");
+  EXPECT_EQ(late[0].index, "node1");
+  EXPECT_EQ(late[0].ranks, (std::vector<int64_t>{4, 5, 6, 7}));
+}
+
+TEST(FindLateRanks, SaysWhereAStageIsThatIsAHost) {
+  std::vector<RankLoad> ranks = Pipeline(16, 4, 4);
+  for (size_t i = 4; i < 8; ++i) ranks[i].computing_ms += 15;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].dimension, "pp");
+  EXPECT_EQ(late[0].host, "node1");
+}
+
+TEST(FindLateRanks, TellsUnevenExpertsFromSlowRanks) {
+  std::vector<RankLoad> ranks = Healthy(16);
+  for (RankLoad& rank : ranks) {
+    rank.at->ep = rank.rank / 2 % 4;
+    rank.expert_ms = 20 + 5 * (static_cast<double>(rank.at->ep) - 1.5);
+    rank.computing_ms += rank.expert_ms - 20;
+    rank.suffered_ms -= rank.expert_ms - 20;
+  }
+  std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].reason, LateReason::kExperts);
+  EXPECT_EQ(late[0].dimension, "ep");
+  EXPECT_EQ(late[0].index, "3");
+  MakeLate(ranks[2], &RankLoad::computing_ms);
+  late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 2u);
+  EXPECT_EQ(late[0].index, "2");
+  EXPECT_EQ(late[0].reason, LateReason::kComputing);
+}
+
+TEST(FindLateRanks, NamesNobodyForWaitsThatWereNotRecorded) {
+  std::vector<RankLoad> ranks = Healthy(8);
+  ranks[3].has_calls = false;
+  ranks[3].suffered_ms = 0;
+  EXPECT_TRUE(FindLateRanks(ranks).empty());
+}
+
 TEST(Robust, MedianAndSpreadIgnoreAnOutlier) {
   EXPECT_DOUBLE_EQ(Median({}), 0);
   EXPECT_DOUBLE_EQ(Median({3, 1, 2}), 2);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analysis/cluster/summary/robust.h"
 
@@ -19,6 +20,23 @@ struct Judged {
   double usual_gbps;
   bool is_slow;
 };
+
+// The rows of a link in one group, which are by step, together.
+std::vector<LinkTotal> OverSteps(const std::vector<LinkTotal>& links) {
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view, int64_t, int64_t>,
+           LinkTotal>
+      sums;
+  for (const LinkTotal& link : links) {
+    const auto [place, is_new] =
+        sums.try_emplace({link.transport, link.op, link.group, link.src, link.dst}, link);
+    if (is_new) continue;
+    place->second.size_mb += link.size_mb;
+    place->second.time_ms += link.time_ms;
+  }
+  std::vector<LinkTotal> out;
+  for (const auto& [key, sum] : sums) out.push_back(sum);
+  return out;
+}
 
 std::vector<Judged> Judge(const std::vector<LinkTotal>& links) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const LinkTotal*>> alike;
@@ -45,18 +63,22 @@ SlowLink Describe(LinkClass kind, int64_t src, int64_t dst, const std::vector<Ju
   out.kind = kind;
   out.src = src;
   out.dst = dst;
-  std::set<std::pair<int64_t, int64_t>> distinct;
+  std::map<std::pair<int64_t, int64_t>, double> lost_of;  // of a link, in all its operations
   std::vector<double> bandwidths;
   std::vector<double> usual;
   for (const Judged& judged : slow) {
     out.transport = judged.link->transport;
-    distinct.emplace(judged.link->src, judged.link->dst);
     bandwidths.push_back(judged.link->gbps());
     usual.push_back(judged.usual_gbps);
-    const double lost_ms = judged.link->time_ms - judged.link->size_mb / judged.usual_gbps;
-    out.lost_ms = std::max(out.lost_ms, lost_ms / static_cast<double>(std::max<size_t>(steps, 1)));
+    const LinkTotal& link = *judged.link;
+    const double lost_ms = link.time_ms - link.size_mb / judged.usual_gbps;
+    out.extras.push_back(
+        {link.src, link.dst, std::string(link.group), std::string(link.op), lost_ms});
+    lost_of[{link.src, link.dst}] += lost_ms;
   }
-  out.links = distinct.size();
+  for (const auto& [ends, lost_ms] : lost_of)
+    out.lost_ms = std::max(out.lost_ms, lost_ms / static_cast<double>(std::max<size_t>(steps, 1)));
+  out.links = lost_of.size();
   out.gbps = Median(bandwidths);
   out.usual_gbps = Median(usual);
   return out;
@@ -97,7 +119,8 @@ void TakeRows(LinkClass kind, size_t steps, std::vector<Judged>& judged,
 }  // namespace
 
 std::vector<SlowLink> FindSlowLinks(const std::vector<LinkTotal>& links, size_t steps) {
-  std::vector<Judged> judged = Judge(links);
+  const std::vector<LinkTotal> sums = OverSteps(links);
+  std::vector<Judged> judged = Judge(sums);
   std::vector<SlowLink> out;
   TakeRows(LinkClass::kSender, steps, judged, out);
   TakeRows(LinkClass::kReceiver, steps, judged, out);

@@ -44,6 +44,29 @@ TEST(FindSlowLinks, TellsALinkFromASenderAndAReceiver) {
   EXPECT_EQ(column[0].dst, 4);
 }
 
+TEST(FindSlowLinks, CostsTheSameInManySteps) {
+  std::vector<LinkTotal> links;
+  for (int step = 0; step < 8; ++step) {
+    const auto more = Mesh([](int64_t s, int64_t d) { return s == 2 && d == 5; });
+    links.insert(links.end(), more.begin(), more.end());
+  }
+  const auto found = FindSlowLinks(links, 8);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_DOUBLE_EQ(found[0].lost_ms, 30) << "in each step";
+}
+
+TEST(FindSlowLinks, AddsUpWhatALinkCostsInSeveralOperations) {
+  std::vector<LinkTotal> links = Mesh([](int64_t s, int64_t d) { return s == 2 && d == 5; });
+  std::vector<LinkTotal> gathers = links;
+  for (LinkTotal& link : gathers) link.op = "allgather-total";
+  links.insert(links.end(), gathers.begin(), gathers.end());
+  const auto found = FindSlowLinks(links, 1);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].links, 1u);
+  EXPECT_DOUBLE_EQ(found[0].lost_ms, 60);
+  EXPECT_EQ(found[0].extras.size(), 2u);
+}
+
 TEST(FindSlowLinks, ComparesLinksOfOneKindOnly) {
   std::vector<LinkTotal> links = Mesh([](int64_t, int64_t) { return false; });
   for (int64_t i = 0; i < 4; ++i) links.push_back({i, i + 4, "RDMA", "send-total", 100, 50});
@@ -61,6 +84,12 @@ TEST(FindSmallPackets, NamesATransportThatIsSlowBecauseOfThem) {
   EXPECT_EQ(found[0].transport, "RDMA");
   EXPECT_EQ(found[0].ranks, (std::vector<int64_t>{0}));
   EXPECT_DOUBLE_EQ(found[0].lost_ms, 32);
+}
+
+TEST(FindSmallPackets, BlamesNoPacketsThatOthersSendFast) {
+  std::vector<PacketTotal> totals = {{0, "RDMA", 100, 40, 40, 40}};
+  for (int64_t rank = 1; rank < 4; ++rank) totals.push_back({rank, "RDMA", 100, 8.5, 8.5, 8.5});
+  EXPECT_TRUE(FindSmallPackets(totals, 1).empty());
 }
 
 }  // namespace

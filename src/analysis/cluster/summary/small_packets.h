@@ -31,8 +31,14 @@ struct SmallPackets {
 // hosts.
 double LargePacketMb(const std::string& transport);
 
+// The share of a transfer that is lost to small packets: most of its time (`packets_ms`) goes to
+// them (`small_ms`) and it reaches less than 60 % of what the link gives. 0 if not.
+double SmallPacketLoss(const std::string& transport, double size_mb, double time_ms,
+                       double packets_ms, double small_ms);
+
 // Transports on which ranks spend most of their transfer time in small packets and reach less than
-// 60 % of what the link gives: 18 GB/s inside a host, 12.5 GB/s between hosts.
+// 60 % of what the link gives: 18 GB/s inside a host, 12.5 GB/s between hosts. Where others send
+// small packets as well and are fast, the packets are not to blame.
 std::vector<SmallPackets> FindSmallPackets(const std::vector<PacketTotal>& totals, size_t steps);
 
 // Whether a link is slow because its sender's packets are small: it reaches about what those do.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/cluster/group_name.h"
@@ -39,17 +40,68 @@ std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) 
   return out;
 }
 
+// What the transfers of each call lost to small packets, by (group, operation, step).
+using SmallByCall = std::map<std::tuple<StringId, StringId, StringId>, std::pair<double, StringId>>;
+
+// As a share of the transfer, with the transport.
+SmallByCall ReadSmall(const TraceStore& rank) {
+  const store::CommBandwidthTable& rows = rank.comm_bandwidths;
+  std::vector<double> all_ms(rows.size(), 0);
+  std::vector<double> small_ms(rows.size(), 0);
+  for (size_t i = 0; i < rank.comm_packets.size(); ++i) {
+    const size_t row = rank.comm_packets.bandwidth_row[i];
+    if (row >= rows.size()) continue;
+    const double ms = KnownOrZero(rank.comm_packets.total_ms[i]);
+    const double size_mb = KnownOrZero(rank.comm_packets.package_size_mb[i]);
+    all_ms[row] += ms;
+    if (size_mb < LargePacketMb(std::string(rank.Text(rows.transport[row])))) small_ms[row] += ms;
+  }
+  SmallByCall out;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double share = SmallPacketLoss(std::string(rank.Text(rows.transport[i])),
+                                         KnownOrZero(rows.transit_size_mb[i]),
+                                         KnownOrZero(rows.transit_ms[i]), all_ms[i], small_ms[i]);
+    if (share <= 0) continue;
+    auto& [most, transport] = out[{rows.group_name[i], rows.op_name[i], rows.step[i]}];
+    if (share <= most) continue;
+    most = share;
+    transport = rows.transport[i];
+  }
+  return out;
+}
+
+// "step10" for a time in a step of the timeline; empty outside of all.
+std::string StepAt(const TraceStore& rank, int64_t ts_ns) {
+  const store::StepTable& steps = rank.steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (ts_ns >= steps.begin_ns[i] && ts_ns <= steps.end_ns[i] && steps.step[i] != store::kNone)
+      return "step" + std::to_string(steps.step[i]);
+  }
+  return {};
+}
+
 // From the communication results or, without them, from the timeline.
 void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part) {
   TextNumbers number(rank, part.texts);
   number(StringId::kEmpty);
   const store::CommTimeTable& times = rank.comm_times;
+  const SmallByCall small = ReadSmall(rank);
   for (size_t i = 0; i < times.size(); ++i) {
     const std::string_view op = rank.Text(times.op_name[i]);
     if (op.starts_with("Total") || !IsWantedStep(rank.Text(times.step[i]), options)) continue;
-    part.calls.push_back({number(times.group_name[i]), number(times.op_name[i]),
-                          number(times.step[i]), IsP2pName(op), MsToNs(times.elapse_ms[i]),
-                          MsToNs(times.transit_ms[i]), MsToNs(times.wait_ms[i])});
+    CallPart& call = part.calls.emplace_back();
+    call.group = number(times.group_name[i]);
+    call.op = number(times.op_name[i]);
+    call.step = number(times.step[i]);
+    call.is_p2p = IsP2pName(op);
+    call.start_ns = std::llround(KnownOrZero(times.start_us[i]) * 1000);
+    call.dur_ns = MsToNs(times.elapse_ms[i]);
+    call.transit_ns = MsToNs(times.transit_ms[i]);
+    call.wait_ns = MsToNs(times.wait_ms[i]);
+    const auto loss = small.find({times.group_name[i], times.op_name[i], times.step[i]});
+    if (loss == small.end()) continue;
+    call.small_ns = std::llround(static_cast<double>(call.transit_ns) * loss->second.first);
+    call.small_transport = number(loss->second.second);
   }
   if (times.size() > 0) return;
   const StepWindow window = FindStepWindow(rank, options);
@@ -57,6 +109,7 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
   // Without a counter in the name (NCCL), the n-th call of a name in a group is the same
   // everywhere.
   std::map<std::pair<StringId, StringId>, int64_t> seen;
+  std::map<std::string, uint32_t> step_numbers;
   for (size_t i = 0; i < ops.size(); ++i) {
     const int64_t n = seen[{ops.group_name[i], ops.name[i]}]++;
     if (!window.Contains(ops.begin_ns[i])) continue;
@@ -66,7 +119,13 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
     call.op = static_cast<uint32_t>(part.texts.size());
     part.texts.push_back(name.starts_with("hcom_") ? std::string(name)
                                                    : std::string(name) + "#" + std::to_string(n));
+    const std::string step = StepAt(rank, ops.begin_ns[i]);
+    const auto [place, is_new] =
+        step_numbers.try_emplace(step, static_cast<uint32_t>(part.texts.size()));
+    if (is_new) part.texts.push_back(step);
+    call.step = place->second;
     call.is_p2p = IsP2pName(name);
+    call.start_ns = ops.begin_ns[i];
     call.dur_ns = ops.dur_ns[i];
     part.calls.push_back(call);
   }
@@ -104,6 +163,7 @@ SummaryPart ReadSummary(const TraceStore& rank, const RankFacts& facts, const Op
     return !part.links.Text(row.op).ends_with("total") || row.src == row.dst;
   });
   ReadPackets(rank, options, part);
+  part.least_members = LeastMembers(rank);
   return part;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,17 @@ struct CallPart {
   uint32_t op = 0;
   uint32_t step = 0;
   bool is_p2p = false;
+  int64_t start_ns = 0;  // on the rank's clock
   int64_t dur_ns = 0;
   int64_t transit_ns = store::kNone;
   int64_t wait_ns = store::kNone;  // as the capture has it
+  int64_t small_ns = 0;            // what its transfers lost to small packets
+  uint32_t small_transport = 0;    // over this
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(group, op, step, is_p2p, dur_ns, transit_ns, wait_ns);
+    archive(group, op, step, is_p2p, start_ns, dur_ns, transit_ns, wait_ns, small_ns,
+            small_transport);
   }
 };
 
@@ -62,12 +67,13 @@ struct SummaryPart {
   std::vector<CallPart> calls;
   LinkPart links;
   std::vector<PacketPart> packets;
+  std::map<std::string, int64_t> least_members;  // LeastMembers
 
   const std::string& Text(uint32_t id) const { return texts[id < texts.size() ? id : 0]; }
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(texts, steps, calls, links, packets);
+    archive(texts, steps, calls, links, packets, least_members);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/cluster/summary/summary_tables.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace steplens::analysis::cluster {
@@ -153,6 +154,77 @@ table::Table GroupWaitTable(const GroupWaits& waits, const GroupBook& book, size
     table.AppendDouble(4, group.wait_ns * ns_to_ms);
     table.AppendInt(5, most.second);
     table.AppendDouble(6, most.first * ns_to_ms);
+  }
+  return table;
+}
+
+table::Table RankStepTable(const std::vector<RankStep>& steps) {
+  table::Table table("ClusterRankStep");
+  table.AddColumn("rank", CellType::kInt);
+  table.AddColumn("step", CellType::kInt);
+  for (const char* name :
+       {"computing(ms)", "communicationNotOverlapped(ms)", "free(ms)", "waitSuffered(ms)"}) {
+    table.AddColumn(name, CellType::kDouble);
+  }
+  for (const RankStep& one : steps) {
+    table.AppendInt(0, one.rank);
+    table.AppendInt(1, one.step == kNone ? table::kNull : one.step);
+    table.AppendDouble(2, one.computing_ms);
+    table.AppendDouble(3, one.not_overlapped_ms);
+    table.AppendDouble(4, one.free_ms);
+    table.AppendDouble(5, one.suffered_ms);
+  }
+  return table;
+}
+
+table::Table HostLinkTable(const std::vector<LinkTotal>& links,
+                           const std::vector<RankLoad>& loads) {
+  std::map<int64_t, std::string_view> host_of;
+  for (const RankLoad& load : loads) {
+    if (!load.host.empty()) host_of[load.rank] = load.host;
+  }
+  struct Sum {
+    std::map<std::pair<int64_t, int64_t>, std::pair<double, double>> links;  // -> size, time
+  };
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Sum> sums;
+  for (const LinkTotal& link : links) {
+    const auto src = host_of.find(link.src);
+    const auto dst = host_of.find(link.dst);
+    if (src == host_of.end() || dst == host_of.end()) continue;
+    auto& [size_mb, time_ms] =
+        sums[{src->second, dst->second, link.transport}].links[{link.src, link.dst}];
+    size_mb += link.size_mb;
+    time_ms += link.time_ms;
+  }
+  table::Table table("ClusterHostLinks");
+  for (const char* name : {"srcHost", "dstHost", "transport"})
+    table.AddColumn(name, CellType::kText);
+  table.AddColumn("links", CellType::kInt);
+  for (const char* name : {"size(MB)", "time(ms)", "bandwidth(GB/s)", "slowest(GB/s)"})
+    table.AddColumn(name, CellType::kDouble);
+  table.AddColumn("slowestSrcRank", CellType::kInt);
+  table.AddColumn("slowestDstRank", CellType::kInt);
+  for (const auto& [key, sum] : sums) {
+    double size_mb = 0;
+    double time_ms = 0;
+    std::tuple<double, int64_t, int64_t> slowest{std::numeric_limits<double>::max(), kNone, kNone};
+    for (const auto& [ends, traffic] : sum.links) {
+      size_mb += traffic.first;
+      time_ms += traffic.second;
+      if (traffic.second <= 0) continue;
+      slowest = std::min(slowest, {traffic.first / traffic.second, ends.first, ends.second});
+    }
+    if (time_ms <= 0) continue;
+    table.AppendText(0, std::get<0>(key));
+    table.AppendText(1, std::get<1>(key));
+    table.AppendText(2, std::get<2>(key));
+    table.AppendInt(3, static_cast<int64_t>(sum.links.size()));
+    table.AppendDouble(4, size_mb);
+    table.AppendDouble(5, time_ms);
+    table.AppendDouble(6, size_mb / time_ms);
+    table.AppendDouble(7, std::get<0>(slowest));
+    table.AppendInt(8, std::get<1>(slowest));
+    table.AppendInt(9, std::get<2>(slowest));
   }
   return table;
 }

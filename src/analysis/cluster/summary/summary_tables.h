@@ -27,6 +27,23 @@ table::Table ParallelSumTable(const std::vector<RankLoad>& loads);
 // ClusterGroupWait: each communication group, the longest waits first.
 table::Table GroupWaitTable(const GroupWaits& waits, const GroupBook& book, size_t steps);
 
+// What a rank did in one step, in milliseconds.
+struct RankStep {
+  int64_t rank = 0;
+  int64_t step = 0;
+  double computing_ms = 0;
+  double not_overlapped_ms = 0;
+  double free_ms = 0;
+  double suffered_ms = 0;  // waited for others
+};
+
+// ClusterRankStep.
+table::Table RankStepTable(const std::vector<RankStep>& steps);
+
+// ClusterHostLinks: the links between ranks of two hosts together; of large groups the slowest
+// only. Empty if no host is known.
+table::Table HostLinkTable(const std::vector<LinkTotal>& links, const std::vector<RankLoad>& loads);
+
 // ClusterLinkBandwidth: between two ranks over all groups and steps; of large groups the slowest
 // links only.
 table::Table LinkBandwidthTable(std::vector<LinkTotal> links);

@@ -18,7 +18,8 @@ std::vector<CallMember> ByArrival(std::span<const CallMember> members) {
 
 }  // namespace
 
-void WaitPairs::AddCall(const std::string& dimension, std::span<const CallMember> members) {
+void WaitPairs::AddCall(const std::string& dimension, std::span<const CallMember> members,
+                        double least_ns) {
   const std::vector<CallMember> order = ByArrival(members);
   const size_t n = order.size();
   if (n < 2) return;
@@ -33,10 +34,12 @@ void WaitPairs::AddCall(const std::string& dimension, std::span<const CallMember
     const auto gap_ns = static_cast<double>(order[i].dur_ns - order[i + 1].dur_ns);
     blame[i + 1] = blame[i] + gap_ns / static_cast<double>(n - i - 1);
   }
-  for (size_t j = n > kBlamed ? n - kBlamed : 1; j < n; ++j) {
+  const double ignored_ns = n > kAllPairs ? least_ns / 10 : 0;
+  for (size_t j = n - 1; j > 0; --j) {
+    if (blame[j] <= ignored_ns) break;  // those who came earlier are blamed for less
     for (size_t i = 0; i < j; ++i) {
       const double wait_ns = blame[j] - blame[i];
-      if (wait_ns <= 0) break;  // those who came later waited less
+      if (wait_ns <= ignored_ns) break;  // those who came later waited less
       Sum& sum = sums_[{order[i].rank, order[j].rank, place->second}];
       sum.wait_ns += wait_ns;
       ++sum.calls;

@@ -13,15 +13,16 @@
 
 namespace steplens::analysis::cluster {
 
-// Who made whom wait, in which kind of group. The waiting is divided as AttributeWaits does it; of
-// each call only the ranks that caused most of it are blamed, so that the pairs of a job grow with
-// its ranks and not with their square.
+// Who made whom wait, in which kind of group. The waiting is divided as AttributeWaits does it. Of
+// calls of many members, pairs that matter to nobody are left out, so that the pairs of a job grow
+// with its ranks and not with their square.
 class WaitPairs {
  public:
-  static constexpr size_t kBlamed = 8;  // in a call
+  static constexpr size_t kAllPairs = 64;  // members: up to so many, every pair is kept
 
-  // One call of a group of kind `dimension`, members in any order.
-  void AddCall(const std::string& dimension, std::span<const CallMember> members);
+  // One call of a group of kind `dimension`, members in any order. In large calls a wait below a
+  // tenth of `least_ns` is left out.
+  void AddCall(const std::string& dimension, std::span<const CallMember> members, double least_ns);
 
   // ClusterWaitPairs, the longest waits first: waiting rank, blamed rank, kind of group, ms per
   // step, calls. `steps_of` has the steps of each rank; waits below `least_ms` a step are left out.

@@ -12,6 +12,7 @@ namespace steplens::analysis::cluster {
 struct CallMember {
   int64_t rank = 0;
   int64_t dur_ns = 0;
+  int64_t start_ns = 0;  // on the rank's clock
 };
 
 // Who waited and who was waited for, in nanoseconds over all calls.

@@ -1,0 +1,194 @@
+#include "analysis/cluster/summary/diagnosis.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "analysis/cluster/summary/replay.h"
+#include "analysis/cluster/summary/robust.h"
+
+namespace steplens::analysis::cluster {
+namespace {
+
+constexpr double kMinLinkCost = 0.001;  // of a step: a slow link that nobody feels
+constexpr double kMinLateCost = 0.005;  // of a step: a slow rank that nobody waits for
+constexpr size_t kMostReplayed = 24;    // faults; more are not worth the time
+
+// A finding with what a replay needs to know of it.
+struct Suspect {
+  Finding finding;
+  ReplayFault fault;
+  double least_cost = 0;  // share of a step
+};
+
+// "hcom_reduceScatter" is "reduce-total" in the matrix.
+bool IsOfKind(const JobCall& call, const std::string& matrix_op) {
+  const std::string kind = matrix_op.substr(0, matrix_op.rfind('-'));
+  if (call.is_p2p) return kind == "send" || kind == "receive" || kind == "batchsendrecv";
+  std::string op = call.op.substr(call.op.starts_with("hcom_") ? 5 : 0);
+  for (char& c : op) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return op.starts_with(kind);
+}
+
+bool HasMember(const JobCall& call, int64_t rank) {
+  return std::any_of(call.members.begin(), call.members.end(),
+                     [&](const CallMember& member) { return member.rank == rank; });
+}
+
+class Diagnosis {
+ public:
+  Diagnosis(const JobFacts& job, std::vector<RankLoad>& loads)
+      : job_(job), loads_(loads), step_ms_(UsualStepMs(loads)) {
+    for (size_t c = 0; c < job.calls.size(); ++c) calls_of_[job.calls[c].group].push_back(c);
+  }
+
+  std::vector<Finding> Run() {
+    Replay replay(job_.calls, ReplayRanks(), job_.dimensions, job_.steps);
+    if (replay.is_sound()) TakeExpertWork(replay);
+    SuspectLinks();
+    const bool links_are_slow = !suspects_.empty();
+    SuspectRanks(links_are_slow);
+    // Nobody knows what ranks that were not captured would have done.
+    if (replay.is_sound() && job_.is_complete) SetCosts(replay);
+    std::vector<Finding> out;
+    for (Suspect& suspect : suspects_) {
+      Finding& finding = suspect.finding;
+      if (step_ms_ > 0) {
+        if (finding.ms_per_step < suspect.least_cost * step_ms_) continue;
+        finding.share_percent = 100 * finding.ms_per_step / step_ms_;
+      }
+      out.push_back(std::move(finding));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
+      return a.ms_per_step > b.ms_per_step;
+    });
+    return out;
+  }
+
+ private:
+  std::vector<ReplayRank> ReplayRanks() const {
+    std::vector<ReplayRank> out;
+    for (const RankLoad& load : loads_) {
+      const auto offset = job_.offsets_ns.find(load.rank);
+      if (!load.has_calls || offset == job_.offsets_ns.end()) continue;
+      out.push_back({load.rank, load.at ? load.at->pp : 0, offset->second,
+                     static_cast<int64_t>((load.computing_ms + load.free_ms) * 1e6)});
+    }
+    return out;
+  }
+
+  void TakeExpertWork(const Replay& replay) {
+    const std::map<int64_t, double> work_ms = replay.ExpertWorkMs();
+    for (RankLoad& load : loads_) {
+      const auto found = work_ms.find(load.rank);
+      if (found != work_ms.end()) load.expert_ms = found->second;
+    }
+  }
+
+  void SuspectLinks() {
+    const std::vector<SmallPackets> small = FindSmallPackets(job_.packets, job_.steps);
+    for (const SmallPackets& found : small)
+      suspects_.push_back({WordFinding(found), SlowTransfers(found), kMinLinkCost});
+    for (const SlowLink& link : FindSlowLinks(job_.links, job_.steps)) {
+      const bool is_explained =
+          std::any_of(small.begin(), small.end(),
+                      [&](const SmallPackets& found) { return Explains(found, link); });
+      if (is_explained || link.lost_ms < kMinLinkCost * step_ms_) continue;
+      suspects_.push_back({WordFinding(link), SlowTransfers(link), kMinLinkCost});
+    }
+  }
+
+  void SuspectRanks(bool links_are_slow) {
+    const std::vector<LateGroup> late = FindLateRanks(loads_);
+    std::map<int64_t, double> excess_ms;  // of a rank, over all it is named for
+    for (const LateGroup& group : late) {
+      for (const int64_t rank : group.ranks) excess_ms[rank] += group.excess_ms;
+    }
+    for (const LateGroup& group : late) {
+      const bool is_about_transfers =
+          group.reason == LateReason::kTransfers || group.reason == LateReason::kUnknown;
+      if (links_are_slow && is_about_transfers) continue;  // named as links
+      ReplayFault fault;
+      fault.ranks = group.ranks;
+      fault.is_uneven = group.reason == LateReason::kExperts;
+      if (fault.is_uneven) {  // those with less to do get more
+        fault.ranks.clear();
+        for (const RankLoad& load : loads_) {
+          if (load.expert_ms > 0) fault.ranks.push_back(load.rank);
+        }
+      } else if (const double all_ms = excess_ms[group.ranks.front()]; all_ms > 0) {
+        fault.share = group.excess_ms / all_ms;
+      }
+      suspects_.push_back({WordFinding(group), std::move(fault), kMinLateCost});
+    }
+  }
+
+  // What the calls over slow links take longer: in each as much as the slowest of its links.
+  ReplayFault SlowTransfers(const SlowLink& link) const {
+    ReplayFault fault;
+    for (const LinkExtra& extra : link.extras) {
+      const auto group = calls_of_.find(extra.group);
+      if (group == calls_of_.end()) continue;
+      std::vector<size_t> calls;
+      for (const size_t c : group->second) {
+        const JobCall& call = job_.calls[c];
+        if (IsOfKind(call, extra.op) && HasMember(call, extra.src) &&
+            (!call.is_p2p || HasMember(call, extra.dst))) {
+          calls.push_back(c);
+        }
+      }
+      for (const size_t c : calls) {
+        int64_t& longest_ns = fault.transfers_ns[c];
+        longest_ns = std::max(
+            longest_ns, static_cast<int64_t>(extra.ms * 1e6 / static_cast<double>(calls.size())));
+      }
+    }
+    return fault;
+  }
+
+  ReplayFault SlowTransfers(const SmallPackets& small) const {
+    ReplayFault fault;
+    for (size_t c = 0; c < job_.calls.size(); ++c) {
+      const JobCall& call = job_.calls[c];
+      if (call.small_ns > 0 && call.small_transport == small.transport)
+        fault.transfers_ns[c] = call.small_ns;
+    }
+    return fault;
+  }
+
+  void SetCosts(Replay& replay) {
+    if (suspects_.size() > kMostReplayed) return;
+    std::vector<ReplayFault> faults;
+    for (const Suspect& suspect : suspects_) faults.push_back(suspect.fault);
+    const std::vector<ReplayCost> costs = replay.CostsOf(faults);
+    double largest_ms = 0;
+    for (const ReplayCost& cost : costs) largest_ms = std::max(largest_ms, cost.ms);
+    constexpr double kMuchLarger = 1.25;
+    constexpr double kFelt = 0.5;
+    for (size_t i = 0; i < suspects_.size(); ++i) {
+      Finding& finding = suspects_[i].finding;
+      finding.ms_per_step = costs[i].ms;
+      SetHidden(largest_ms > kMuchLarger * costs[i].ms && costs[i].mending_ms < kFelt * costs[i].ms,
+                finding);
+    }
+  }
+
+  const JobFacts& job_;
+  std::vector<RankLoad>& loads_;
+  double step_ms_;
+  std::map<std::string, std::vector<size_t>> calls_of_;  // by group
+  std::vector<Suspect> suspects_;
+};
+
+}  // namespace
+
+double UsualStepMs(const std::vector<RankLoad>& loads) {
+  std::vector<double> times_ms;
+  for (const RankLoad& load : loads) times_ms.push_back(load.step_ms);
+  return Median(std::move(times_ms));
+}
+
+std::vector<Finding> Diagnose(const JobFacts& job, std::vector<RankLoad>& loads) {
+  return Diagnosis(job, loads).Run();
+}
+
+}  // namespace steplens::analysis::cluster
