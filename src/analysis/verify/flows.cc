@@ -148,6 +148,13 @@ CheckResult CheckDbLaunches(const Context& context) {
   if (rows.empty()) return verdict.NotApplicable("no launch links in CONNECTION_IDS");
   const std::vector<int64_t> launches = LaunchIds(context);
   const store::SliceTable& slices = context.store.slices;
+  // A host that is its own device has neither task queue nor CANN, and a db made of the text of
+  // Level0 has lost CANN with it.
+  const auto dequeue = context.store.strings.Find("dequeue");
+  const bool has_queue = dequeue && std::find(slices.category.begin(), slices.category.end(),
+                                              *dequeue) != slices.category.end();
+  if (launches.empty() && (context.store.info.level == "Level0" || !has_queue))
+    return verdict.NotApplicable("no node-level launches in CANN_API");
   for (const size_t i : rows) {
     const store::SliceId task = context.flow_ends().to_slice[i];
     if (task == store::kNoSlice) {
