@@ -19,6 +19,7 @@ test("a mistake in SQL is found by its byte or its name", () => {
   const letters = 'near "x": syntax error (at byte 12 of the query)';
   assert.equal(place(letters, "SELECT 'é' x y"), "x", "bytes, not letters");
   assert.equal(place("no such column: k.nme\ncolumns of k: name", "SELECT name, k.nme FROM kernels k"), "nme");
+  assert.equal(place("no such column: nme; did you mean 'name'?\ncolumns: name", "SELECT name, nme FROM kernels"), "nme");
   assert.equal(place("no such table: t", "SELECT tt, t FROM t"), "t");
   assert.equal(errorPlace("no such table: t", "SELECT tt, t FROM t")?.from, 11);
   assert.equal(errorPlace("the query took too long", "SELECT 1"), null);

@@ -19,7 +19,7 @@ function wordAt(text: string, from: number): Place {
 export function errorPlace(message: string, query: string): Place | null {
   const byte = /\(at byte (\d+) of the query\)/.exec(message)?.[1];
   if (byte !== undefined) return wordAt(query, Math.min(query.length, charsBefore(query, Number(byte))));
-  const name = /^no such (?:column|table|function): (?:\w+\.)?([^\s\n]+)/.exec(message)?.[1];
+  const name = /^no such (?:column|table|function): (?:\w+\.)?([^\s\n;]+)/.exec(message)?.[1];
   if (name === undefined) return null;
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const found = new RegExp(`(?<![\\w$])${escaped}(?![\\w$])`, "i").exec(query);
