@@ -1,11 +1,12 @@
 #include "export/db/host_links.h"
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
+#include <functional>
+#include <iterator>
 #include <unordered_set>
 
 #include "analysis/classify/classify.h"
+#include "analysis/nesting/nesting.h"
 
 namespace steplens::exporting {
 namespace {
@@ -19,29 +20,34 @@ using store::TraceStore;
 constexpr int64_t kFrameworkLinks = int64_t{5} << 28;
 constexpr StringId kNoName{kNoId};
 
-// Slices by the point they start at; of several the shortest.
+// Slices by the point they start at; of several the shortest, of equal ones the first.
 class StartingSlices {
  public:
-  template <typename IsWanted>
-  StartingSlices(const TraceStore& store, const IsWanted& is_wanted) {
-    for (uint32_t i = 0; i < store.slices.size(); ++i) {
-      if (is_wanted(i))
-        starts_.push_back(
-            {store.slices.track[i], store.slices.begin_ns[i], store.slices.dur_ns[i], i});
-    }
-    std::sort(starts_.begin(), starts_.end());
-  }
+  // The store must outlive this.
+  StartingSlices(const TraceStore& store, const std::function<bool(size_t)>& is_wanted)
+      : store_(store), index_(analysis::BuildTrackIndex(store, is_wanted)) {}
+
   uint32_t Find(store::TrackId track, int64_t ns) const {
-    const auto found = std::lower_bound(starts_.begin(), starts_.end(),
-                                        Start(track, ns, std::numeric_limits<int64_t>::min(), 0));
-    const bool is_it =
-        found != starts_.end() && std::get<0>(*found) == track && std::get<1>(*found) == ns;
-    return is_it ? std::get<3>(*found) : kNoId;
+    const auto slices = index_.slices(track);
+    auto found = std::upper_bound(
+        slices.begin(), slices.end(), ns,
+        [&](int64_t at_ns, store::SliceId slice) { return at_ns < BeginNs(slice); });
+    if (found == slices.begin() || BeginNs(*--found) != ns) return kNoId;
+    while (found != slices.begin() && IsEqual(*std::prev(found), *found)) --found;
+    return static_cast<uint32_t>(*found);
   }
 
  private:
-  using Start = std::tuple<store::TrackId, int64_t, int64_t, uint32_t>;
-  std::vector<Start> starts_;
+  int64_t BeginNs(store::SliceId slice) const {
+    return store_.slices.begin_ns[static_cast<size_t>(slice)];
+  }
+  bool IsEqual(store::SliceId a, store::SliceId b) const {
+    return BeginNs(a) == BeginNs(b) && store_.slices.dur_ns[static_cast<size_t>(a)] ==
+                                           store_.slices.dur_ns[static_cast<size_t>(b)];
+  }
+
+  const TraceStore& store_;
+  analysis::TrackIndex index_;
 };
 
 bool HasFlows(const TraceStore& store, std::string_view kind) {
@@ -79,10 +85,9 @@ class LinkCollector {
   }
 
   void AddFlows() {
-    const StartingSlices ops(store_, [&](uint32_t i) {
-      return kinds_[store_.slices.category[i]] == SliceKind::kHostOp;
-    });
-    const StartingSlices targets(store_, [&](uint32_t i) {
+    const StartingSlices ops(
+        store_, [&](size_t i) { return kinds_[store_.slices.category[i]] == SliceKind::kHostOp; });
+    const StartingSlices targets(store_, [&](size_t i) {
       const TrackKind kind = ctx_.timeline.of(store_.slices.track[i]).kind;
       return kind == TrackKind::kDevice || kind == TrackKind::kCommGroup;
     });
