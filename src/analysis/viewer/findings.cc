@@ -67,6 +67,7 @@ class Finder {
 
  private:
   static constexpr double kNoticeable = 0.05;
+  static constexpr std::string_view kExposed = "Communication(Not Overlapped) Time";
 
   std::vector<table::Table> Ask(const char* metric, MetricArgs args = {}) const {
     args.values["rank"] = store_.info.rank;
@@ -126,13 +127,14 @@ class Finder {
     for (size_t i = 0; i < table->rows(); ++i) {
       if (TextCell(*table, "path", i) == "E2E Time") e2e_us_ = total_us(i);
       if (TextCell(*table, "path", i) == "Computing Time") computing_us_ = total_us(i);
+      if (TextCell(*table, "path", i) == kExposed) exposed_us_ = total_us(i);
     }
-    constexpr std::string_view kGroup = "Communication(Not Overlapped) Time > ";
+    const std::string group_prefix = std::string(kExposed) + " > ";
     for (size_t i = 0; i < table->rows(); ++i) {
       const std::string_view path = TextCell(*table, "path", i);
       if (total_us(i) < kNoticeable * e2e_us_) continue;
-      if (path.starts_with(kGroup) && IntCell(*table, "level", i) == 2)
-        AddExposed(std::string(path.substr(kGroup.size())), total_us(i),
+      if (path.starts_with(group_prefix) && IntCell(*table, "level", i) == 2)
+        AddExposed(std::string(path.substr(group_prefix.size())), total_us(i),
                    NumberCell(*table, "skew_us", i));
       if (path == "Computing Time > Other Vector > Trans") AddConversion(total_us(i));
     }
@@ -340,6 +342,7 @@ class Finder {
   void Transfers() {
     const std::vector<table::Table> tables = Ask("comm_advice");
     const table::Table* packet = TableOf(tables, "packet");
+    const auto ranks = static_cast<double>(call_.job.ranks.size());
     for (size_t i = 0; packet != nullptr && i < packet->rows(); ++i) {
       if (TextCell(*packet, "Result", i) != "Issue") continue;
       const std::string transport(TextCell(*packet, "Transport Type", i));
@@ -350,7 +353,10 @@ class Finder {
                       fmt::format("{:.1f} % 的传输为小包", share)},
            .advice = {"send more at once: larger buckets, fewer splits",
                       "增大单次通信量：更大的桶、减少切分"},
-           .gain_us = NumberCell(*packet, "Small Packet Time(ms)", i) * 1000 / steps_,
+           // The table adds up all ranks; what computing hides is not gained.
+           .gain_us = std::min(NumberCell(*packet, "Small Packet Time(ms)", i) * 1000 / ranks,
+                               exposed_us_) /
+                      steps_,
            .sure = "low",
            .page = "communication"});
     }
@@ -391,6 +397,7 @@ class Finder {
   double steps_ = 1;
   double e2e_us_ = 0;
   double computing_us_ = 0;
+  double exposed_us_ = 0;
   std::vector<table::Table> expert_;
   std::vector<Finding> found_;
 };

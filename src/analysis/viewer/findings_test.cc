@@ -33,6 +33,38 @@ TEST(Findings, OfOneSteadyKernelAreNone) {
   EXPECT_EQ(TableOf(JobOf(rank), "findings", "findings").rows(), 0u);
 }
 
+// Small transfers of 40 us on each of two ranks; 30 us of a rank's communication are not hidden.
+TEST(Findings, SmallPacketsGainNoMoreThanARanksExposedCommunication) {
+  TestRank a(0);
+  TestRank b(1);
+  for (TestRank* rank : {&a, &b}) {
+    rank->Task("k1", "Add", 0, 60000);
+    rank->Comm("hcom_allReduce__001_0_1", 50000, 90000);
+    const auto step = rank->Text("step7");
+    const auto kind = rank->Text("collective");
+    const auto op = rank->Text("hcom_allReduce__001_0_1");
+    const auto group = rank->Text("12345678");
+    rank->store.comm_times.Append(
+        {.step = step, .kind = kind, .op_name = op, .group_name = group, .elapse_ms = 0.04});
+    rank->store.comm_bandwidths.Append({.step = step,
+                                        .kind = kind,
+                                        .op_name = op,
+                                        .group_name = group,
+                                        .transport = rank->Text("SDMA"),
+                                        .transit_size_mb = 1,
+                                        .transit_ms = 0.04,
+                                        .bandwidth_gbps = 25,
+                                        .large_packet_ratio = 0});
+  }
+  const table::Table table = TableOf(JobOf(a, b), "findings", "findings");
+  for (size_t i = 0; i < table.rows(); ++i) {
+    if (table.Find("kind")->texts[i] != "small_packets") continue;
+    EXPECT_NEAR(Cell(table, "gain_us", i), 30, 0.01);
+    return;
+  }
+  FAIL() << "small packets are not named";
+}
+
 // aten::mul queues one task; the thread of the queue launches it.
 //   host   |----------- aten::mul 0-100 -----------|  Enqueue 20-30
 //   queue                        |Dequeue 50-90|
