@@ -29,6 +29,7 @@ class EventShapes {
   const char* Take(const char* p, const char* end, Event& event) const;
 
   // Remembers the shape of the event `text`, which ParseEvent takes; `index` is that of `text`.
+  // kParserPadding bytes behind it are readable.
   void Learn(std::string_view text, const StructuralIndex& index);
 
  private:

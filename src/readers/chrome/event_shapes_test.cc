@@ -18,9 +18,11 @@ using testing_support::DescribeParse;
 class KnownEvent {
  public:
   KnownEvent(const std::string& example, const std::string& text) : text_(text) {
+    const std::string padded = example + std::string(kParserPadding, ' ');
+    const std::string_view to_learn(padded.data(), example.size());
     StructuralIndex index;
-    EXPECT_TRUE(index.Build(example));
-    shapes_.Learn(example, index);
+    EXPECT_TRUE(index.Build(to_learn));
+    shapes_.Learn(to_learn, index);
     text_.append(kParserPadding, ' ');
     const char* const end = text_.data() + text.size();
     is_known_ = shapes_.Take(text_.data(), end + 1, event_) == end;
