@@ -86,10 +86,11 @@ Result<std::string> Workspace::Open(const std::vector<std::string>& paths) {
 }
 
 std::string Workspace::Adopt(std::string id, store::Job job) {
-  const std::lock_guard lock(mutex_);
+  // Ranks are shown on the way. That is not done under our lock: who looks at ranks may take it.
   auto open = std::make_unique<OpenDataset>();
   open->dataset = std::make_unique<Dataset>(id, std::move(job), events_);
   open->cache = std::make_unique<DatasetCache>();
+  const std::lock_guard lock(mutex_);
   open_.push_back(std::move(open));
   return id;
 }
