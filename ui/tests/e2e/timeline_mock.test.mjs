@@ -44,6 +44,7 @@ async function keyboardSelection(page) {
   await page.waitForSelector(".sel-name");
   const first = await page.locator(".sel-name").innerText();
   await page.keyboard.press(".");
+  await eventually(async () => assert.notEqual(await page.locator(".sel-name").innerText(), first, "the next one is selected"));
   await eventually(async () => {
     const spoken = await page.locator(".timeline > [role=status]").innerText();
     assert.match(spoken, /us|ms|ns/, "the live region speaks");
