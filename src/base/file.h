@@ -11,7 +11,7 @@
 
 namespace steplens {
 
-// What identifies one version of a file: used for cache keys.
+// Size and time of the last change. What tells versions of a file apart is FileVersion.
 struct FileStamp {
   uint64_t size_bytes = 0;
   int64_t mtime_ns = 0;
