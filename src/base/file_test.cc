@@ -10,6 +10,8 @@
 #include <fstream>
 
 #include "base/gzip.h"
+#include "base/testing/gzip_text.h"
+#include "base/testing/scratch_folder.h"
 
 namespace steplens {
 namespace {
@@ -17,39 +19,15 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// A folder of its own for each test, removed with all files in it.
 class FileTest : public testing::Test {
  protected:
-  FileTest() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) /
-              (std::string("steplens_file_test_") + info->name() + std::to_string(::getpid()));
-    fs::create_directories(folder_);
-  }
-  ~FileTest() override { fs::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Path(const std::string& name) const { return folder_ / name; }
   std::string Write(const std::string& name, std::string_view bytes) const {
-    std::ofstream(Path(name), std::ios::binary) << bytes;
-    return Path(name);
+    return folder_.Write(name, bytes);
   }
 
-  fs::path folder_;
+  ScratchFolder folder_;
 };
-
-std::string Pack(std::string_view text) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 struct Outcome {
   std::string text;
@@ -89,7 +67,7 @@ TEST_F(FileTest, SaysWhatCannotBeRead) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(missing.error().message, HasSubstr(Path("missing")));
-  EXPECT_EQ(ReadFile(folder_.string()).error().code, ErrorCode::kCorruptData);
+  EXPECT_EQ(ReadFile(folder_.path()).error().code, ErrorCode::kCorruptData);
   EXPECT_EQ(OpenByteSource(Path("missing")).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(StatFile(Path("missing")).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(MappedFile::Open(Path("missing")).error().code, ErrorCode::kNotFound);
@@ -120,7 +98,7 @@ TEST_F(FileTest, AtomicFileAppearsOnlyWhenCommitted) {
     ASSERT_TRUE(file->Write("half", 4).ok());
     EXPECT_FALSE(fs::exists(path));
   }
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
   auto file = AtomicFile::Create(path);
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(file->Write("whole", 5).ok());
@@ -143,15 +121,15 @@ TEST_F(FileTest, ByteSourceChoosesByContentNotByName) {
   auto plain = OpenByteSource(Write("named.gz", "plain text"));
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(ReadToEnd(**plain, 3).text, "plain text");
-  auto packed = OpenByteSource(Write("named.json", Pack("packed text")));
+  auto packed = OpenByteSource(Write("named.json", Gzip("packed text")));
   ASSERT_TRUE(packed.ok());
   EXPECT_EQ(ReadToEnd(**packed, 3).text, "packed text");
   EXPECT_EQ((*packed)->file_position(), fs::file_size(Path("named.json")));
 }
 
 TEST(GzipSource, JoinsMembersAndIgnoresPadding) {
-  EXPECT_EQ(Unpack(Pack("one ") + Pack("two")).text, "one two");
-  const Outcome padded = Unpack(Pack("text") + std::string(100, '\0'));
+  EXPECT_EQ(Unpack(Gzip("one ") + Gzip("two")).text, "one two");
+  const Outcome padded = Unpack(Gzip("text") + std::string(100, '\0'));
   EXPECT_EQ(padded.text, "text");
   EXPECT_TRUE(padded.status.ok());
 }
@@ -159,18 +137,18 @@ TEST(GzipSource, JoinsMembersAndIgnoresPadding) {
 TEST(GzipSource, GivesTheSameTextInAnyPieces) {
   std::string text;
   for (int i = 0; i < 200000; ++i) text += static_cast<char>('a' + (int64_t{i} * i >> 3) % 26);
-  const std::string packed = Pack(text);
+  const std::string packed = Gzip(text);
   for (const size_t block_bytes : {size_t{1000}, size_t{65536}, size_t{1} << 20}) {
     const Outcome outcome = Unpack(packed, block_bytes);
     EXPECT_TRUE(outcome.status.ok());
     EXPECT_EQ(outcome.text, text);
   }
-  EXPECT_EQ(Unpack(Pack("tiny"), 1).text, "tiny");
+  EXPECT_EQ(Unpack(Gzip("tiny"), 1).text, "tiny");
 }
 
 TEST(GzipSource, CutAnywhereGivesAPrefixThenAnError) {
   const std::string text = "a text to pack, a text to pack, a text to pack";
-  const std::string packed = Pack(text);
+  const std::string packed = Gzip(text);
   for (size_t size = 0; size < packed.size(); ++size) {
     const Outcome outcome = Unpack(std::string_view(packed).substr(0, size));
     ASSERT_TRUE(text.starts_with(outcome.text)) << size;
@@ -180,7 +158,7 @@ TEST(GzipSource, CutAnywhereGivesAPrefixThenAnError) {
 }
 
 TEST(GzipSource, NamesTheDamagedFile) {
-  std::string packed = Pack("a text to pack");
+  std::string packed = Gzip("a text to pack");
   packed[packed.size() - 6] ^= 0x55;  // the checksum
   const Outcome outcome = Unpack(packed);
   ASSERT_FALSE(outcome.status.ok());

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/scratch_folder.h"
+
 namespace steplens {
 namespace {
 
@@ -16,20 +18,15 @@ namespace fs = std::filesystem;
 
 class FileVersionTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(::mkdtemp(folder_.data()), nullptr); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path) << text;
-    return path;
+    return folder_.Write(name, text);
   }
   static void KeepDate(const std::string& path) {
     const timespec times[2] = {{1000, 0}, {1000, 0}};
     ::utimensat(AT_FDCWD, path.c_str(), times, 0);
   }
 
-  std::string folder_ = testing::TempDir() + "/file_version.XXXXXX";
+  ScratchFolder folder_;
 };
 
 TEST_F(FileVersionTest, IsTheSameWhileNobodyTouchesTheFile) {

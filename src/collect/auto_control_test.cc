@@ -57,7 +57,7 @@ class ControlTest : public testing::Test {
   void Write(const std::string& text) { std::ofstream(folder_ / "command.json") << text; }
   std::string Status() { return ReadWhole(folder_ / "rank_0.json"); }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   AutoControl control_{folder_.path(), -1};
 };
 

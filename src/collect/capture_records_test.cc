@@ -17,7 +17,7 @@ class Records : public testing::Test {
   void Start(const sl_options& options) { ASSERT_EQ(sl_start(&options), SL_OK) << sl_last_error(); }
   void Stop() { EXPECT_EQ(sl_stop(nullptr), SL_OK) << sl_last_error(); }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   const std::string capture_ = folder_ / "capture";
 };
 

@@ -46,7 +46,7 @@ class Capture : public testing::Test {
     return statistics;
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   const std::string capture_ = folder_ / "new/capture";
 };
 

@@ -45,7 +45,7 @@ class Endurance : public testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   const std::string capture_ = folder_ / "capture";
 };
 

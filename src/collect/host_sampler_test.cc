@@ -27,7 +27,7 @@ std::map<std::string, double> Sample(HostSampler& sampler, int64_t now_ns) {
 }
 
 TEST(HostSampler, ComputesSharesAndRatesFromTwoSamples) {
-  const TemporaryFolder root;
+  const ScratchFolder root;
   Write(root / "proc/stat",
         "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 50 0 50 350 50 0 0 0\ncpu1 50 0 50 350 50 0 0 "
         "0\nintr 1\n");
@@ -63,7 +63,7 @@ TEST(HostSampler, ComputesSharesAndRatesFromTwoSamples) {
 }
 
 TEST(HostSampler, CountersThatGoBackGiveNoRate) {
-  const TemporaryFolder root;
+  const ScratchFolder root;
   Write(root / "proc/net/dev", "  eth0: 1000 0 0 0 0 0 0 0 500 0 0 0 0 0 0 0\n");
   HostSampler sampler(SL_HOST_NETWORK, root.path());
   Sample(sampler, kSecond);
@@ -72,7 +72,7 @@ TEST(HostSampler, CountersThatGoBackGiveNoRate) {
 }
 
 TEST(HostSampler, MissingAndDamagedSourcesGiveNothing) {
-  const TemporaryFolder root;
+  const ScratchFolder root;
   HostSampler nothing(kAll, root.path());
   EXPECT_TRUE(Sample(nothing, kSecond).empty());
   Write(root / "proc/stat", "cpu x y\n");

@@ -37,7 +37,7 @@ class ProfilerTest : public testing::Test {
     return static_cast<size_t>(std::distance(begin(entries), end(entries)));
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   std::vector<std::vector<std::string>> captures_;
 };
 

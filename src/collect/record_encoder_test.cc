@@ -37,7 +37,7 @@ class Encoder : public testing::Test {
     return ReadMarks(folder_.path());
   }
 
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   StringTable strings_{1 << 20};
   RecordEncoder encoder_;
 };
@@ -124,7 +124,7 @@ TEST_F(Encoder, AFullDiskIsCountedAndNothingElseIsLost) {
 }
 
 TEST(AppendFile, ABatchThatDoesNotFitLeavesTheEarlierOnesAndTheNextIsTried) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string path = folder / "file";
   const pid_t child = fork();
   if (child == 0) {
@@ -151,7 +151,7 @@ TEST(AppendFile, ABatchThatDoesNotFitLeavesTheEarlierOnesAndTheNextIsTried) {
 }
 
 TEST(ReplaceFile, ReplacesAtOnceAndSaysWhyNot) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   EXPECT_EQ(ReplaceFile(folder / "a", "one"), 0);
   EXPECT_EQ(ReplaceFile(folder / "a", "two"), 0);
   EXPECT_EQ(ReadWhole(folder / "a"), "two");

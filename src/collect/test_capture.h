@@ -11,29 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/scratch_folder.h"
 #include "format/framework.h"
 #include "steplens/collect.h"
 
 // What the tests of the library share: a folder of their own, starting and stopping, reading what
 // was written.
 namespace steplens::collect {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    char name[] = "/tmp/steplens_collect_XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // The options keep a pointer to the name: it must outlive them.
 sl_options OptionsFor(std::string&& directory) = delete;

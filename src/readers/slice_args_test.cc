@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "base/testing/gzip_text.h"
+#include "base/testing/scratch_folder.h"
 #include "readers/open.h"
 #include "store/trace_store.h"
 
@@ -15,20 +16,6 @@ namespace steplens::readers {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that is gone at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() { EXPECT_NE(::mkdtemp(path_.data()), nullptr); }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path operator/(const char* name) const { return fs::path(path_) / name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = "/tmp/steplens_args_XXXXXX";
-};
 
 // Slices named n<first> and on, whose args say the same.
 std::string TraceOf(int first, int count) {
@@ -65,7 +52,7 @@ void ExpectArgsOfEachSlice(const store::TraceStore& rank, size_t count) {
 }
 
 TEST(SliceArgsReader, EachTraceOfARankHasItsArgs) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const fs::path output = folder / "mindstudio_profiler_output";
   fs::create_directory(output);
   std::ofstream(output / "msprof_slice_0_20250109.json") << TraceOf(0, 50);
@@ -76,21 +63,16 @@ TEST(SliceArgsReader, EachTraceOfARankHasItsArgs) {
 }
 
 TEST(SliceArgsReader, CompressedTracesHaveTheirArgs) {
-  const TemporaryFolder folder;
-  const std::string path = (folder / "trace.json.gz").string();
-  const std::string text = TraceOf(0, 3000);
-  gzFile file = gzopen(path.c_str(), "wb");
-  ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())),
-            static_cast<int>(text.size()));
-  gzclose(file);
+  const ScratchFolder folder;
+  const std::string path = folder.Write("trace.json.gz", Gzip(TraceOf(0, 3000)));
   const store::Job job = Open(path);
   ASSERT_EQ(job.ranks.size(), 1u);
   ExpectArgsOfEachSlice(job.ranks[0], 3000);
 }
 
 TEST(SliceArgsReader, ATraceThatIsGoneIsAnErrorAndASliceWithoutArgsHasNone) {
-  const TemporaryFolder folder;
-  const std::string path = (folder / "trace.json").string();
+  const ScratchFolder folder;
+  const std::string path = folder / "trace.json";
   std::ofstream(path) << R"([{"name": "a", "pid": 1, "tid": 2, "ts": 1, "dur": 1, "ph": "X"}, )"
                       << TraceOf(0, 1).substr(1);
   const store::Job job = Open(path);

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/json.h"
+#include "base/testing/scratch_folder.h"
 
 namespace steplens::record {
 namespace {
@@ -18,16 +19,8 @@ using testing::HasSubstr;
 // A folder of jobs of its own, and a rank that is this process.
 class Control : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "steplens_jobs_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    ::setenv("STEPLENS_JOBS", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    ::unsetenv("STEPLENS_JOBS");
-    std::filesystem::remove_all(folder_);
-  }
+  void SetUp() override { ::setenv("STEPLENS_JOBS", folder_.path().c_str(), 1); }
+  void TearDown() override { ::unsetenv("STEPLENS_JOBS"); }
 
   static void WriteRank(const Job& job, int rank, int64_t pid, int64_t step, double seconds) {
     char host[256] = "";
@@ -42,7 +35,7 @@ class Control : public testing::Test {
     return job.ok() ? *job : Job{};
   }
 
-  std::string folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(Control, NamesThatWouldLeaveTheFolderAreRefused) {
@@ -64,7 +57,7 @@ TEST_F(Control, WithoutANameTheOnlyRunningJobIsMeant) {
 TEST_F(Control, FoldersOfJobsThatEndedAreRemoved) {
   WriteRank(*CreateJob("old"), 0, 999999999, 7, 0);
   ASSERT_TRUE(CreateJob("new").ok());
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/old"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "old"));
 }
 
 TEST_F(Control, RanksActAtAStepNoneHasReached) {
@@ -85,7 +78,7 @@ TEST_F(Control, EveryRequestHasANewNumber) {
   WriteRank(*CreateJob("a"), 0, ::getpid(), 1, 1);
   ASSERT_TRUE(Send(Reread("a"), {.action = "start"}).ok());
   ASSERT_TRUE(Send(Reread("a"), {.action = "stop"}).ok());
-  const Result<JsonDocument> command = JsonDocument::ReadFile(folder_ + "/a/command.json");
+  const Result<JsonDocument> command = JsonDocument::ReadFile(folder_ / "a/command.json");
   EXPECT_EQ(command->root()["id"].AsInt(), 2);
   EXPECT_EQ(command->root()["ranks"].AsString(), "all");
 }

@@ -34,7 +34,7 @@ MAY_USE = {
 }
 
 # The collection library links nothing: of base it may use what needs only the standard library's headers.
-COLLECT_SAFE_BASE = {"base/utf8.h", "base/saturate.h"}
+COLLECT_SAFE_BASE = {"base/utf8.h", "base/saturate.h", "base/testing/scratch_folder.h"}
 
 # Third-party libraries by the header that stands for them. fmt is welcome in every .cc file.
 LIBRARIES = {

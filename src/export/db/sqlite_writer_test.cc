@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "export/testing/scratch_folder.h"
+#include "base/testing/scratch_folder.h"
 
 namespace steplens::exporting {
 namespace {

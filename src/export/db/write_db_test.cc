@@ -2,8 +2,8 @@
 #include <sqlite3.h>
 
 #include "analysis/testing/store_builder.h"
+#include "base/testing/scratch_folder.h"
 #include "export/export.h"
-#include "export/testing/scratch_folder.h"
 
 namespace steplens::exporting {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "analysis/testing/store_builder.h"
 #include "base/file.h"
+#include "base/testing/scratch_folder.h"
 #include "export/export.h"
 #include "export/single/memory_categories.h"
 #include "export/single/tensor_text.h"
-#include "export/testing/scratch_folder.h"
 
 namespace steplens::exporting {
 namespace {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/testing/scratch_folder.h"
 #include "readers/ascend_db/test_db.h"
 
 namespace steplens::readers {
@@ -352,13 +353,13 @@ TEST(ReadProfilerDb, RankAndFactsComeFromTheFile) {
 }
 
 TEST(ReadProfilerDb, KnownRankIsLeftAlone) {
-  TestDirectory directory;
-  MakeDb(directory.File("x.db"),
+  ScratchFolder directory;
+  MakeDb(directory / "x.db",
          "CREATE TABLE META_DATA(name, value); CREATE TABLE RANK_DEVICE_MAP(rankId, deviceId);"
          "INSERT INTO RANK_DEVICE_MAP VALUES (5,1)");
   TraceStore out;
   out.info.rank = 2;
-  ASSERT_TRUE(ReadProfilerDb(directory.File("x.db"), {}, out).ok());
+  ASSERT_TRUE(ReadProfilerDb(directory / "x.db", {}, out).ok());
   EXPECT_EQ(out.info.rank, 2);
 }
 
@@ -405,27 +406,27 @@ TEST(ReadProfilerDb, EmptyStringIsAString) {
 }
 
 TEST(ReadProfilerDb, RefusesADatabaseOfAnotherKind) {
-  TestDirectory directory;
-  MakeDb(directory.File("x.db"), "CREATE TABLE notes(a)");
+  ScratchFolder directory;
+  MakeDb(directory / "x.db", "CREATE TABLE notes(a)");
   TraceStore out;
-  const Status status = ReadProfilerDb(directory.File("x.db"), {}, out);
+  const Status status = ReadProfilerDb(directory / "x.db", {}, out);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message,
             "x.db: none of the expected tables (STRING_IDS, ...) is there; found 1 tables: notes");
 }
 
 TEST(ReadProfilerDb, SaysThatALogIsNotRead) {
-  TestDirectory directory;
-  MakeDb(directory.File("x.db"), "CREATE TABLE META_DATA(name, value)");
-  std::ofstream(directory.File("x.db-wal")) << "rows";
+  ScratchFolder directory;
+  MakeDb(directory / "x.db", "CREATE TABLE META_DATA(name, value)");
+  std::ofstream(directory / "x.db-wal") << "rows";
   TraceStore out;
-  ASSERT_TRUE(ReadProfilerDb(directory.File("x.db"), {}, out).ok());
+  ASSERT_TRUE(ReadProfilerDb(directory / "x.db", {}, out).ok());
   EXPECT_EQ(CountIssues(out, IssueKind::kDbTableUnreadable), 1u);
 }
 
 TEST(ReadProfilerDb, AnyPrefixOfAFileIsReadOrRefusedWithoutACrash) {
-  TestDirectory directory;
-  const std::string path = directory.File("whole.db");
+  ScratchFolder directory;
+  const std::string path = directory / "whole.db";
   MakeDb(path,
          "PRAGMA page_size=512;" + std::string(kStrings) + kPytorchApi + kComputeInfo +
              Api("'1','2'," + std::string(kTid) + ",0,268435456,5,0,268435459,268435458,3,50001") +
@@ -434,16 +435,16 @@ TEST(ReadProfilerDb, AnyPrefixOfAFileIsReadOrRefusedWithoutACrash) {
   std::ifstream whole(path, std::ios::binary);
   bytes.assign(std::istreambuf_iterator<char>(whole), {});
   for (size_t size = 0; size < bytes.size(); size += 97) {
-    std::ofstream(directory.File("cut.db"), std::ios::binary) << bytes.substr(0, size);
+    std::ofstream(directory / "cut.db", std::ios::binary) << bytes.substr(0, size);
     TraceStore out;
-    const Status status = ReadProfilerDb(directory.File("cut.db"), {}, out);
+    const Status status = ReadProfilerDb(directory / "cut.db", {}, out);
     EXPECT_TRUE(!status.ok() || !out.issues.empty()) << "cut at byte " << size;
   }
 }
 
 TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
-  TestDirectory directory;
-  MakeDb(directory.File("analysis.db"),
+  ScratchFolder directory;
+  MakeDb(directory / "analysis.db",
          "CREATE TABLE CommAnalyzerBandwidth(hccl_op_name, group_name, transport_type, "
          "transit_size, transit_time, bandwidth,"
          "large_packet_ratio, package_size, count, total_duration, step, type);"
@@ -457,7 +458,7 @@ TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
          "CREATE TABLE StepTraceTime(step TEXT, computing, free); INSERT INTO StepTraceTime VALUES "
          "('50',8903.431,1),(NULL,2,3)");
   TraceStore out;
-  ASSERT_TRUE(ReadAnalysisDb(directory.File("analysis.db"), {}, out).ok());
+  ASSERT_TRUE(ReadAnalysisDb(directory / "analysis.db", {}, out).ok());
   ASSERT_EQ(out.comm_bandwidths.size(), 2u);
   EXPECT_DOUBLE_EQ(out.comm_bandwidths.transit_size_mb[1], 28.6);
   ASSERT_EQ(out.comm_packets.size(), 2u);
@@ -472,9 +473,9 @@ TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
 }
 
 TEST(ClassifyDb, GoesByTheTables) {
-  TestDirectory directory;
+  ScratchFolder directory;
   const auto classify = [&](const std::string& table) {
-    const std::string path = directory.File(table + ".db");
+    const std::string path = directory / (table + ".db");
     MakeDb(path, "CREATE TABLE " + table + "(a)");
     EXPECT_TRUE(LooksLikeSqlite(path));
     return *ClassifyDb(path);
@@ -483,9 +484,9 @@ TEST(ClassifyDb, GoesByTheTables) {
   EXPECT_EQ(classify("CommAnalyzerTime"), DbKind::kAnalysis);
   EXPECT_EQ(classify("ClusterStepTraceTime"), DbKind::kCluster);
   EXPECT_EQ(classify("notes"), DbKind::kOther);
-  std::ofstream(directory.File("text.db")) << "SQLite format 2";
-  EXPECT_FALSE(LooksLikeSqlite(directory.File("text.db")));
-  EXPECT_FALSE(LooksLikeSqlite(directory.File("absent.db")));
+  std::ofstream(directory / "text.db") << "SQLite format 2";
+  EXPECT_FALSE(LooksLikeSqlite(directory / "text.db"));
+  EXPECT_FALSE(LooksLikeSqlite(directory / "absent.db"));
 }
 
 }  // namespace

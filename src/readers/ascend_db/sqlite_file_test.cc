@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/cancel.h"
+#include "base/testing/scratch_folder.h"
 #include "readers/ascend_db/test_db.h"
 
 namespace steplens::readers {
@@ -20,9 +21,9 @@ size_t CountFiles(const std::string& directory) {
 }
 
 TEST(SqliteFile, OpensPathsWithAnyCharacterAndLeavesNothingBeside) {
-  TestDirectory directory;
+  ScratchFolder directory;
   for (const char* name : {"a b.db", "a#b.db", "a?b=c&d.db", "100%41.db", "数据.db", "it's.db"}) {
-    const std::string path = directory.File(name);
+    const std::string path = directory / name;
     MakeDb(path, "PRAGMA journal_mode=WAL; CREATE TABLE TASK(a); INSERT INTO TASK VALUES (7)");
     const size_t files = CountFiles(directory.path());
     std::filesystem::permissions(path, std::filesystem::perms::owner_read);
@@ -38,8 +39,8 @@ TEST(SqliteFile, OpensPathsWithAnyCharacterAndLeavesNothingBeside) {
 }
 
 TEST(SqliteFile, OffersRealTablesOnly) {
-  TestDirectory directory;
-  const std::string path = directory.File("x.db");
+  ScratchFolder directory;
+  const std::string path = directory / "x.db";
   MakeDb(path,
          "CREATE TABLE TASK(a); CREATE VIEW CANN_API AS SELECT a FROM TASK;"
          "CREATE VIRTUAL TABLE PYTORCH_API USING fts5(a)");
@@ -51,20 +52,20 @@ TEST(SqliteFile, OffersRealTablesOnly) {
 }
 
 TEST(SqliteFile, SaysWhatIsWrongWithTheFile) {
-  TestDirectory directory;
+  ScratchFolder directory;
   const auto open = [&](const std::string& bytes) {
-    std::ofstream(directory.File("x.db"), std::ios::binary) << bytes;
-    const auto file = SqliteFile::Open(directory.File("x.db"));
+    std::ofstream(directory / "x.db", std::ios::binary) << bytes;
+    const auto file = SqliteFile::Open(directory / "x.db");
     return file.ok() ? std::string("opened") : file.error().message;
   };
   EXPECT_EQ(open(""), "x.db: the database is empty (0 bytes)");
   EXPECT_EQ(open(std::string(4096, 'x')), "x.db: not an SQLite database");
-  EXPECT_EQ(SqliteFile::Open(directory.File("none.db")).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(SqliteFile::Open(directory / "none.db").error().code, ErrorCode::kNotFound);
 }
 
 TEST(SqliteFile, NamesALogWhoseRowsAreNotVisible) {
-  TestDirectory directory;
-  const std::string path = directory.File("x.db");
+  ScratchFolder directory;
+  const std::string path = directory / "x.db";
   MakeDb(path, "CREATE TABLE TASK(a)");
   EXPECT_EQ(SqliteFile::Open(path)->unmerged_log(), "");
   std::ofstream(path + "-wal") << "rows";
@@ -75,7 +76,7 @@ class ScanTest : public testing::Test {
  protected:
   // A scan of columns a, b of table T with one row, on its first row.
   Scan FirstRow(const std::string& values, std::array<std::string_view, 2> columns = {"a", "b"}) {
-    const std::string path = directory_.File(std::to_string(++count_) + ".db");
+    const std::string path = directory_ / (std::to_string(++count_) + ".db");
     MakeDb(path, "CREATE TABLE T(a, b); INSERT INTO T VALUES (" + values + ")");
     file_ = std::make_unique<SqliteFile>(*SqliteFile::Open(path));
     auto scan = Scan::Open(*file_, "T", columns);
@@ -84,7 +85,7 @@ class ScanTest : public testing::Test {
   }
 
  private:
-  TestDirectory directory_;
+  ScratchFolder directory_;
   std::unique_ptr<SqliteFile> file_;
   int count_ = 0;
 };
@@ -119,9 +120,9 @@ TEST_F(ScanTest, OptionalColumnsMayBeAbsentOrHaveAnotherName) {
 }
 
 TEST(Scan, NamesTheMissingColumnAndThoseFound) {
-  TestDirectory directory;
-  MakeDb(directory.File("x.db"), "CREATE TABLE T(a, b)");
-  auto file = SqliteFile::Open(directory.File("x.db"));
+  ScratchFolder directory;
+  MakeDb(directory / "x.db", "CREATE TABLE T(a, b)");
+  auto file = SqliteFile::Open(directory / "x.db");
   const std::array<std::string_view, 1> columns = {"startNs"};
   const auto scan = Scan::Open(*file, "T", columns);
   ASSERT_FALSE(scan.ok());
@@ -131,8 +132,8 @@ TEST(Scan, NamesTheMissingColumnAndThoseFound) {
 // An interior page whose children all are the page itself would be walked for longer than anybody
 // waits.
 TEST(Scan, EndsOnPagesThatLeadInCircles) {
-  TestDirectory directory;
-  const std::string path = directory.File("x.db");
+  ScratchFolder directory;
+  const std::string path = directory / "x.db";
   MakeDb(path,
          "PRAGMA page_size=512; CREATE TABLE T(a);"
          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT "
@@ -164,12 +165,12 @@ TEST(Scan, EndsOnPagesThatLeadInCircles) {
 }
 
 TEST(Scan, StopsWhenCancelled) {
-  TestDirectory directory;
-  MakeDb(directory.File("x.db"),
+  ScratchFolder directory;
+  MakeDb(directory / "x.db",
          "CREATE TABLE T(a);"
          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT "
          "INTO T SELECT i FROM n");
-  auto file = SqliteFile::Open(directory.File("x.db"));
+  auto file = SqliteFile::Open(directory / "x.db");
   const std::array<std::string_view, 1> columns = {"a"};
   auto scan = Scan::Open(*file, "T", columns);
   RequestCancel();

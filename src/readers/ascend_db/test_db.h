@@ -2,32 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
 
+#include "base/testing/scratch_folder.h"
 #include "base/thread_pool.h"
 #include "readers/ascend_db/ascend_db.h"
 
 namespace steplens::readers::ascend_db_test {
-
-// A directory of its own below /tmp for one test, removed at the end.
-class TestDirectory {
- public:
-  TestDirectory() {
-    char name[] = "/tmp/steplens_db_test.XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TestDirectory() { std::filesystem::remove_all(path_); }
-  TestDirectory(const TestDirectory&) = delete;
-  TestDirectory& operator=(const TestDirectory&) = delete;
-  std::string File(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Makes a database of the statements.
 inline void MakeDb(const std::string& path, const std::string& sql) {
@@ -42,8 +24,8 @@ inline void MakeDb(const std::string& path, const std::string& sql) {
 
 // A profiler db of the statements, read.
 inline store::TraceStore ReadDb(const std::string& sql) {
-  TestDirectory directory;
-  const std::string path = directory.File("ascend_pytorch_profiler_0.db");
+  ScratchFolder directory;
+  const std::string path = directory / "ascend_pytorch_profiler_0.db";
   MakeDb(path, sql);
   ThreadPool pool(1);
   store::TraceStore out;

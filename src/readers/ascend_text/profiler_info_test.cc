@@ -1,11 +1,8 @@
 #include "readers/ascend_text/profiler_info.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "base/testing/scratch_folder.h"
 #include "readers/ascend_text/ascend_text.h"
 
 namespace steplens::readers {
@@ -13,23 +10,13 @@ namespace {
 
 using store::TraceStore;
 
-// profiler_info.json on disk while it lives.
-class InfoFile {
- public:
-  explicit InfoFile(std::string_view text)
-      : path_(std::filesystem::path(testing::TempDir()) /
-              ("profiler_info_test_" + std::to_string(::getpid()) + ".json")) {
-    std::ofstream(path_) << text;
-  }
-  ~InfoFile() { std::filesystem::remove(path_); }
-  Result<ProfilerInfo> Read() const { return ReadProfilerInfo(path_.string()); }
-
- private:
-  std::filesystem::path path_;
-};
+Result<ProfilerInfo> ReadText(std::string_view text) {
+  const ScratchFolder folder;
+  return ReadProfilerInfo(folder.Write("profiler_info.json", text));
+}
 
 ProfilerInfo ReadInfo(std::string_view text) {
-  const auto info = InfoFile(text).Read();
+  const auto info = ReadText(text);
   EXPECT_TRUE(info.ok());
   return info.ok() ? *info : ProfilerInfo{};
 }
@@ -71,7 +58,7 @@ TEST(ReadProfilerInfo, GivesLevelsOneSpelling) {
 
 TEST(ReadProfilerInfo, SaysWhatIsWrong) {
   EXPECT_EQ(ReadProfilerInfo("/no/such/profiler_info_0.json").error().code, ErrorCode::kNotFound);
-  const auto list = InfoFile("[]").Read();
+  const auto list = ReadText("[]");
   ASSERT_FALSE(list.ok());
   EXPECT_EQ(list.error().code, ErrorCode::kCorruptData);
 }

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "base/testing/gzip_text.h"
+#include "base/testing/scratch_folder.h"
 #include "readers/testing/read_text.h"
 
 namespace steplens::readers {
@@ -362,38 +364,25 @@ TEST(ChromeTrace, AnyChunkSizeAndThreadCountGivesTheSameStore) {
   }
 }
 
-std::string Gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 200, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 TEST(ChromeTrace, GzipOneMemberOrTwoOrCutOff) {
   const std::string first = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},)";
   const std::string second = R"({"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":1}])";
-  const testing_support::TemporaryFile whole(Gzip(first + second));
-  const testing_support::TemporaryFile members(Gzip(first) + Gzip(second));
+  const ScratchFolder folder;
+  const std::string whole = folder.Write("whole", Gzip(first + second));
+  const std::string members = folder.Write("members", Gzip(first) + Gzip(second));
   const std::string packed = Gzip(first + second);
-  const testing_support::TemporaryFile cut(packed.substr(0, packed.size() - 9));
+  const std::string cut = folder.Write("cut", packed.substr(0, packed.size() - 9));
   ThreadPool pool(2);
   ReadOptions options;
   options.pool = &pool;
-  for (const auto* file : {&whole, &members}) {
+  for (const std::string& path : {whole, members}) {
     TraceStore store;
-    ASSERT_TRUE(ReadChromeTrace(file->path(), options, store).ok());
+    ASSERT_TRUE(ReadChromeTrace(path, options, store).ok());
     EXPECT_EQ(store.slices.size(), 2u);
     EXPECT_TRUE(store.issues.empty());
   }
   TraceStore store;
-  ASSERT_TRUE(ReadChromeTrace(cut.path(), options, store).ok());
+  ASSERT_TRUE(ReadChromeTrace(cut, options, store).ok());
   EXPECT_GE(store.slices.size(), 1u);
   EXPECT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u);
 }

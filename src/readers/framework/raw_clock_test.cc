@@ -7,12 +7,11 @@
 #include <limits>
 #include <random>
 
+#include "base/testing/scratch_folder.h"
 #include "readers/ascend_db/test_db.h"
 
 namespace steplens::readers {
 namespace {
-
-using ascend_db_test::TestDirectory;
 
 TEST(RawClock, TakesNanosecondsAsTheyAre) {
   RawClock clock(ClockFacts{.wall_minus_monotonic_ns = 1000});
@@ -88,17 +87,17 @@ TEST(RawClock, NeverOverflows) {
   clock.ToUnixNs(std::numeric_limits<int64_t>::min());
 }
 
-ClockFacts Facts(TestDirectory& directory, const std::string& info, uint64_t* unknown = nullptr) {
-  std::ofstream(directory.File("profiler_info_0.json")) << info;
+ClockFacts Facts(ScratchFolder& directory, const std::string& info, uint64_t* unknown = nullptr) {
+  std::ofstream(directory / "profiler_info_0.json") << info;
   store::IssueLog issues;
-  const std::string folder = std::filesystem::path(directory.File("x")).parent_path().string();
+  const std::string folder = directory.path();
   ClockFacts facts = ReadClockFacts(folder, issues);
   if (unknown != nullptr) *unknown = issues.entry(store::IssueKind::kClockUnknown).count;
   return facts;
 }
 
 TEST(ReadClockFacts, TakesStartAndEnd) {
-  TestDirectory directory;
+  ScratchFolder directory;
   const ClockFacts facts =
       Facts(directory, R"({"start_info": {"syscnt_enable": true, "freq": 2893.2,
       "start_cnt": 7, "start_monotonic": 8}, "end_info": {"collectionTimeEnd": 100, "MonotonicTimeEnd": 40}})");
@@ -110,7 +109,7 @@ TEST(ReadClockFacts, TakesStartAndEnd) {
 }
 
 TEST(ReadClockFacts, UsesSamplesOfAKilledJob) {
-  TestDirectory directory;
+  ScratchFolder directory;
   const ClockFacts facts = Facts(directory, R"({"start_info": {"syscnt_enable": true},
       "steplens_clock": [[1, 2, 1002], [5, 6, 1007], ["bad"]]})");
   EXPECT_EQ(facts.samples.size(), 2u);
@@ -119,15 +118,15 @@ TEST(ReadClockFacts, UsesSamplesOfAKilledJob) {
 }
 
 TEST(ReadClockFacts, KeepsTheFirstWallClockIfItWasSetMeanwhile) {
-  TestDirectory directory;
+  ScratchFolder directory;
   const ClockFacts facts = Facts(directory, R"({"steplens_clock": [[1, 0, 1000]],
       "end_info": {"collectionTimeEnd": 9000000000, "MonotonicTimeEnd": 500}})");
   EXPECT_EQ(facts.wall_minus_monotonic_ns, 1000);
 }
 
 TEST(ReadClockFacts, PrefersTheDevicesOwnClocks) {
-  TestDirectory directory;
-  const std::filesystem::path host = directory.File("PROF_1_2_A/host");
+  ScratchFolder directory;
+  const std::filesystem::path host = directory / "PROF_1_2_A/host";
   std::filesystem::create_directories(host);
   std::ofstream(host / "info.json") << R"({"CPU": [{"Frequency": "50.000000"}]})";
   std::ofstream(host / "host_start.log") << "[Host]\ncntvct: 11\nclock_monotonic_raw: 22\n";
@@ -142,7 +141,7 @@ TEST(ReadClockFacts, PrefersTheDevicesOwnClocks) {
 }
 
 TEST(ReadClockFacts, CountsAClockThatNothingExplains) {
-  TestDirectory directory;
+  ScratchFolder directory;
   uint64_t unknown = 0;
   const ClockFacts facts = Facts(directory, "{ damaged", &unknown);
   EXPECT_FALSE(facts.knows_wall);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/scratch_folder.h"
 #include "readers/ascend_db/test_db.h"
 #include "readers/detect.h"
 
@@ -11,7 +12,6 @@ namespace {
 using ascend_db_test::CountIssues;
 using ascend_db_test::FindTrack;
 using ascend_db_test::MakeDb;
-using ascend_db_test::TestDirectory;
 
 constexpr char kSchema[] = R"(
 CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
@@ -22,8 +22,8 @@ INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'Attention'), (3, 'cudaLaunchKerne
 )";
 
 store::TraceStore Read(const std::string& rows) {
-  TestDirectory directory;
-  const std::string path = directory.File("gpu.sqlite");
+  ScratchFolder directory;
+  const std::string path = directory / "gpu.sqlite";
   MakeDb(path, kSchema + rows);
   ThreadPool pool(1);
   ReadOptions options;
@@ -87,8 +87,8 @@ TEST(NsysReader, CountsRangesWithoutEndAndBadRows) {
 }
 
 TEST(NsysReader, AnotherDatabaseIsAnError) {
-  TestDirectory directory;
-  const std::string path = directory.File("other.sqlite");
+  ScratchFolder directory;
+  const std::string path = directory / "other.sqlite";
   MakeDb(path, "CREATE TABLE t (x INTEGER);");
   ThreadPool pool(1);
   ReadOptions options;
@@ -100,8 +100,8 @@ TEST(NsysReader, AnotherDatabaseIsAnError) {
 }
 
 TEST(DetectRanks, FindsAnNsysExport) {
-  TestDirectory directory;
-  const std::string path = directory.File("gpu.sqlite");
+  ScratchFolder directory;
+  const std::string path = directory / "gpu.sqlite";
   MakeDb(path, kSchema);
   const Result<Detected> detected = DetectRanks({path});
   ASSERT_TRUE(detected.ok()) << detected.error().message;

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <string>
 
 #include "readers/chrome/chrome_trace.h"
@@ -51,23 +49,5 @@ inline std::string Describe(const store::TraceStore& store) {
   }
   return out;
 }
-
-// A file with the given bytes that is gone at the end of the scope.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& bytes) {
-    const int fd = ::mkstemp(path_.data());
-    EXPECT_GE(fd, 0);
-    EXPECT_EQ(::write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-    ::close(fd);
-  }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = "/tmp/steplens_test_XXXXXX";
-};
 
 }  // namespace steplens::readers::testing_support
