@@ -32,14 +32,24 @@ constexpr std::string_view kRecipeOptions[] = {"top_num",
                                                "full_matrix",
                                                "strict_reference"};
 
+// The words of a list, without the blanks around them.
 std::vector<std::string> Split(const std::string& text, char separator) {
   std::vector<std::string> out;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(separator, begin), text.size());
-    if (end > begin) out.push_back(text.substr(begin, end - begin));
+    const size_t first = text.find_first_not_of(" \t", begin);
+    if (first < end) {
+      const size_t last = text.find_last_not_of(" \t", end - 1);
+      out.push_back(text.substr(first, last + 1 - first));
+    }
     begin = end + 1;
   }
   return out;
+}
+
+std::vector<std::string> ModeNames() {
+  const auto names = recipes::ModeNames();
+  return {names.begin(), names.end()};
 }
 
 // "all,hccl_sum" -> the recipes behind it, each once, in the order named.
@@ -197,7 +207,8 @@ std::vector<OptionSpec> ClusterOptions() {
        .value_name = "MODE[,MODE...]",
        .help = "What to find out; several at once are answered in one pass",
        .default_value = "all",
-       .short_name = "-m"},
+       .short_name = "-m",
+       .suggestions = ModeNames()},
       {.name = "--output_path",
        .value_name = "DIR",
        .help = "Where cluster_analysis_output is written; the captures' folder if not given",

@@ -18,12 +18,13 @@ struct OptionSpec {
   std::string value_name{};  // "N"
   std::string help{};
   std::string default_value{};
-  std::vector<std::string> choices{};  // allowed values; empty: any
+  std::vector<std::string> choices{};  // allowed values, in any case; empty: any
   bool is_integer = false;
   bool is_required = false;
   std::string short_name{};  // "-d"
   bool is_list = false;      // takes all words up to the next option (Arguments::Values)
   bool is_repeated = false;  // may be given several times; Arguments::Values has them all
+  std::vector<std::string> suggestions{};  // what completion offers beyond the choices
 };
 
 // A word of the command line without a name.
@@ -82,6 +83,9 @@ struct CommandSpec {
   // Writes the result to stdout. The exit code is 0, that of the error, or the value returned.
   std::function<Result<int>(const Arguments&)> run;
 };
+
+// The command that is meant where the first word is an option: `steplens -d PATH`.
+inline constexpr std::string_view kDefaultCommand = "cluster";
 
 // All commands, in the order help lists them.
 const std::vector<CommandSpec>& Commands();

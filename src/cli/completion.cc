@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands.h"
 #include "cli/standard_streams.h"
@@ -15,16 +16,32 @@ std::vector<CommandSpec> Listed() {
   return out;
 }
 
-std::string OptionNames(const CommandSpec& command) {
-  std::string names = "--help";
-  for (const OptionSpec& option : command.options) names += " " + option.name;
-  return names;
-}
-
 std::string CommandNames() {
   std::string names;
   for (const CommandSpec& command : Listed()) names += (names.empty() ? "" : " ") + command.name;
   return names;
+}
+
+std::vector<std::string> NamesOf(const OptionSpec& option) {
+  if (option.short_name.empty()) return {option.name};
+  return {option.short_name, option.name};
+}
+
+std::string OptionNames(const CommandSpec& command) {
+  std::string names = "--help --version";
+  for (const OptionSpec& option : command.options) names += " " + option.name;
+  return names;
+}
+
+// What may stand behind an option: one of some words, a file or folder, or anything.
+std::string Words(const OptionSpec& option) {
+  return fmt::format("{}",
+                     fmt::join(option.choices.empty() ? option.suggestions : option.choices, " "));
+}
+
+bool TakesPath(const OptionSpec& option) {
+  const std::string_view name = option.value_name;
+  return name.starts_with("DIR") || name.starts_with("FILE") || name.starts_with("PATH");
 }
 
 // Words that may stand where `command` takes a choice: positional choices.
@@ -37,45 +54,73 @@ std::string PositionalChoices(const CommandSpec& command) {
   return words;
 }
 
+// Names may hold blanks: one a line.
+constexpr std::string_view kBashFiles =
+    "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$word\")";
+
+std::string BashWords(const std::string& words) {
+  return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))", words);
+}
+
 std::string Bash() {
   std::string out =
       "_steplens() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
       "command=${COMP_WORDS[1]}\n"
       "  COMPREPLY=()\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
-  out += fmt::format(
-      "    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$word\"))\n    return\n  fi\n",
-      CommandNames());
+      "  if [ \"$COMP_CWORD\" -eq 1 ] && [[ $word != -* ]]; then\n";
+  out += fmt::format("    {}\n    return\n  fi\n", BashWords(CommandNames()));
+  out += fmt::format("  [[ $command == -* ]] && command={}\n", kDefaultCommand);
   out += "  case \"$command $before\" in\n";
   for (const CommandSpec& command : Listed()) {
     for (const OptionSpec& option : command.options) {
       if (option.value_name.empty()) continue;
-      out += fmt::format("    '{} {}') COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-                         command.name, option.name, fmt::join(option.choices, " "));
+      std::string patterns;
+      for (const std::string& name : NamesOf(option))
+        patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : "|", command.name, name);
+      out += fmt::format("    {}) {}; return ;;\n", patterns,
+                         TakesPath(option) ? std::string(kBashFiles) : BashWords(Words(option)));
     }
   }
   out += "  esac\n  case \"$command\" in\n";
   for (const CommandSpec& command : Listed()) {
     const std::string words = PositionalChoices(command);
     out += fmt::format(
-        "    {})\n      case \"$word\" in\n        -*) COMPREPLY=($(compgen -W \"{}\" -- "
-        "\"$word\")) ;;\n",
-        command.name, OptionNames(command));
-    out +=
-        words.empty()
-            ? "        *) compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-            : fmt::format("        *) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")) ;;\n", words);
-    out += "      esac ;;\n";
+        "    {})\n      case \"$word\" in\n        -*) {} ;;\n        *) {} ;;\n      esac ;;\n",
+        command.name, BashWords(OptionNames(command)),
+        words.empty() ? std::string(kBashFiles) : BashWords(words));
   }
   return out + "  esac\n}\ncomplete -F _steplens steplens\n";
 }
 
 // zsh and fish show the help beside each word; quotes in it would end the string.
-std::string Quoted(std::string text) {
+std::string Quoted(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out;
+}
+
+// Inside the brackets of zsh's _arguments a bracket or colon means something.
+std::string ZshHelp(const std::string& text) {
+  std::string out;
+  for (const char c : Quoted(text)) {
+    if (c == '[' || c == ']' || c == ':') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// '(-d --path)'{-d,--path}'[help]:DIR:_files'
+std::string ZshOption(const OptionSpec& option) {
+  std::string out = fmt::format("'{}", option.name);
+  if (!option.short_name.empty())
+    out = fmt::format("'({0} {1})'{{{0},{1}}}'", option.short_name, option.name);
+  out += fmt::format("[{}]", ZshHelp(option.help));
+  if (!option.value_name.empty()) {
+    out += fmt::format(":{}:", ZshHelp(option.value_name));
+    out += TakesPath(option) ? "_files" : fmt::format("({})", Words(option));
+  }
+  return out + "'";
 }
 
 std::string Zsh() {
@@ -83,24 +128,30 @@ std::string Zsh() {
   for (const CommandSpec& command : Listed()) {
     out += fmt::format("    '{}:{}'\n", command.name, Quoted(command.summary));
   }
-  out +=
-      "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  "
-      "case ${words[2]} in\n";
+  out += fmt::format(
+      "  )\n  if (( CURRENT == 2 )) && [[ ${{words[2]}} != -* ]]; then\n    _describe command "
+      "commands\n    return\n  fi\n  local command=${{words[2]}}\n  [[ $command == -* ]] && "
+      "command={}\n  case $command in\n",
+      kDefaultCommand);
   for (const CommandSpec& command : Listed()) {
-    out += fmt::format("    {})\n      _arguments '--help[Print help]'", command.name);
-    for (const OptionSpec& option : command.options) {
-      std::string help = Quoted(option.help);
-      out += option.value_name.empty()
-                 ? fmt::format(" \\\n        '{}[{}]'", option.name, help)
-                 : fmt::format(" \\\n        '{}[{}]:{}:({})'", option.name, help,
-                               option.value_name, fmt::join(option.choices, " "));
-    }
+    out +=
+        fmt::format("    {})\n      _arguments '--help[Print help]' '--version[Print the version]'",
+                    command.name);
+    for (const OptionSpec& option : command.options) out += " \\\n        " + ZshOption(option);
     const std::string words = PositionalChoices(command);
     out += words.empty() ? " \\\n        '*:path:_files'"
                          : fmt::format(" \\\n        '*:word:({})'", words);
     out += " ;;\n";
   }
   return out + "  esac\n}\ncompdef _steplens steplens\n";
+}
+
+std::string FishOption(const OptionSpec& option, const std::string& when) {
+  std::string out = fmt::format("complete -c steplens -n {} -l {}", when, option.name.substr(2));
+  if (!option.short_name.empty()) out += " -s " + option.short_name.substr(1);
+  out += fmt::format(" -d '{}'", Quoted(option.help));
+  if (option.value_name.empty()) return out + '\n';
+  return out + (TakesPath(option) ? " -r -F\n" : fmt::format(" -x -a '{}'\n", Words(option)));
 }
 
 std::string Fish() {
@@ -111,11 +162,8 @@ std::string Fish() {
                        command.name, Quoted(command.summary));
     const std::string when = fmt::format("'__fish_seen_subcommand_from {}'", command.name);
     for (const OptionSpec& option : command.options) {
-      out += fmt::format("complete -c steplens -n {} -l {} -d '{}'", when, option.name.substr(2),
-                         Quoted(option.help));
-      if (!option.value_name.empty())
-        out += fmt::format(" -x -a '{}'", fmt::join(option.choices, " "));
-      out += '\n';
+      out += FishOption(option, when);
+      if (command.name == kDefaultCommand) out += FishOption(option, "__fish_use_subcommand");
     }
     if (const std::string words = PositionalChoices(command); !words.empty()) {
       out += fmt::format("complete -c steplens -f -n {} -a '{}'\n", when, words);
@@ -127,7 +175,8 @@ std::string Fish() {
 }
 
 Result<int> Run(const Arguments& arguments) {
-  const std::string shell = arguments.Positional("SHELL").front();
+  const std::vector<std::string>& given = arguments.Positional("SHELL");
+  const std::string shell = given.empty() ? "bash" : given.front();
   const std::string script = shell == "bash" ? Bash() : shell == "zsh" ? Zsh() : Fish();
   SL_RETURN_IF_ERROR(PrintResult(script));
   return 0;
@@ -143,7 +192,8 @@ CommandSpec CompletionCommand() {
       "Load it with: source <(steplens auto-completion bash), or write it where your shell looks "
       "for completions.";
   spec.positionals = {{.name = "SHELL",
-                       .help = "bash, zsh or fish",
+                       .help = "bash (if none is named), zsh or fish",
+                       .required = false,
                        .is_path = false,
                        .choices = {"bash", "zsh", "fish"}}};
   spec.example = "source <(steplens auto-completion bash)";

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include "base/file.h"
 #include "cli/commands.h"
@@ -34,6 +35,23 @@ Status CheckOutput(const std::string& output, const std::vector<std::string>& in
       return Error{ErrorCode::kInvalidArgument,
                    fmt::format("--output {} lies in the input {}: choose a folder outside of it",
                                output, input)};
+    }
+  }
+  return {};
+}
+
+// The same for the folders below the output: none of them may be one that files were read from.
+Status CheckFolders(const std::vector<fs::path>& folders, const store::Job& job) {
+  for (const fs::path& folder : folders) {
+    const fs::path absolute = Absolute(folder);
+    for (const store::TraceStore& rank : job.ranks) {
+      for (const store::InputFile& file : rank.info.files) {
+        if (!IsInside(Absolute(file.path), absolute)) continue;
+        return Error{ErrorCode::kInvalidArgument,
+                     fmt::format("{}: the input's {} lies there and would be replaced: choose "
+                                 "another folder with --output",
+                                 folder.string(), file.path)};
+      }
     }
   }
   return {};
@@ -136,10 +154,15 @@ Result<int> Run(const Arguments& arguments) {
   SL_RETURN_IF_ERROR(CheckOutput(output, arguments.Positional("PATH")));
   SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
-  ThreadPool pool(threads);
   std::set<std::string> taken;
-  for (const store::TraceStore& rank : job.ranks) {
-    RankFolder folder(fs::path(output) / FolderName(rank, taken));
+  std::vector<fs::path> folders;
+  for (const store::TraceStore& rank : job.ranks)
+    folders.push_back(fs::path(output) / FolderName(rank, taken));
+  SL_RETURN_IF_ERROR(CheckFolders(folders, job));
+  ThreadPool pool(threads);
+  for (size_t i = 0; i < job.ranks.size(); ++i) {
+    const store::TraceStore& rank = job.ranks[i];
+    RankFolder folder(folders[i]);
     SL_RETURN_IF_ERROR(WriteRank(rank, arguments.Value("--to") == "text", folder.path(), pool));
     folder.Keep();
     fmt::print("{}\n", folder.path().string());

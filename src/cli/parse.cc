@@ -35,6 +35,8 @@ const std::vector<std::string>& Arguments::Positional(std::string_view name) con
 
 namespace {
 
+const std::string kVersionLine = std::string("steplens ") + kVersion;
+
 // The words of one command as CLI11 sees them, and where it puts what was typed.
 struct Binding {
   const CommandSpec* spec = nullptr;
@@ -43,10 +45,18 @@ struct Binding {
   std::map<std::string, bool> flags;
 };
 
-// Refuses a value that is none of the choices; CLI11 puts the option's name before the message.
+// Refuses a value that is none of the choices; CLI11 puts the option's name before the message. One
+// that differs in upper and lower case only becomes the choice.
 CLI::Validator OneOf(const std::vector<std::string>& choices) {
-  const auto check = [choices](const std::string& value) -> std::string {
+  const auto check = [choices](std::string& value) -> std::string {
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return "";
+    const auto alike = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) {
+      return CLI::detail::to_lower(choice) == CLI::detail::to_lower(value);
+    });
+    if (alike != choices.end()) {
+      value = *alike;
+      return "";
+    }
     return fmt::format("'{}' is none of {}{}", value, fmt::join(choices, ", "),
                        DidYouMean(value, choices));
   };
@@ -66,6 +76,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.app = root.add_subcommand(spec.name, spec.summary);
   binding.app->footer(fmt::format("{}\n\nExample:\n  {}", spec.description, spec.example));
   if (spec.is_hidden) binding.app->group("");
+  binding.app->set_version_flag("--version,-V", kVersionLine);
   binding.app->allow_extras(spec.takes_unknown);
   for (const PositionalSpec& positional : spec.positionals) {
     CLI::Option* option =
@@ -74,7 +85,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     option->expected(1, positional.repeated ? CLI::detail::expected_max_vector_size : 1);
     option->allow_extra_args(positional.repeated);
     if (positional.required) option->required();
-    if (!positional.choices.empty()) option->check(OneOf(positional.choices));
+    if (!positional.choices.empty()) option->transform(OneOf(positional.choices));
   }
   for (const OptionSpec& option_spec : spec.options) {
     const std::string names = option_spec.short_name.empty()
@@ -92,7 +103,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     if (option_spec.is_repeated) option->take_all();
     if (option_spec.is_required) option->required();
     if (!option_spec.default_value.empty()) option->default_str(option_spec.default_value);
-    if (!option_spec.choices.empty()) option->check(OneOf(option_spec.choices));
+    if (!option_spec.choices.empty()) option->transform(OneOf(option_spec.choices));
     if (option_spec.is_integer) option->check(WholeNumber());
   }
 }
@@ -112,14 +123,14 @@ Arguments Collect(const Binding& binding) {
   return arguments;
 }
 
-// `steplens -d PATH` is `steplens cluster -d PATH`: the command that is meant when none is named.
+// The command line with the default command where none is named.
 std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || !words.front().starts_with('-')) return words;
   const bool asks_for_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word == "-h" || word == "--help" || word == "-V" || word == "--version";
   });
-  if (!asks_for_help) words.insert(words.begin(), "cluster");
+  if (!asks_for_help) words.insert(words.begin(), std::string(kDefaultCommand));
   return words;
 }
 
@@ -210,7 +221,7 @@ int FailToParse(const CLI::ParseError& error, const std::vector<Binding>& bindin
 
 int RunProgram(int argc, const char* const* argv) {
   CLI::App app("Finds out why a training step is slow.", "steplens");
-  app.set_version_flag("--version,-V", std::string("steplens ") + kVersion);
+  app.set_version_flag("--version,-V", kVersionLine);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   std::vector<Binding> bindings(Commands().size());

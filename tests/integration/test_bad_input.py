@@ -404,6 +404,7 @@ class Help(Case):
         self.assertIn("breakdown", self.run_program("--help", expect=0).out)
         for command in ("info", "breakdown", "ops", "query", "verify", "auto-completion"):
             self.assertIn("Example", self.run_program(command, "--help", expect=0).out)
+            self.assertRegex(self.run_program(command, "--version", expect=0).out, r"^steplens \d")
 
     def test_completion_scripts_are_valid_for_their_shell(self):
         import subprocess
@@ -427,6 +428,15 @@ class Help(Case):
         self.assertEqual(complete("steplens", "bre"), ["breakdown"])
         self.assertEqual(complete("steplens", "ops", "--by", "sh"), ["shape"])
         self.assertIn("--no-cache", complete("steplens", "info", "--n"))
+        self.assertEqual(complete("steplens", "cluster", "-m", "hccl_"), ["hccl_sum"])
+        folder = str(self.scratch / "captures of today")
+        os.mkdir(folder)
+        for words in (["-d"], ["cluster", "--output_path"], ["info"], ["convert", "x", "-o"]):
+            self.assertEqual(" ".join(complete("steplens", *words, folder[:-3])), folder)
+
+    def test_choices_are_taken_in_any_case(self):
+        script = self.run_program("auto-completion", expect=0).out
+        self.assertEqual(self.run_program("auto-completion", "Bash", expect=0).out, script)
 
 
 if __name__ == "__main__":

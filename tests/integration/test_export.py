@@ -413,6 +413,18 @@ class Sample(Export):
             self.assertEqual(len(done.err.strip().splitlines()), 1)
         self.assertEqual(before, snapshot(copy))
 
+    def test_refuses_to_replace_the_input(self):
+        copy = self.scratch / "copy"
+        shutil.copytree(SAMPLE, copy)
+        before = snapshot(copy)
+        rank = next(path for path in copy.rglob("*_ascend_pt") if path.is_dir())
+        for path in (rank, rank / "ASCEND_PROFILER_OUTPUT"):
+            for form in ("text", "db"):
+                done = self.run_program("convert", path, "--to", form, "--output", rank.parent, expect=2)
+                self.assertIn("would be replaced", done.err)
+                self.assertEqual(len(done.err.strip().splitlines()), 1)
+        self.assertEqual(before, snapshot(copy))
+
     def test_says_what_is_wrong_with_options(self):
         self.assertNotEqual(self.run_program("convert", SAMPLE, "--to", "text").returncode, 0)
         self.assertNotEqual(self.run_program("convert", SAMPLE, "--to", "xml", "--output", self.scratch / "o").returncode, 0)
