@@ -216,8 +216,15 @@ void TraceAssembler::Impl::AppendFlows() {
 }
 
 void TraceAssembler::Impl::AppendCounters() {
+  const EventBatch::Counter* last = nullptr;
+  TrackId track = kNoTrack;
   for (const EventBatch::Counter& counter : batch->counters) {
-    out.counters.track.Append(Series(Text(counter.pid), Text(counter.name), Text(counter.series)));
+    if (last == nullptr || last->pid != counter.pid || last->name != counter.name ||
+        last->series != counter.series) {
+      track = Series(Text(counter.pid), Text(counter.name), Text(counter.series));
+    }
+    last = &counter;
+    out.counters.track.Append(track);
     out.counters.ts_ns.Append(counter.ts_ns);
     out.counters.value.Append(counter.value);
   }
@@ -287,6 +294,8 @@ void TraceAssembler::Reserve(double ratio) {
   self.flow_starts.reserve(rows(self.flow_starts.size()));
   self.flow_ends.reserve(rows(self.flow_ends.size()));
   self.comms.reserve(rows(self.comms.size()));
+  self.kernels.reserve(rows(self.kernels.size()));
+  self.memories.reserve(rows(self.memories.size()));
 }
 
 // Joins each 'E' with the latest open 'B' of its track.
