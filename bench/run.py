@@ -70,8 +70,9 @@ class Bench:
             for words in commands:
                 times = self.measure(*words)
                 before = best.setdefault(words, times)
-                for key in ("cpu_s", "wall_s"):
-                    before[key] = min(before[key], times[key])
+                for key in times:
+                    if key.endswith("_s"):
+                        before[key] = min(before[key], times[key])
         return [best[words] for words in commands]
 
     def two_at_once(self, *words, alone):
@@ -93,14 +94,14 @@ def measure_traces(bench, folder):
                        ("Kineto trace", kineto_path(folder))):
         size = path.stat().st_size
         label = f"{size / 1e6:.0f} MB {kind}"
-        walk, walk_file, one, two = bench.alternate(("walk-memory", path), ("walk", path), ("trace", path, 1), ("trace", path, 2))
-        walk_rate = size / walk["cpu_s"] / 1e9
+        both, one, two = bench.alternate(("compare", path), ("trace", path, 1), ("trace", path, 2))
         rate = size / one["cpu_s"] / 1e9
         bench.add(f"{label} to store, one core", f"{rate:.2f} GB/s", "0.5 GB/s", rate >= 0.5)
-        bench.add(f"{label}: share of simdjson On-Demand alone on text in memory ({walk_rate:.2f} GB/s)", f"{rate / walk_rate:.2f}",
-                  "0.6", rate / walk_rate >= 0.6)
-        file_rate = size / walk_file["cpu_s"] / 1e9
-        bench.add(f"{label}: the same, simdjson reading the file as we do ({file_rate:.2f} GB/s)", f"{rate / file_rate:.2f}", "-", True)
+        share = both["walk_file_s"] / both["read_file_s"]
+        bench.add(f"{label}: share of simdjson On-Demand alone, each from the file into new memory ({size / both['walk_file_s'] / 1e9:.2f} GB/s)",
+                  f"{share:.2f}", "0.6", share >= 0.6)
+        bench.add(f"{label}: the same, text in memory and simdjson's index kept from walk to walk ({size / both['walk_memory_s'] / 1e9:.2f} GB/s)",
+                  f"{both['walk_memory_s'] / both['read_memory_s']:.2f}", "-", True)
         speedup = one["wall_s"] / two["wall_s"]
         bench.add(f"{label}: two cores against one (wall time)", f"{speedup:.2f}", "1.8", speedup >= 1.8)
         limit = bench.two_at_once("trace", path, 1, alone=one["wall_s"])
@@ -161,7 +162,8 @@ def write_report(bench, further):
     lines += [f"| {what} | {value} | {target} | {holds} |" for what, value, target, holds in bench.rows]
     lines += ["", "Inputs: the real level 1 capture and a ResNet50 trace, repeated with the generators of the shared tools (`bench/run.py`).",
               "What stands between us and the limit: a walk by simdjson alone touches each field and forgets it; the reader also parses times to integer",
-              "nanoseconds, interns names, and writes eight columns a slice.", ""] + further
+              "nanoseconds, interns names, and writes eight columns a slice. The limit needs memory for the whole text and an index of its tokens; new",
+              "pages for them are half of its time, so both ways are shown. All large memory is of 2 MB pages (`bench/large_memory.cc`).", ""] + further
     (ROOT / "docs/performance.md").write_text("\n".join(lines), encoding="utf-8")
 
 

@@ -2,8 +2,7 @@
 // against, in one process. Prints one JSON object; bench/run.py calls it per measurement, in a
 // fresh process, and writes docs/performance.md.
 //
-//   steplens_bench walk TRACE             simdjson On-Demand alone, reading the file each time
-//   steplens_bench walk-memory TRACE      the same on text that is in memory already
+//   steplens_bench compare TRACE          trace to store and simdjson On-Demand alone, in turn
 //   steplens_bench trace TRACE THREADS    trace to store; with a fourth word 'tokens' without the
 //                                         shapes of events
 //   steplens_bench db FILE | csv FILE     database, kernel_details.csv to store
@@ -17,6 +16,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -47,16 +48,22 @@ struct Times {
   double wall_s = 1e30;
 };
 
+Times Once(const std::function<void()>& body) {
+  const double cpu = Clock(CLOCK_PROCESS_CPUTIME_ID);
+  const double wall = Clock(CLOCK_MONOTONIC);
+  body();
+  return {Clock(CLOCK_PROCESS_CPUTIME_ID) - cpu, Clock(CLOCK_MONOTONIC) - wall};
+}
+
+void Keep(const Times& once, Times& best) {
+  best.cpu_s = std::min(best.cpu_s, once.cpu_s);
+  best.wall_s = std::min(best.wall_s, once.wall_s);
+}
+
 // The best CPU and wall time of kRuns calls.
 Times Best(const std::function<void()>& body) {
   Times best;
-  for (int i = 0; i < kRuns; ++i) {
-    const double cpu = Clock(CLOCK_PROCESS_CPUTIME_ID);
-    const double wall = Clock(CLOCK_MONOTONIC);
-    body();
-    best.cpu_s = std::min(best.cpu_s, Clock(CLOCK_PROCESS_CPUTIME_ID) - cpu);
-    best.wall_s = std::min(best.wall_s, Clock(CLOCK_MONOTONIC) - wall);
-  }
+  for (int i = 0; i < kRuns; ++i) Keep(Once(body), best);
   return best;
 }
 
@@ -88,48 +95,101 @@ void Print(const Times& times, uint64_t bytes, uint64_t rows) {
       times.cpu_s, times.wall_s, bytes, rows, PeakMb());
 }
 
-// Every field of every event touched once, nothing kept: the fastest any reader built on simdjson
-// could be.
-void Walk(const std::string& path, bool from_memory) {
-  simdjson::padded_string text;
-  if (simdjson::padded_string::load(path).get(text)) Fail("cannot load " + path);
-  uint64_t events = 0;
-  bool is_loaded = false;
-  const Times times = Best([&] {
-    events = 0;
+// The bytes of a file, in memory of large pages (large_memory.cc).
+class FileText {
+ public:
+  explicit FileText(size_t size)
+      : size_(size), text_(new (std::nothrow) char[size + simdjson::SIMDJSON_PADDING]) {
+    if (!text_) Fail("no memory for the text");
+  }
+  void Load(const std::string& path) {
     const auto source = OpenByteSource(path);
     if (!source.ok()) Fail(source.error().message);
-    for (size_t have = is_loaded ? text.size() : 0; have < text.size();) {
-      const auto got = (*source)->Read(text.data() + have, text.size() - have);
+    for (size_t have = 0; have < size_;) {
+      const auto got = (*source)->Read(text_.get() + have, size_ - have);
       if (!got.ok() || *got == 0) Fail("cannot read " + path);
       have += *got;
     }
-    is_loaded = from_memory;
-    simdjson::ondemand::parser parser;
-    simdjson::ondemand::document document;
-    simdjson::ondemand::array array;
-    if (parser.iterate(text).get(document)) Fail("not JSON");
-    simdjson::ondemand::json_type type{};
-    if (document.type().get(type)) Fail("not JSON");
-    const auto error = type == simdjson::ondemand::json_type::array
-                           ? document.get_array().get(array)
-                           : document["traceEvents"].get_array().get(array);
-    if (error) Fail("no events");
-    uint64_t touched = 0;
-    for (auto element : array) {
-      simdjson::ondemand::object event;
-      if (element.get_object().get(event)) Fail("not an object");
-      for (auto field : event) {
-        simdjson::ondemand::raw_json_string key;
-        std::string_view token;
-        if (field.key().get(key) || field.value().raw_json_token().get(token)) Fail("bad field");
-        touched += token.size();
-      }
-      ++events;
+  }
+  std::string_view view() const { return {text_.get(), size_}; }
+  simdjson::padded_string_view padded() const {
+    return simdjson::padded_string_view(text_.get(), size_, size_ + simdjson::SIMDJSON_PADDING);
+  }
+
+ private:
+  size_t size_;
+  std::unique_ptr<char[]> text_;
+};
+
+// Every field of every event touched once, nothing kept: the fastest any reader built on simdjson
+// could be. Returns the number of events.
+uint64_t Walk(simdjson::ondemand::parser& parser, simdjson::padded_string_view text) {
+  simdjson::ondemand::document document;
+  simdjson::ondemand::array array;
+  if (parser.iterate(text).get(document)) Fail("not JSON");
+  simdjson::ondemand::json_type type{};
+  if (document.type().get(type)) Fail("not JSON");
+  const auto error = type == simdjson::ondemand::json_type::array
+                         ? document.get_array().get(array)
+                         : document["traceEvents"].get_array().get(array);
+  if (error) Fail("no events");
+  uint64_t events = 0;
+  uint64_t touched = 0;
+  for (auto element : array) {
+    simdjson::ondemand::object event;
+    if (element.get_object().get(event)) Fail("not an object");
+    for (auto field : event) {
+      simdjson::ondemand::raw_json_string key;
+      std::string_view token;
+      if (field.key().get(key) || field.value().raw_json_token().get(token)) Fail("bad field");
+      touched += token.size();
     }
-    if (touched == 0) Fail("nothing touched");
-  });
-  Print(times, text.size(), events);
+    ++events;
+  }
+  if (touched == 0) Fail("nothing touched");
+  return events;
+}
+
+// The reader beside the walk, in turn and under the same conditions: each starts from the file and
+// with nothing in memory; then a walk whose text is in memory already and whose parser has its
+// index (memory that was touched before costs no page faults), and the reader on that text.
+void Compare(const std::string& path) {
+  ThreadPool pool(1);
+  readers::ReadOptions options;
+  options.pool = &pool;
+  FileText text(SizeOf(path));
+  text.Load(path);
+  simdjson::ondemand::parser parser;
+  Walk(parser, text.padded());  // makes the index
+  Times walk_file;
+  Times read_file;
+  Times walk_memory;
+  Times read_memory;
+  for (int i = 0; i < kRuns; ++i) {
+    Keep(Once([&] {
+           FileText own(SizeOf(path));
+           own.Load(path);
+           simdjson::ondemand::parser own_parser;
+           Walk(own_parser, own.padded());
+         }),
+         walk_file);
+    Keep(Once([&] {
+           store::TraceStore store;
+           Check(readers::ReadChromeTrace(path, options, store));
+         }),
+         read_file);
+    Keep(Once([&] { Walk(parser, text.padded()); }), walk_memory);
+    Keep(Once([&] {
+           store::TraceStore store;
+           Check(readers::ReadChromeText(text.view(), path, options, store));
+         }),
+         read_memory);
+  }
+  fmt::print(
+      "{{\"bytes\": {}, \"walk_file_s\": {:.4f}, \"read_file_s\": {:.4f}, \"walk_memory_s\": "
+      "{:.4f}, "
+      "\"read_memory_s\": {:.4f}}}\n",
+      SizeOf(path), walk_file.cpu_s, read_file.cpu_s, walk_memory.cpu_s, read_memory.cpu_s);
 }
 
 void Trace(const std::string& path, size_t threads, bool use_shapes) {
@@ -261,10 +321,9 @@ int main(int argc, char** argv) {
   UseLargePages();  // as the program does
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2)
-    Fail("usage: steplens_bench walk|trace|db|csv|cache|breakdown ARGUMENT [THREADS|FORM]");
+    Fail("usage: steplens_bench compare|trace|db|csv|cache|breakdown ARGUMENT [THREADS|FORM]");
   const std::string& what = words[0];
-  if (what == "walk") Walk(words[1], false);
-  if (what == "walk-memory") Walk(words[1], true);
+  if (what == "compare") Compare(words[1]);
   if (what == "trace") {
     const bool use_shapes = words.size() < 4 || words[3] != "tokens";
     Trace(words[1], words.size() > 2 ? std::stoul(words[2]) : 1, use_shapes);

@@ -112,15 +112,18 @@ static std::optional<uint64_t> ParseEightDigits(const char* text) {
   return (word & 0x0000FFFF0000FFFF) * 42949672960001 >> 32;  // all eight
 }
 
-// A time of our days with nanoseconds, as every Ascend trace writes it: "1736408883704643.212".
+// A time of our days: with nanoseconds, as every Ascend trace writes it ("1736408883704643.212"), or
+// in whole microseconds, as Kineto did.
 static std::optional<int64_t> ParseEpochUs(std::string_view text) {
-  if (text.size() != 20 || text[16] != '.' || text[0] > '8') return std::nullopt;
+  if ((text.size() != 16 && text.size() != 20) || text[0] > '8') return std::nullopt;
   const auto high = ParseEightDigits(text.data());
   const auto low = ParseEightDigits(text.data() + 8);
-  if (!high || !low || !IsDigit(text[17]) || !IsDigit(text[18]) || !IsDigit(text[19]))
+  if (!high || !low) return std::nullopt;
+  const auto ns = static_cast<int64_t>(*high * 100000000 + *low) * 1000;
+  if (text.size() == 16) return ns;
+  if (text[16] != '.' || !IsDigit(text[17]) || !IsDigit(text[18]) || !IsDigit(text[19]))
     return std::nullopt;
-  const int64_t fraction = (text[17] - '0') * 100 + (text[18] - '0') * 10 + (text[19] - '0');
-  return static_cast<int64_t>(*high * 100000000 + *low) * 1000 + fraction;
+  return ns + (text[17] - '0') * 100 + (text[18] - '0') * 10 + (text[19] - '0');
 }
 
 std::optional<int64_t> ParseUsToNs(std::string_view text) {

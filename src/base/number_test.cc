@@ -36,6 +36,26 @@ TEST(ParseUsToNs, ReadsEveryDigitOfAnEpochTimeAndRefusesOthers) {
   }
 }
 
+TEST(ParseUsToNs, ReadsEveryDigitOfWholeMicrosecondsAndRefusesOthers) {
+  const std::string good = "1623142623460111";
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const char c : std::string("0123456789")) {
+      std::string text = good;
+      text[i] = c;
+      if (text > "9223372036854775") continue;
+      EXPECT_EQ(ParseUsToNs(text), std::stoll(text) * 1000) << text;
+    }
+    for (const char c : std::string("/:x -")) {
+      std::string text = good;
+      text[i] = c;
+      if ((c == '-' || c == ' ') && (i == 0 || i == good.size() - 1)) continue;
+      EXPECT_EQ(ParseUsToNs(text), std::nullopt) << text;
+    }
+  }
+  EXPECT_EQ(ParseUsToNs("16231426234601.5"), 16231426234601500);
+  EXPECT_EQ(ParseUsToNs("9999999999999999"), std::nullopt);
+}
+
 TEST(ParseUsToNs, RoundsTheFourthDecimal) {
   EXPECT_EQ(ParseUsToNs("12.77012757357446"), 12770);
   EXPECT_EQ(ParseUsToNs("12.7705"), 12771);

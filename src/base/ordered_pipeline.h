@@ -32,6 +32,7 @@ void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
   std::mutex order_mutex;
   std::condition_variable slot_free;
   size_t consumed = 0;
+  bool is_consuming = false;
 
   pool.RunOnAll([&] {
     while (true) {
@@ -51,15 +52,20 @@ void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
         ++read;
       }
       work(slot->item);
-      const std::lock_guard order(order_mutex);
+      std::unique_lock order(order_mutex);
       slot->done = true;
+      if (is_consuming) continue;  // whoever consumes takes this piece as well
+      is_consuming = true;
       while (ring[consumed % ring.size()].done) {
         Slot& first = ring[consumed % ring.size()];
+        order.unlock();
         consume(first.item);
+        order.lock();
         first.done = false;
         ++consumed;
+        slot_free.notify_all();
       }
-      slot_free.notify_all();
+      is_consuming = false;
     }
   });
 }

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 namespace steplens {
 namespace {
 
@@ -25,6 +30,28 @@ TEST(RunOrdered, ConsumesInTheOrderReadForAnyNumberOfThreads) {
     ASSERT_EQ(out.size(), 500u);
     for (int i = 0; i < 500; ++i) ASSERT_EQ(out[static_cast<size_t>(i)], i * i);
   }
+}
+
+TEST(RunOrdered, ASlowConsumerIsAloneAndKeepsTheOrder) {
+  ThreadPool pool(4);
+  int produced = 0;
+  std::atomic<int> inside{0};
+  std::vector<int> out;
+  RunOrdered<int>(
+      pool,
+      [&](int& item) {
+        item = produced++;
+        return item < 100;
+      },
+      [](int&) {},
+      [&](int& item) {
+        EXPECT_EQ(inside.fetch_add(1), 0);
+        std::this_thread::sleep_for(std::chrono::microseconds(item % 3 == 0 ? 200 : 0));
+        out.push_back(item);
+        inside.fetch_sub(1);
+      });
+  ASSERT_EQ(out.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(out.begin(), out.end()));
 }
 
 TEST(RunOrdered, TakesNothingFromAnEmptySource) {

@@ -216,7 +216,7 @@ Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options
   const store::CacheKey key = KeyOf(source);
   if (!complete_rank) cache.clear();
   if (!cache.empty()) {
-    Result<TraceStore> cached = store::ReadCache(cache, key);
+    Result<TraceStore> cached = store::ReadCache(cache, key, *options.pool);
     if (cached.ok()) {
       DescribeFrom(source, *cached);
       return cached;

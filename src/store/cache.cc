@@ -17,11 +17,12 @@
 
 // The cache file, little endian as the machine is:
 //
-//   0   8  magic "SLENS\0c1"
+//   0   8  magic "SLENS\0c2"
 //   8  16  key (CacheKey)
 //  24   8  hash of the schema: table and column names and types
 //  32   8  size of the file
-//  40   8  XXH3 of everything from byte 48 on
+//  40   8  checksum of everything from byte 48 on: XXH3 of the XXH3 of each block of 8 MB, so that
+//          blocks can be checked side by side
 //  48      fields: each a u64 count of elements, then the elements, padded to 8 bytes:
 //          rank info, issues, string offsets, string bytes, every column of every table, metric
 //          columns, sheets
@@ -33,11 +34,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '1'};
-constexpr uint64_t kFormatVersion = 1;
+constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '2'};
+constexpr uint64_t kFormatVersion = 2;
 constexpr size_t kHeaderBytes = 48;
 constexpr size_t kSmallPiece = 256 << 10;
 constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kChecksumBlock = 8 << 20;
 
 struct Header {
   char magic[8];
@@ -74,6 +76,51 @@ uint64_t SchemaHash() {
   return Hash64(text);
 }
 
+uint64_t HashOfHashes(const std::vector<uint64_t>& hashes) {
+  return XXH3_64bits(hashes.data(), hashes.size() * sizeof(uint64_t));
+}
+
+// The checksum of bytes that come in pieces.
+class Checksum {
+ public:
+  Checksum() { XXH3_64bits_reset(&state_); }
+  void Add(const char* data, size_t size) {
+    while (size > 0) {
+      const size_t part = std::min(size, kChecksumBlock - in_block_);
+      XXH3_64bits_update(&state_, data, part);
+      data += part;
+      size -= part;
+      in_block_ += part;
+      if (in_block_ == kChecksumBlock) EndBlock();
+    }
+  }
+  uint64_t Finish() {
+    if (in_block_ > 0) EndBlock();
+    return HashOfHashes(hashes_);
+  }
+
+ private:
+  void EndBlock() {
+    hashes_.push_back(XXH3_64bits_digest(&state_));
+    XXH3_64bits_reset(&state_);
+    in_block_ = 0;
+  }
+
+  XXH3_state_t state_;
+  size_t in_block_ = 0;
+  std::vector<uint64_t> hashes_;
+};
+
+uint64_t ChecksumOf(std::span<const std::byte> bytes, ThreadPool& pool) {
+  std::vector<uint64_t> hashes((bytes.size() + kChecksumBlock - 1) / kChecksumBlock);
+  pool.ParallelFor(hashes.size(), [&](size_t i) {
+    const auto block = bytes.subspan(i * kChecksumBlock,
+                                     std::min(kChecksumBlock, bytes.size() - i * kChecksumBlock));
+    hashes[i] = XXH3_64bits(block.data(), block.size());
+  });
+  return HashOfHashes(hashes);
+}
+
 // Collects fields as (pointer, bytes) so that large columns are written without a copy.
 class FieldWriter {
  public:
@@ -97,13 +144,12 @@ class FieldWriter {
     header.key = key;
     header.schema = SchemaHash();
     header.file_bytes = kHeaderBytes;
-    XXH3_state_t state;
-    XXH3_64bits_reset(&state);
+    Checksum checksum;
     for (const auto& [data, size] : pieces_) {
       header.file_bytes += size;
-      XXH3_64bits_update(&state, data, size);
+      checksum.Add(data, size);
     }
-    header.checksum = XXH3_64bits_digest(&state);
+    header.checksum = checksum.Finish();
     SL_RETURN_IF_ERROR(file.Write(&header, sizeof(header)));
     std::string buffer;  // joins small pieces
     for (const auto& [data, size] : pieces_) {
@@ -231,7 +277,8 @@ Error Damaged(const std::string& path, std::string_view what) {
   return {ErrorCode::kCorruptData, fmt::format("{}: cache file {}", path, what)};
 }
 
-Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, const CacheKey& key) {
+Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, const CacheKey& key,
+                   ThreadPool& pool) {
   Header header{};
   if (bytes.size() < kHeaderBytes) return Damaged(path, "is too short");
   std::memcpy(&header, bytes.data(), sizeof(header));
@@ -240,8 +287,7 @@ Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, co
   if (!(header.key == key)) return Damaged(path, "belongs to other input");
   if (header.schema != SchemaHash()) return Damaged(path, "was written by another version");
   if (header.file_bytes != bytes.size()) return Damaged(path, "is cut off");
-  const auto body = bytes.subspan(kHeaderBytes);
-  if (XXH3_64bits(body.data(), body.size()) != header.checksum)
+  if (ChecksumOf(bytes.subspan(kHeaderBytes), pool) != header.checksum)
     return Damaged(path, "fails its checksum");
   return {};
 }
@@ -295,12 +341,12 @@ std::string CacheDirectory() {
   return "";
 }
 
-Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key) {
+Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key, ThreadPool& pool) {
   const std::string path = CachePath(directory, key);
   SL_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
   TraceStore store;
   store.backing = std::make_unique<MappedFile>(std::move(mapped));
-  SL_RETURN_IF_ERROR(CheckHeader(path, store.backing->bytes(), key));
+  SL_RETURN_IF_ERROR(CheckHeader(path, store.backing->bytes(), key, pool));
   FieldReader in(store.backing->bytes());
   TakeInfo(in, store);
   const auto offsets = in.Take<uint64_t>();

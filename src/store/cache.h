@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "store/trace_store.h"
 
 namespace steplens::store {
@@ -30,8 +31,8 @@ std::string CacheDirectory();
 
 // A store from the cache, its columns viewing the mapped file. kNotFound if there is none;
 // kCorruptData if the file does not match its checksum, key or form, and is then to be written
-// again.
-Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key);
+// again. Its parts are checked by all threads of the pool.
+Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key, ThreadPool& pool);
 
 // Writes the store for the next open. The file appears whole or not at all, so two processes may
 // write at once. Entries not used for longest are removed when the directory grows beyond

@@ -45,11 +45,12 @@ class Cache : public testing::Test {
 
   fs::path directory_;
   CacheKey key_ = MakeCacheKey({{"a", "1"}});
+  ThreadPool pool_{2};
 };
 
 TEST_F(Cache, GivesBackWhatWasWritten) {
   ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
-  Result<TraceStore> read = ReadCache(directory_, key_);
+  Result<TraceStore> read = ReadCache(directory_, key_, pool_);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->info.rank, 3);
   EXPECT_EQ(read->info.files[0].path, "a/trace_view.json");
@@ -66,7 +67,7 @@ TEST_F(Cache, LargeColumnsKeepTheirPlace) {
   for (int64_t i = 0; i < 100000; ++i)
     store.counters.Append({TrackId{0}, i, static_cast<double>(i)});
   ASSERT_TRUE(WriteCache(directory_, key_, store).ok());
-  const Result<TraceStore> read = ReadCache(directory_, key_);
+  const Result<TraceStore> read = ReadCache(directory_, key_, pool_);
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->counters.size(), 100000u);
   EXPECT_EQ(read->counters.ts_ns[99999], 99999);
@@ -83,26 +84,46 @@ TEST_F(Cache, AnyChangedByteIsNoticed) {
     file.seekp(static_cast<std::streamoff>(at));
     file.put(static_cast<char>(byte ^ 0x40));
     file.close();
-    ASSERT_FALSE(ReadCache(directory_, key_).ok()) << "byte " << at;
+    ASSERT_FALSE(ReadCache(directory_, key_, pool_).ok()) << "byte " << at;
     std::fstream back(FilePath(), std::ios::in | std::ios::out | std::ios::binary);
     back.seekp(static_cast<std::streamoff>(at));
     back.put(static_cast<char>(byte));
   }
-  EXPECT_TRUE(ReadCache(directory_, key_).ok());
+  EXPECT_TRUE(ReadCache(directory_, key_, pool_).ok());
+}
+
+TEST_F(Cache, AChangeIsNoticedInEveryPartOfALargeFile) {
+  TraceStore store = MakeStore();
+  for (int64_t i = 0; i < 1'500'000; ++i)
+    store.counters.Append({TrackId{0}, i, static_cast<double>(i)});
+  ASSERT_TRUE(WriteCache(directory_, key_, store).ok());
+  const auto size = static_cast<std::streamoff>(fs::file_size(FilePath()));
+  ASSERT_GT(size, 3 * (8 << 20));
+  ASSERT_TRUE(ReadCache(directory_, key_, pool_).ok());
+  for (std::streamoff at = size - 1; at > 64; at -= 5'000'000) {
+    std::fstream file(FilePath(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(at);
+    const int byte = file.get();
+    file.seekp(at);
+    file.put(static_cast<char>(byte ^ 1)).flush();
+    EXPECT_FALSE(ReadCache(directory_, key_, pool_).ok()) << "byte " << at;
+    file.seekp(at);
+    file.put(static_cast<char>(byte));
+  }
 }
 
 TEST_F(Cache, ATruncatedFileIsRefused) {
   ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
   for (auto size = fs::file_size(FilePath()); size > 0;) {
     fs::resize_file(FilePath(), --size);
-    ASSERT_FALSE(ReadCache(directory_, key_).ok());
+    ASSERT_FALSE(ReadCache(directory_, key_, pool_).ok());
   }
 }
 
 TEST_F(Cache, AnotherStampGivesAnotherKey) {
   EXPECT_FALSE(MakeCacheKey({{"a", "1"}}) == MakeCacheKey({{"a", "2"}}));
   EXPECT_FALSE(MakeCacheKey({{"a", "1"}}) == MakeCacheKey({{"b", "1"}}));
-  EXPECT_FALSE(ReadCache(directory_, key_).ok());
+  EXPECT_FALSE(ReadCache(directory_, key_, pool_).ok());
 }
 
 TEST_F(Cache, TwoWritersLeaveOneWholeFile) {
@@ -112,7 +133,7 @@ TEST_F(Cache, TwoWritersLeaveOneWholeFile) {
   std::thread other(write);
   write();
   other.join();
-  EXPECT_TRUE(ReadCache(directory_, key_).ok());
+  EXPECT_TRUE(ReadCache(directory_, key_, pool_).ok());
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 1);
 }
 
@@ -120,8 +141,8 @@ TEST_F(Cache, OldEntriesMakeRoom) {
   ASSERT_TRUE(WriteCache(directory_, key_, MakeStore()).ok());
   const CacheKey newer = MakeCacheKey({{"b", "1"}});
   ASSERT_TRUE(WriteCache(directory_, newer, MakeStore(), fs::file_size(FilePath()) + 10).ok());
-  EXPECT_FALSE(ReadCache(directory_, key_).ok());
-  EXPECT_TRUE(ReadCache(directory_, newer).ok());
+  EXPECT_FALSE(ReadCache(directory_, key_, pool_).ok());
+  EXPECT_TRUE(ReadCache(directory_, newer, pool_).ok());
 }
 
 TEST_F(Cache, AnUnwritableDirectoryIsAnErrorNotACrash) {

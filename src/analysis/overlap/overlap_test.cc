@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -32,6 +33,24 @@ bool Covers(const Intervals& intervals, int64_t ts_ns) {
     if (in.begin_ns <= ts_ns && ts_ns < in.end_ns) return true;
   }
   return false;
+}
+
+TEST(SortIntervals, OrdersByBeginAndEndHoweverFarFromTheirPlaces) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Intervals intervals;
+    const int64_t displacement = round % 3 == 0 ? 1 : round % 3 == 1 ? 40 : 100000;
+    for (int64_t i = 0; i < 1 + RandomBelow(random, 200); ++i) {
+      const int64_t begin_ns = 10 * i + RandomBelow(random, displacement);
+      intervals.push_back({begin_ns, begin_ns + RandomBelow(random, 5)});
+    }
+    Intervals expected = intervals;
+    std::sort(expected.begin(), expected.end(), [](const Interval& a, const Interval& b) {
+      return std::pair(a.begin_ns, a.end_ns) < std::pair(b.begin_ns, b.end_ns);
+    });
+    SortIntervals(intervals);
+    ASSERT_EQ(intervals, expected) << round;
+  }
 }
 
 TEST(ComputeOverlap, NothingRunningIsAllFree) {

@@ -76,7 +76,7 @@ struct EventParser::Impl {
   EventBatch* batch = nullptr;
   const char* text_begin = nullptr;
   uint64_t text_offset = 0;
-  Memo pid_memo, tid_memo, category_memo;
+  Memo pid_memo, tid_memo, category_memo, stack_memo, counter_memo, series_memo;
   uint64_t last_track_key = ~uint64_t{0};
   uint32_t last_track = 0;
   std::vector<std::pair<uint64_t, uint32_t>>
@@ -100,6 +100,11 @@ struct EventParser::Impl {
   uint32_t Text(std::string_view text) { return batch->strings.Intern(text); }
   uint32_t OptionalText(std::string_view text) {
     return text.empty() ? EventBatch::kNoText : Text(text);
+  }
+  // Operators inside each other have one call stack, which is long.
+  uint32_t CallStack() {
+    const std::string_view text = event.args.Find(KnownArg::kCallStack);
+    return text.empty() ? EventBatch::kNoText : stack_memo.Intern(batch->strings, text);
   }
   uint32_t CurrentTrack();
   std::optional<int64_t> CurrentTs();
@@ -162,7 +167,7 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
     if (event.category != "user_annotation" || event.name.starts_with("ProfilerStep#")) {
       batch->host_ops.push_back({slice, OptionalText(args.Find(KnownArg::kInputDims)),
                                  OptionalText(args.Find(KnownArg::kInputType)),
-                                 OptionalText(args.Find(KnownArg::kCallStack)),
+                                 CallStack(),
                                  ParseInt64(args.Find(KnownArg::kSequenceNumber)).value_or(-1),
                                  ParseInt64(args.Find(KnownArg::kFwdThreadId)).value_or(0)});
     } else if (event.name.starts_with("gloo:")) {
@@ -257,7 +262,7 @@ void EventParser::Impl::AddCounter() {
   const auto ts = CurrentTs();
   if (!ts) return;
   const uint32_t pid = pid_memo.Intern(batch->strings, event.pid);
-  const uint32_t name = Text(event.name);
+  const uint32_t name = counter_memo.Intern(batch->strings, event.name);
   // The accelerator's number is part of the series, not a value of its own.
   const std::string_view accelerator = event.args.Find(KnownArg::kAccId);
   for (size_t i = 0; i < event.args.count; ++i) {
@@ -271,8 +276,9 @@ void EventParser::Impl::AddCounter() {
     const char* key_end = arg.key;
     while (*key_end != '"') ++key_end;
     const std::string_view key(arg.key, static_cast<size_t>(key_end - arg.key));
-    batch->counters.push_back(
-        {*ts, *value, pid, name, Text(accelerator.empty() ? key : accelerator)});
+    const uint32_t series =
+        series_memo.Intern(batch->strings, accelerator.empty() ? key : accelerator);
+    batch->counters.push_back({*ts, *value, pid, name, series});
   }
 }
 
@@ -424,6 +430,9 @@ bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batc
   impl_->pid_memo.Clear();
   impl_->tid_memo.Clear();
   impl_->category_memo.Clear();
+  impl_->stack_memo.Clear();
+  impl_->counter_memo.Clear();
+  impl_->series_memo.Clear();
   impl_->last_track_key = ~uint64_t{0};
   impl_->track_slots.assign(256, {0, 0});
   return impl_->use_shapes ? impl_->ParseByShapes(text) : impl_->ParseByTokens(text);

@@ -137,8 +137,15 @@ inline bool EventShapes::Matches(const Edge& edge, const char* p) {
 #ifdef __SSE2__
   const __m128i same = _mm_cmpeq_epi8(scan_detail::Load(p), scan_detail::Load(edge.literal.data()));
   if ((scan_detail::Mask(same) & edge.first_mask) != edge.first_mask) return false;
-  if (edge.size <= kScanAhead) return true;
-  return std::memcmp(p + kScanAhead, edge.literal.data() + kScanAhead, edge.size - kScanAhead) == 0;
+  // The rest by blocks, of which the last begins where it ends with the literal.
+  for (size_t done = kScanAhead; done < edge.size;) {
+    const size_t at = std::min(done, edge.size - kScanAhead);
+    const __m128i block = _mm_cmpeq_epi8(scan_detail::Load(p + at),
+                                         scan_detail::Load(edge.literal.data() + at));
+    if (scan_detail::Mask(block) != 0xFFFF) return false;
+    done = at + kScanAhead;
+  }
+  return true;
 #else
   return std::memcmp(p, edge.literal.data(), edge.size) == 0;
 #endif
@@ -161,20 +168,27 @@ inline const char* EventShapes::Scan(ValueKind kind, const char* p, const char* 
   return nullptr;
 }
 
-const char* EventShapes::Take(const char* p, const char* end, Event& event) const {
+const char* EventShapes::Take(const char* p, const char* end, Event& event) {
   if (edges_.empty()) return nullptr;
   Slots slots;
   slots.begin[0] = slots.end[0] = p;
   size_t count = 1;
-  uint16_t next = edges_.front().child;
-  while (next != kNoEdge) {
-    const Edge& edge = edges_[next];
+  uint16_t* first = &edges_.front().child;
+  uint16_t* link = first;  // to the edge at hand
+  while (*link != kNoEdge) {
+    Edge& edge = edges_[*link];
     const char* const value = p + edge.size;
     const char* const behind =
         Matches(edge, p) && value <= end ? Scan(edge.kind, value, end) : nullptr;
     if (behind == nullptr) {
-      next = edge.sibling;
+      link = &edge.sibling;
       continue;
+    }
+    if (link != first) {  // neighbouring events are alike: what was found now is tried first
+      const uint16_t found = *link;
+      *link = edge.sibling;
+      edge.sibling = *first;
+      *first = found;
     }
     if (edge.kind == ValueKind::kEndOfEvent) {
       Fill(shapes_[edge.shape], slots, event);
@@ -184,7 +198,7 @@ const char* EventShapes::Take(const char* p, const char* end, Event& event) cons
     slots.end[count] = behind;
     count += edge.kind == ValueKind::kNothing ? 0 : 1;
     p = behind;
-    next = edge.child;
+    first = link = &edge.child;
   }
   return nullptr;
 }

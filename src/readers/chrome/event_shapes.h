@@ -26,7 +26,7 @@ class EventShapes {
   // place behind it, else null, and `event` means nothing. The text outside of events must be known
   // to be valid UTF-8; kParserPadding bytes behind `end` are readable. The event's args refer to
   // this object until the next Learn.
-  const char* Take(const char* p, const char* end, Event& event) const;
+  const char* Take(const char* p, const char* end, Event& event);
 
   // Remembers the shape of the event `text`, which ParseEvent takes; `index` is that of `text`.
   // kParserPadding bytes behind it are readable.

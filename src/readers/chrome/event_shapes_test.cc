@@ -91,6 +91,18 @@ TEST(EventShapes, LongTextBetweenValuesIsCompared) {
   EXPECT_FALSE(KnownEvent(much, much).is_known()) << "not worth remembering";
 }
 
+TEST(EventShapes, EveryByteBetweenValuesCounts) {
+  for (size_t blanks = 0; blanks < 70; ++blanks) {
+    const std::string example = R"({"ph": "X",)" + std::string(blanks, ' ') + R"("name": 1})";
+    ASSERT_TRUE(KnownEvent(example, example).is_known()) << blanks;
+    for (size_t i = 11; i < 11 + blanks; ++i) {
+      std::string other = example;
+      other[i] = '\n';
+      ASSERT_FALSE(KnownEvent(example, other).is_known()) << blanks << " " << i;
+    }
+  }
+}
+
 TEST(EventShapes, KeysThatAreValuesDoNotFillTheMemory) {
   EventParser parser;
   EventBatch batch;

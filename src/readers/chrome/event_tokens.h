@@ -46,7 +46,10 @@ struct Args {
     const size_t place = count == 0 ? 0 : (*known)[arg];
     return place == 0 ? std::string_view() : Bare(items[place - 1].raw);
   }
-  int64_t Int(KnownArg arg) const { return ParseInt64(Find(arg)).value_or(store::kNone); }
+  int64_t Int(KnownArg arg) const {
+    const std::string_view text = Find(arg);
+    return text.empty() ? store::kNone : ParseInt64(text).value_or(store::kNone);
+  }
 };
 
 // The fields of one event, as tokens of the text.

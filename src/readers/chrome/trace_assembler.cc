@@ -55,12 +55,6 @@ struct TraceAssembler::Impl {
   std::vector<FlowEnd> flow_starts;
   std::vector<FlowEnd> flow_ends;
   std::vector<CommDetail> comms;
-  struct Kernel {
-    uint32_t slice;
-    int64_t device;
-    int64_t stream;
-  };
-  std::vector<Kernel> kernels;
   std::vector<EventBatch::Memory> memories;
   struct Edge {
     TrackId track;
@@ -87,13 +81,13 @@ struct TraceAssembler::Impl {
 
   void AppendSlices();
   void AppendHostOps(uint32_t first_slice);
+  void AppendKernels(uint32_t first_slice);
   void AppendDetails(uint32_t first_slice);
   void AppendFlows();
   void AppendCounters();
   void AppendMetas();
   void OrderTracks();
   void FinishEdges();
-  void FinishKernels();
   void FinishSteps();
   void CountLeftOver(IssueKind kind, const LeftOver& left);
   void Shift(int64_t shift_ns);
@@ -184,6 +178,21 @@ void TraceAssembler::Impl::AppendHostOps(uint32_t first_slice) {
   }
 }
 
+void TraceAssembler::Impl::AppendKernels(uint32_t first_slice) {
+  for (const EventBatch::Kernel& kernel : batch->kernels) {
+    const uint32_t slice = first_slice + kernel.slice;
+    store::KernelTable::Row row;
+    row.device = kernel.device;
+    row.stream = kernel.stream;
+    row.name = out.slices.name[slice];
+    row.core = out.slices.category[slice];
+    row.begin_ns = out.slices.begin_ns[slice];
+    row.dur_ns = out.slices.dur_ns[slice];
+    row.correlation = out.slices.correlation[slice];
+    out.kernels.Append(row);
+  }
+}
+
 void TraceAssembler::Impl::AppendDetails(uint32_t first_slice) {
   for (const EventBatch::Comm& comm : batch->comms) {
     CommDetail detail;
@@ -197,9 +206,6 @@ void TraceAssembler::Impl::AppendDetails(uint32_t first_slice) {
     detail.rdma_type = Text(comm.rdma_type);
     detail.fields = comm;
     comms.push_back(detail);
-  }
-  for (const EventBatch::Kernel& kernel : batch->kernels) {
-    kernels.push_back({first_slice + kernel.slice, kernel.device, kernel.stream});
   }
   for (const EventBatch::Marker& marker : batch->markers) {
     const uint32_t slice = first_slice + marker.slice;
@@ -216,8 +222,15 @@ void TraceAssembler::Impl::AppendFlows() {
 }
 
 void TraceAssembler::Impl::AppendCounters() {
+  const EventBatch::Counter* last = nullptr;
+  TrackId track = kNoTrack;
   for (const EventBatch::Counter& counter : batch->counters) {
-    out.counters.track.Append(Series(Text(counter.pid), Text(counter.name), Text(counter.series)));
+    if (last == nullptr || last->pid != counter.pid || last->name != counter.name ||
+        last->series != counter.series) {
+      track = Series(Text(counter.pid), Text(counter.name), Text(counter.series));
+    }
+    last = &counter;
+    out.counters.track.Append(track);
     out.counters.ts_ns.Append(counter.ts_ns);
     out.counters.value.Append(counter.value);
   }
@@ -260,6 +273,7 @@ void TraceAssembler::Append(const EventBatch& batch) {
   const auto first_slice = static_cast<uint32_t>(self.out.slices.size());
   self.AppendSlices();
   self.AppendHostOps(first_slice);
+  self.AppendKernels(first_slice);
   self.AppendDetails(first_slice);
   self.AppendFlows();
   self.AppendCounters();
@@ -283,10 +297,12 @@ void TraceAssembler::Reserve(double ratio) {
   };
   self.out.slices.Reserve(rows(self.out.slices.size()));
   self.out.host_ops.Reserve(rows(self.out.host_ops.size()));
+  self.out.kernels.Reserve(rows(self.out.kernels.size()));
   self.out.counters.Reserve(rows(self.out.counters.size()));
   self.flow_starts.reserve(rows(self.flow_starts.size()));
   self.flow_ends.reserve(rows(self.flow_ends.size()));
   self.comms.reserve(rows(self.comms.size()));
+  self.memories.reserve(rows(self.memories.size()));
 }
 
 // Joins each 'E' with the latest open 'B' of its track.
@@ -358,21 +374,6 @@ void TraceAssembler::Impl::OrderTracks() {
   for (Edge& edge : edges) rename(edge.track);
 }
 
-void TraceAssembler::Impl::FinishKernels() {
-  out.kernels.Reserve(out.kernels.size() + kernels.size());
-  for (const Kernel& kernel : kernels) {
-    store::KernelTable::Row row;
-    row.device = kernel.device;
-    row.stream = kernel.stream;
-    row.name = out.slices.name[kernel.slice];
-    row.core = out.slices.category[kernel.slice];
-    row.begin_ns = out.slices.begin_ns[kernel.slice];
-    row.dur_ns = out.slices.dur_ns[kernel.slice];
-    row.correlation = out.slices.correlation[kernel.slice];
-    out.kernels.Append(row);
-  }
-}
-
 void TraceAssembler::Impl::FinishSteps() {
   constexpr std::string_view kPrefix = "ProfilerStep#";
   std::vector<int64_t> step_of(out.strings.size(), kNone);  // by name
@@ -394,11 +395,14 @@ void TraceAssembler::Impl::FinishSteps() {
 }
 
 void TraceAssembler::Impl::Shift(int64_t shift_ns) {
-  for (size_t i = 0; i < out.slices.size(); ++i) {  // the end must stay in range as well
-    const int64_t latest_ns = std::numeric_limits<int64_t>::max() - out.slices.dur_ns[i];
-    out.slices.begin_ns.Set(i,
-                            std::min(AddSaturating(out.slices.begin_ns[i], shift_ns), latest_ns));
-  }
+  const auto shift_begins = [shift_ns](auto& table) {
+    for (size_t i = 0; i < table.size(); ++i) {  // the end must stay in range as well
+      const int64_t latest_ns = std::numeric_limits<int64_t>::max() - table.dur_ns[i];
+      table.begin_ns.Set(i, std::min(AddSaturating(table.begin_ns[i], shift_ns), latest_ns));
+    }
+  };
+  shift_begins(out.slices);
+  shift_begins(out.kernels);
   const auto shift = [shift_ns](int64_t& ts_ns) { ts_ns = AddSaturating(ts_ns, shift_ns); };
   for (store::Column<int64_t>* column : {&out.counters.ts_ns, &out.instants.ts_ns}) {
     for (size_t i = 0; i < column->size(); ++i)
@@ -424,9 +428,8 @@ void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   self.FinishEdges();
   // Each task has tables of its own; only one of them adds texts, and the others read none.
   PairedFlows paired;
-  const std::array<std::function<void()>, 3> tasks{
+  const std::array<std::function<void()>, 2> tasks{
       [&] { paired = PairFlows(self.flow_starts, self.flow_ends, self.out.flows); },
-      [&] { self.FinishKernels(); },
       [&] {
         FillCommunication(self.comms, self.out);
         self.FinishSteps();
