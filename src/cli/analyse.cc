@@ -47,6 +47,17 @@ Result<std::optional<std::vector<int64_t>>> ParseRanks(const std::vector<std::st
   return ranks;
 }
 
+// --step-list 3-5,7: the same form. Sorted; empty: all.
+Result<std::vector<int64_t>> ParseSteps(const std::vector<std::string>& values) {
+  if (values.empty()) return std::vector<int64_t>();
+  const std::string text = fmt::format("{}", fmt::join(values, ","));
+  Result<std::optional<std::vector<int64_t>>> steps = cluster::ParseRankList(text);
+  if (steps.ok()) return (*steps).value_or(std::vector<int64_t>());
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("--step-list: '{}' is no list of steps; 3-5,7 or all was expected", text)};
+}
+
 Result<size_t> ParseJobs(const Arguments& arguments) {
   const int64_t jobs = arguments.Integer("--jobs").value_or(0);
   if (jobs < 0 || jobs > 1024) {
@@ -144,9 +155,14 @@ Result<int> Run(const Arguments& arguments) {
   AnalysisRequest request;
   request.force = arguments.Has("--force");
   SL_ASSIGN_OR_RETURN(request.types, ParseTypes(arguments.Values("--export-type")));
+  SL_ASSIGN_OR_RETURN(request.steps, ParseSteps(arguments.Values("--step-list")));
   SL_ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(arguments));
   SL_ASSIGN_OR_RETURN(const std::vector<RankSource> captures, FindCaptures(arguments));
   const std::string what = arguments.Value("--export");
+  if (!what.empty() && !request.steps.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--step-list chooses the steps of the results; --export writes all steps"};
+  }
   if (!what.empty()) return ExportOne(captures, what, jobs, arguments);
   return AnalyseAll(captures, request, jobs);
 }
@@ -164,6 +180,10 @@ std::vector<OptionSpec> AnalyseOptions() {
           {.name = "--rank",
            .value_name = "RANKS",
            .help = "Only these ranks: 0-7,16; may be repeated",
+           .is_repeated = true},
+          {.name = "--step-list",
+           .value_name = "STEPS",
+           .help = "Only what belongs to these steps: 3-5,7; may be repeated. All if not given",
            .is_repeated = true},
           {.name = "--force", .help = "Analyse again what is up to date"},
           {.name = "--export",
