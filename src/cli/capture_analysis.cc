@@ -221,6 +221,7 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   options.use_cache = false;  // read once, to be written
   options.complete = how.complete;
   options.wanted.tensors = how.wants_tensors;
+  options.wanted.args = how.wants_args;
   return readers::OpenRank(capture, pool, options);
 }
 
@@ -242,7 +243,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
                              capture.path)};
   }
   SL_ASSIGN_OR_RETURN(store::TraceStore store,
-                      OpenRawCapture(capture, pool, {analysis::CompleteForExport, false}));
+                      OpenRawCapture(capture, pool, {analysis::CompleteForExport, false, false}));
   const Configuration configuration = ReadConfiguration(store, capture);
   SL_ASSIGN_OR_RETURN(const std::string missing_steps, ChooseSteps(store, request.steps, capture));
   SL_ASSIGN_OR_RETURN(ResultsFolder output, ResultsFolder::Create(capture.path));

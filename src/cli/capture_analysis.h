@@ -39,6 +39,7 @@ Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
 struct RawOpening {
   void (*complete)(store::TraceStore&);  // of analysis/cpu_device/complete.h
   bool wants_tensors;                    // a memory timeline is made of them; nothing else is
+  bool wants_args;                       // not by CompleteForExport
 };
 // The capture's store. Refuses a capture that is still being recorded.
 Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,
