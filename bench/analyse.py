@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,7 @@ def measure_kind(program, scratch, name, switches):
     for form in ("text", "db"):
         best, peak, plain = 1e9, 0, 1e9
         for _ in range(ROUNDS):
+            shutil.rmtree(capture / "ASCEND_PROFILER_OUTPUT", ignore_errors=True)  # to remove old results is no part of an analysis
             seconds, memory = cost_of([program, "analyse", capture, "--force", "--jobs", "1", "--export-type", form])
             best, peak = min(best, seconds), max(peak, memory)
             sizes[form] = size_of(capture / "ASCEND_PROFILER_OUTPUT")

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Callable, Optional, Sequence
+from typing import IO, Optional, Sequence
 
 from . import _log
 
@@ -56,11 +56,10 @@ def _is_program(path: str) -> bool:
 
 
 class Job:
-    """One run of the program. `then` is called when it has succeeded."""
+    """One run of the program."""
 
-    def __init__(self, arguments: Sequence[str], then: Optional[Callable[[], None]] = None):
+    def __init__(self, arguments: Sequence[str]):
         self.arguments = list(arguments)
-        self._then = then
         self._pid = os.getpid()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         command = [find_program(), *self.arguments]
@@ -82,8 +81,6 @@ class Job:
         if code != 0:
             raise AnalyseError(f"steplens {' '.join(self.arguments)} ended with code {code}: "
                                f"{said.splitlines()[-1] if said else 'it said nothing'}")
-        if self._then is not None:
-            self._then()
 
 
 def _environment() -> dict[str, str]:
@@ -100,23 +97,26 @@ def refuses() -> bool:
     return True
 
 
-def analyse_arguments(path: str, export: Optional[Sequence[str]], jobs: Optional[int]) -> list[str]:
+def analyse_arguments(path: str, export: Optional[Sequence[str]], jobs: Optional[int],
+                      steps: Optional[Sequence[int]] = None) -> list[str]:
     arguments = ["analyse", path]
     if export:
         arguments += ["--export-type", ",".join(export)]
     if jobs:
         arguments += ["--jobs", str(jobs)]
+    if steps:
+        arguments += ["--step-list", ",".join(map(str, steps))]
     return arguments
 
 
 def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[int] = None, wait: bool = True,
-            then: Optional[Callable[[], None]] = None) -> bool:
-    """Analyses one capture. Without `wait` it goes on in the background until the end of this process, which joins it.
-    `then` is called after a success. Problems are reported, not raised. True: done, or under way."""
+            steps: Optional[Sequence[int]] = None) -> bool:
+    """Analyses one capture: all its steps, or those of `steps`. Without `wait` it goes on in the background until the end of this
+    process, which joins it. Problems are reported, not raised. True: done, or under way."""
     if refuses():
         return False
     try:
-        job = Job(analyse_arguments(path, export, jobs), then)
+        job = Job(analyse_arguments(path, export, jobs, steps))
         if wait:
             job.wait()
         else:
@@ -127,12 +127,12 @@ def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[in
     return True
 
 
-def analyse_all(paths: Sequence[str], export: Optional[Sequence[str]], processes: int) -> bool:
+def analyse_all(paths: Sequence[str], export: Optional[Sequence[str]], processes: int, steps: Optional[Sequence[int]] = None) -> bool:
     """Analyses captures, a process each and at most `processes` at a time. A failed one does not stop the others."""
     if len(paths) == 1:
-        return analyse(paths[0], export, processes)
+        return analyse(paths[0], export, processes, steps=steps)
     with ThreadPoolExecutor(max_workers=max(1, processes)) as pool:
-        return all(list(pool.map(lambda path: analyse(path, export, 1), paths)))
+        return all(list(pool.map(lambda path: analyse(path, export, 1, steps=steps), paths)))
 
 
 def export(path: str, kind: str, output: str, metric: Optional[str] = None, device: Optional[str] = None) -> None:

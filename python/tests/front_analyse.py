@@ -82,14 +82,6 @@ class Program(AnalyseTest):
         self.assertEqual(missing.returncode, 127)
         self.assertIn("steplens: STEPLENS_PROGRAM names /nowhere", missing.stderr)
 
-    def test_what_follows_an_analysis_waits_for_it(self):
-        done = []
-        self.assertTrue(_analyse.analyse("/c", then=lambda: done.append("sync")))
-        self.assertTrue(_analyse.analyse("/c", wait=False, then=lambda: done.append("async")))
-        self.assertEqual(done, ["sync"])
-        _analyse.join()
-        self.assertEqual(done, ["sync", "async"])
-
     def test_arguments(self):
         self.assertTrue(_analyse.analyse("/c", ["text", "db"], 3))
         self.assertTrue(_analyse.analyse("/c"))
@@ -202,12 +194,19 @@ class MindSpore(AnalyseTest):
         for given, part, level in [(dict(max_process_number=0), "max_process_number", "WARNING"),
                                    (dict(pretty=1), "pretty", "WARNING"), (dict(step_list=[1, 3]), "step_list", "ERROR"),
                                    (dict(step_list="x"), "step_list", "ERROR"), (dict(step_list=[]), "step_list", "ERROR"),
-                                   (dict(step_list=[3, 2]), "step_list", "WARNING"),
                                    (dict(data_simplification=1), "data_simplification", "WARNING")]:
             with self.said() as lines:
                 ms_module.analyse("one", **given)
             self.assertEqual([entry[0] for entry in lines], [level], given)
             self.assertIn(part, lines[0][1])
+            self.assertNotIn("--step-list", self.calls[-1])
+
+    def test_chosen_steps_reach_the_program(self):
+        paths = [self.capture(f"all/{name}_ascend_ms") for name in "ab"]
+        self.quiet(lambda: ms_module.analyse("all", 1, step_list=[3, 2]))
+        self.assertEqual(sorted(self.calls), [f"analyse {path} --jobs 1 --step-list 2,3" for path in paths])
+        self.quiet(lambda: Profiler.offline_analyse(paths[0], step_list=[4]))
+        self.assertTrue(self.calls[-1].endswith("--step-list 4"), self.calls[-1])
 
 
 if __name__ == "__main__":

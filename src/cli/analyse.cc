@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/cpu_device/complete.h"
+#include "base/allocator.h"
 #include "base/cancel.h"
 #include "base/thread_pool.h"
 #include "cli/capture_analysis.h"
@@ -13,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cluster/ranks.h"
 #include "export/export.h"
+#include "format/framework.h"
 #include "readers/detect.h"
 
 namespace steplens::cli {
@@ -45,6 +48,17 @@ Result<std::optional<std::vector<int64_t>>> ParseRanks(const std::vector<std::st
       cluster::ParseRankList(fmt::format("{}", fmt::join(values, ",")));
   if (!ranks.ok()) return Error{ErrorCode::kInvalidArgument, "--rank: " + ranks.error().message};
   return ranks;
+}
+
+// --step-list 3-5,7: the same form. Sorted; empty: all.
+Result<std::vector<int64_t>> ParseSteps(const std::vector<std::string>& values) {
+  if (values.empty()) return std::vector<int64_t>();
+  const std::string text = fmt::format("{}", fmt::join(values, ","));
+  Result<std::optional<std::vector<int64_t>>> steps = cluster::ParseRankList(text);
+  if (steps.ok()) return (*steps).value_or(std::vector<int64_t>());
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("--step-list: '{}' is no list of steps; 3-5,7 or all was expected", text)};
 }
 
 Result<size_t> ParseJobs(const Arguments& arguments) {
@@ -80,9 +94,26 @@ Result<std::vector<RankSource>> FindCaptures(const Arguments& arguments) {
                                                  detected.ranks.size(), fmt::join(*ranks, ", "))};
 }
 
+// Call stacks are most of a raw capture that has them, and each is kept once: the store is small
+// beside it, and pages of 2 MB make it faster. Without them the store is the larger one.
+void ChooseAllocation(const std::vector<RankSource>& captures) {
+  const auto has_stacks = [](const RankSource& capture) {
+    return std::any_of(capture.files.begin(), capture.files.end(), [](const auto& file) {
+      return std::filesystem::path(file.path).filename().string().starts_with(
+          format::kPythonNameFile);
+    });
+  };
+  if (std::all_of(captures.begin(), captures.end(), has_stacks)) {
+    UseLargePagesEverywhere();
+  } else {
+    ReturnFreedMemory();
+  }
+}
+
 // Each capture for itself; a failure does not stop the others and is the exit code in the end.
 Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRequest& request,
                        size_t jobs) {
+  ChooseAllocation(captures);
   ThreadPool pool(jobs);
   std::vector<std::optional<Result<AnalysisOutcome>>> outcomes(captures.size());
   pool.ParallelFor(captures.size(), [&](size_t i) {
@@ -133,7 +164,7 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
                              captures.size(), RankText(captures[0]), RankText(captures[1]))};
   }
   ThreadPool pool(jobs);
-  const RawOpening how{analysis::CompleteRawCapture, what == "memory_timeline"};
+  const RawOpening how{analysis::CompleteRawCapture, what == "memory_timeline", true};
   SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool, how));
   SL_RETURN_IF_ERROR(WriteSingle(store, what, arguments));
   fmt::print("{}\n", arguments.Value("--output"));
@@ -144,9 +175,14 @@ Result<int> Run(const Arguments& arguments) {
   AnalysisRequest request;
   request.force = arguments.Has("--force");
   SL_ASSIGN_OR_RETURN(request.types, ParseTypes(arguments.Values("--export-type")));
+  SL_ASSIGN_OR_RETURN(request.steps, ParseSteps(arguments.Values("--step-list")));
   SL_ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(arguments));
   SL_ASSIGN_OR_RETURN(const std::vector<RankSource> captures, FindCaptures(arguments));
   const std::string what = arguments.Value("--export");
+  if (!what.empty() && !request.steps.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--step-list chooses the steps of the results; --export writes all steps"};
+  }
   if (!what.empty()) return ExportOne(captures, what, jobs, arguments);
   return AnalyseAll(captures, request, jobs);
 }
@@ -164,6 +200,10 @@ std::vector<OptionSpec> AnalyseOptions() {
           {.name = "--rank",
            .value_name = "RANKS",
            .help = "Only these ranks: 0-7,16; may be repeated",
+           .is_repeated = true},
+          {.name = "--step-list",
+           .value_name = "STEPS",
+           .help = "Only what belongs to these steps: 3-5,7; may be repeated. All if not given",
            .is_repeated = true},
           {.name = "--force", .help = "Analyse again what is up to date"},
           {.name = "--export",

@@ -10,12 +10,14 @@
 #include <filesystem>
 
 #include "analysis/cpu_device/complete.h"
+#include "analysis/steps/keep_steps.h"
 #include "base/cancel.h"
 #include "base/file.h"
 #include "cli/recording_check.h"
 #include "cli/results_folder.h"
 #include "export/export.h"
 #include "readers/ascend_text/ascend_text.h"
+#include "readers/mindspore/data_pipeline.h"
 #include "readers/open.h"
 
 namespace steplens::cli {
@@ -54,11 +56,20 @@ Configuration ReadConfiguration(const store::TraceStore& store, const RankSource
   return out;
 }
 
-// Whether there are results of all types that are newer than every raw file.
-bool IsUpToDate(const RankSource& capture, const std::vector<std::string>& types) {
+// What analyse.done says: nothing, or of which steps the results are.
+std::string NoteOf(const std::vector<int64_t>& steps) {
+  return steps.empty() ? std::string() : fmt::format("steps {}\n", fmt::join(steps, ","));
+}
+
+// Whether there are results of all types and the steps asked for that are newer than every raw
+// file.
+bool IsUpToDate(const RankSource& capture, const std::vector<std::string>& types,
+                const std::vector<int64_t>& steps) {
   const fs::path output = fs::path(capture.path) / kResultsFolder;
   const Result<FileStamp> done = StatFile((output / kDoneFile).string());
   if (!done.ok()) return false;
+  const Result<std::string> note = ReadFile((output / kDoneFile).string());
+  if (!note.ok() || *note != NoteOf(steps)) return false;
   for (const readers::SourceFile& file : capture.files) {
     const Result<FileStamp> raw = StatFile(file.path);
     if (raw.ok() && raw->mtime_ns > done->mtime_ns) return false;
@@ -146,9 +157,41 @@ bool HasUnexportedDevice(const RankSource& capture) {
                      [](const auto& file) { return file.note == readers::kDeviceDataNotExported; });
 }
 
+// Leaves only the steps asked for. The steps that the capture does not have, as a sentence; an
+// error if it has none of them.
+Result<std::string> ChooseSteps(store::TraceStore& store, const std::vector<int64_t>& steps,
+                                const RankSource& capture) {
+  if (steps.empty()) return std::string();
+  std::vector<int64_t> recorded(store.steps.step.begin(), store.steps.step.end());
+  std::sort(recorded.begin(), recorded.end());
+  const std::vector<int64_t> kept = analysis::KeepSteps(store, steps);
+  if (kept.empty()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("{}: none of the steps {} was recorded ({})", capture.path,
+                             fmt::join(steps, ", "),
+                             recorded.empty() ? std::string("no step was marked")
+                                              : fmt::format("only {}", fmt::join(recorded, ", ")))};
+  }
+  if (kept.size() >= steps.size()) return std::string();
+  return fmt::format("{} of {} steps asked for were not recorded; the results are of {}. ",
+                     steps.size() - kept.size(), steps.size(), fmt::join(kept, ", "));
+}
+
+// The files of the data pipeline, which are text. Returns what of it cannot be used, as sentences:
+// a pipeline that is damaged costs its own files only.
+Result<std::string> WriteDataPipelines(const std::string& capture, const std::string& dir) {
+  std::string problems;
+  for (const Result<store::DataPipeline>& pipeline : readers::ReadDataPipelines(capture)) {
+    const std::string problem = pipeline.ok() ? (*pipeline).problem : pipeline.error().message;
+    if (!problem.empty()) problems += fmt::format("the data pipeline is not whole: {}. ", problem);
+    if (pipeline.ok()) SL_RETURN_IF_ERROR(exporting::WriteDataPipeline(*pipeline, dir));
+  }
+  return problems;
+}
+
 // The rules for steps differ between the two forms; each is written by its own, as it will be read.
 Status WriteResults(store::TraceStore& store, const std::vector<std::string>& types,
-                    ThreadPool& pool, ResultsFolder& output) {
+                    const std::string& note, ThreadPool& pool, ResultsFolder& output) {
   exporting::ExportOptions options;
   options.is_raw = true;
   if (Asks(types, "text")) {
@@ -161,7 +204,7 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
     SL_RETURN_IF_ERROR(exporting::WriteDb(store, options, output.path(), pool));
   }
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
-  return output.Commit();
+  return output.Commit(note);
 }
 
 }  // namespace
@@ -178,6 +221,7 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   options.use_cache = false;  // read once, to be written
   options.complete = how.complete;
   options.wanted.tensors = how.wants_tensors;
+  options.wanted.args = how.wants_args;
   return readers::OpenRank(capture, pool, options);
 }
 
@@ -186,7 +230,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
   const auto start = steady_clock::now();
   const Configuration early = ReadConfiguration({}, capture);
   const std::vector<std::string>& types = request.types.empty() ? early.types : request.types;
-  if (!request.force && IsUpToDate(capture, types)) {
+  if (!request.force && IsUpToDate(capture, types, request.steps)) {
     return AnalysisOutcome{true, "the results are up to date (--force analyses again)", {}};
   }
   std::error_code error;
@@ -199,10 +243,14 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
                              capture.path)};
   }
   SL_ASSIGN_OR_RETURN(store::TraceStore store,
-                      OpenRawCapture(capture, pool, {analysis::CompleteForExport, false}));
+                      OpenRawCapture(capture, pool, {analysis::CompleteForExport, false, false}));
   const Configuration configuration = ReadConfiguration(store, capture);
+  SL_ASSIGN_OR_RETURN(const std::string missing_steps, ChooseSteps(store, request.steps, capture));
   SL_ASSIGN_OR_RETURN(ResultsFolder output, ResultsFolder::Create(capture.path));
-  const Status written = WriteResults(store, types, pool, output);
+  Result<std::string> pipelines = std::string();
+  if (Asks(types, "text")) pipelines = WriteDataPipelines(capture.path, output.path());
+  if (!pipelines.ok()) return output.Explain(pipelines.error());
+  const Status written = WriteResults(store, types, NoteOf(request.steps), pool, output);
   if (!written.ok()) {
     const Error explained = output.Explain(written.error());
     WriteLog(capture, &store, "failed: " + explained.message);
@@ -217,7 +265,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
   if (HasUnexportedDevice(capture)) {
     outcome.message += "; PROF_* is not exported ('msprof --export=on'), so the device is missing";
   }
-  outcome.warning = LossesOf(store);
+  outcome.warning = missing_steps + *pipelines + LossesOf(store);
   WriteLog(capture, &store, outcome.message);
   return outcome;
 }

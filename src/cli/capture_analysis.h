@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace steplens::cli {
 
 struct AnalysisRequest {
   std::vector<std::string> types;  // "text", "db"; empty: as the capture's configuration says
+  std::vector<int64_t> steps;      // only these; empty: all
   bool force = false;              // also where the results are up to date
 };
 
@@ -27,9 +29,9 @@ struct AnalysisOutcome {
 
 // Reads the capture and writes <capture>/ASCEND_PROFILER_OUTPUT: whole, under another name first,
 // with analyse.done in it; results that are there are replaced only then. Nothing is done if they
-// are newer than the raw data and of the types asked for. Refuses a capture that is still being
-// recorded. Afterwards removes what the configuration's data_simplification says. Leaves a log in
-// <capture>/logs.
+// are newer than the raw data and of the types and steps asked for. Refuses a capture that is still
+// being recorded. Afterwards removes what the configuration's data_simplification says. Leaves a
+// log in <capture>/logs.
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);
 
@@ -37,6 +39,7 @@ Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
 struct RawOpening {
   void (*complete)(store::TraceStore&);  // of analysis/cpu_device/complete.h
   bool wants_tensors;                    // a memory timeline is made of them; nothing else is
+  bool wants_args;                       // not by CompleteForExport
 };
 // The capture's store. Refuses a capture that is still being recorded.
 Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,

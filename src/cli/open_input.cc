@@ -9,7 +9,7 @@
 
 #include "analysis/complete/complete.h"
 #include "analysis/summary/summary.h"
-#include "base/large_pages.h"
+#include "base/allocator.h"
 #include "cli/standard_streams.h"
 #include "readers/open.h"
 #include "table/console.h"

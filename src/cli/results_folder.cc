@@ -67,8 +67,9 @@ Error ResultsFolder::Explain(Error error) const {
   return error;
 }
 
-Status ResultsFolder::Commit() {
+Status ResultsFolder::Commit(std::string_view note) {
   std::FILE* done = std::fopen((path_ / kDoneFile).c_str(), "we");
+  if (done != nullptr) std::fwrite(note.data(), 1, note.size(), done);
   if (done == nullptr || std::fclose(done) != 0) {
     return SystemError(path_ / kDoneFile, "write", std::strerror(errno));
   }

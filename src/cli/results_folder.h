@@ -29,8 +29,9 @@ class ResultsFolder {
   // be.
   Error Explain(Error error) const;
 
-  // Puts the folder in the place of the results. On failure the old ones are what they were.
-  Status Commit();
+  // Puts the folder in the place of the results, with `note` in analyse.done. On failure the old
+  // ones are what they were.
+  Status Commit(std::string_view note);
 
  private:
   ResultsFolder(std::filesystem::path path, std::filesystem::path final_path);

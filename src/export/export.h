@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "store/data_pipeline.h"
 #include "store/trace_store.h"
 
 // The deliverables of one rank, written from its store: the same files whether the store came from
@@ -36,6 +37,10 @@ Status WriteText(const store::TraceStore& store, const ExportOptions& options,
 // ascend_mindspore_profiler_<rank>.db and communication_analyzer.db) into `dir`, which is created.
 Status WriteDb(const store::TraceStore& store, const ExportOptions& options, const std::string& dir,
                ThreadPool& pool);
+
+// minddata_pipeline_raw_<number>.csv and, if nothing is missing of the pipeline,
+// minddata_pipeline_summary_<number>.csv and .json, into `dir`, which is created.
+Status WriteDataPipeline(const store::DataPipeline& pipeline, const std::string& dir);
 
 // profiler_metadata.json of the facts about the run that the store has beside its configuration;
 // no file if there are none.

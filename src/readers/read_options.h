@@ -14,7 +14,8 @@ struct Wanted {
   bool communication = true;  // communication.json, communication_matrix.json, CommAnalyzer*
   bool others = true;         // memory, statistics and the other csv files
   bool tensors = true;        // raw captures: the tensors of operators and modules
-  bool IsAll() const { return timeline && communication && others && tensors; }
+  bool args = true;           // raw captures: columns for args of slices, which they do not have
+  bool IsAll() const { return timeline && communication && others && tensors && args; }
 };
 
 // What every reader is given. The result never depends on the number of threads or the chunk size.

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -301,6 +302,39 @@ class Running(Case):
         self.assertFalse((self.folder / OUTPUT).exists())
         self.assertIn("none of rank 7", self.run_program("analyse", self.scratch / "job", "--rank", "7", expect=3).err)
 
+    def test_steps_are_chosen(self):
+        self.run_program("analyse", self.folder, "--export-type", "text,db", expect=0)
+        whole = {name: rows(self.folder, name) for name in ("kernel_details.csv", "operator_details.csv", "operator_memory.csv")}
+        done = self.run_program("analyse", self.folder, "--step-list", "1", "--export-type", "text,db", expect=0)
+        self.assertEqual((done.err, "written" in done.out), ("", True))
+        self.assertEqual([row for row in whole["kernel_details.csv"] if row["Step Id"] == "1"][0]["Name"], "aten::addmm")
+        of_step = rows(self.folder, "kernel_details.csv")
+        self.assertEqual({row["Step Id"] for row in of_step}, {"1"})
+        self.assertEqual(len(of_step), sum(row["Step Id"] == "1" for row in whole["kernel_details.csv"]))
+        for name in ("operator_details.csv", "operator_memory.csv"):
+            self.assertEqual(len(rows(self.folder, name)), len(whole[name]) // 3, name)
+        self.assertEqual([row["Step"] for row in rows(self.folder, "step_trace_time.csv")], ["1"])
+        trace = load_trace(self.folder / OUTPUT / "trace_view.json")
+        self.assertEqual([e["name"] for e in trace if str(e["name"]).startswith("ProfilerStep#")], ["ProfilerStep#1"])
+        self.assertEqual(list(json.loads((self.folder / OUTPUT / "communication.json").read_text())), ["step1"])
+        self.run_program("verify", self.folder, expect=0)
+        with sqlite3.connect(self.folder / OUTPUT / "ascend_pytorch_profiler_0.db") as db:
+            self.assertEqual(db.execute("SELECT id FROM STEP_TIME").fetchall(), [(1,)])
+            self.assertEqual(db.execute("SELECT count(*) FROM COMPUTE_TASK_INFO").fetchone()[0], 2)
+
+    def test_results_of_other_steps_are_not_up_to_date(self):
+        for words in (["--step-list", "1"], ["--step-list", "0-1"], [], ["--step-list", "all"]):
+            done = self.run_program("analyse", self.folder, *words, expect=0)
+            self.assertEqual("up to date" in done.out, words == ["--step-list", "all"], words)
+        self.assertEqual((self.folder / OUTPUT / "analyse.done").read_text(), "")
+
+    def test_steps_that_were_not_recorded_are_told(self):
+        self.assertIn("none of the steps 7 was recorded (only 0, 1, 2)",
+                      self.run_program("analyse", self.folder, "--step-list", "7", expect=3).err)
+        self.assertFalse((self.folder / OUTPUT).exists())
+        done = self.run_program("analyse", self.folder, "--step-list", "2-5", expect=0)
+        self.assertIn("3 of 4 steps asked for were not recorded; the results are of 2", done.err)
+
     def test_a_damaged_capture_does_not_stop_the_others(self):
         bad = self.scratch / "job" / "bad_ascend_pt"
         (bad / "FRAMEWORK" / "torch.op_range").mkdir(parents=True)  # a folder where a file should be
@@ -315,6 +349,8 @@ class Running(Case):
                 (["--export-type", "xml"], 2, "'xml' is not a type"),
                 (["--jobs", "-1"], 2, "out of range"),
                 (["--rank", "x"], 2, "--rank"),
+                (["--step-list", "x"], 2, "--step-list: 'x' is no list of steps"),
+                (["--step-list", "1", "--export", "stacks", "--output", self.scratch / "o"], 2, "--export writes all steps"),
                 (["--export", "stacks"], 2, "--output FILE"),
                 (["--export", "stacks", "--metric", "x", "--output", self.scratch / "o"], 2, "x")):
             done = self.run_program("analyse", self.folder, *words, expect=code)

@@ -31,14 +31,10 @@ std::string_view DriverType(std::string_view category, std::string_view core) {
   return known;
 }
 
-// A row of TASK before it is written.
+// A row of TASK before it is written: when it began and where it comes from, any of the three.
 struct Task {
   int64_t begin_ns;
-  int64_t dur_ns;
-  int64_t device;
-  int64_t connection;
-  int64_t stream;
-  uint32_t slice = kNoId;  // where it comes from: any of the three
+  uint32_t slice = kNoId;
   uint32_t kernel = kNoId;
   uint32_t comm_task = kNoId;
 };
@@ -46,7 +42,9 @@ struct Task {
 class DeviceWriter {
  public:
   explicit DeviceWriter(DbContext& ctx) : ctx_(ctx), store_(ctx.store) {
-    for (const int64_t connection : store_.markers.correlation) markers_.insert(connection);
+    for (const int64_t connection : store_.markers.correlation) {
+      if (connection != kNone && connection != kNoId32) markers_.insert(connection);
+    }
     for (const auto& [slice, connection] : ctx.made_connections)
       made_by_place_[{store_.slices.track[slice], store_.slices.begin_ns[slice]}] = connection;
     for (size_t op = 0; op < store_.comm_ops.size(); ++op) {
@@ -68,33 +66,42 @@ class DeviceWriter {
  private:
   void CollectTasks() {
     const DeviceIndex index(store_, ctx_.timeline);
+    tasks_.reserve(index.slices.size() + index.lone_kernels.size() + index.lone_comm_tasks.size());
     for (size_t i = 0; i < index.slices.size(); ++i) {
       const uint32_t slice = index.slices[i];
-      const TrackFacts& track = ctx_.timeline.of(store_.slices.track[slice]);
-      // Up to CANN 8.0 the trace rounds durations where kernel_details.csv cuts them; the kernels
-      // count.
-      const uint32_t kernel = index.kernel_of[i];
-      const int64_t dur_ns =
-          kernel == kNoId ? store_.slices.dur_ns[slice] : store_.kernels.dur_ns[kernel];
-      tasks_.push_back({store_.slices.begin_ns[slice], dur_ns, track.device,
-                        ctx_.ConnectionOf(slice), track.tid, slice, kernel, index.comm_task_of[i]});
+      tasks_.push_back(
+          {store_.slices.begin_ns[slice], slice, index.kernel_of[i], index.comm_task_of[i]});
     }
-    for (const uint32_t kernel : index.lone_kernels) {
-      const store::KernelTable& kernels = store_.kernels;
-      tasks_.push_back({kernels.begin_ns[kernel], kernels.dur_ns[kernel],
-                        ValueOr(kernels.device[kernel], ctx_.timeline.device),
-                        ValueOr(kernels.correlation[kernel], kNoId32), kernels.stream[kernel],
-                        kNoId, kernel, kNoId});
-    }
-    for (const uint32_t row : index.lone_comm_tasks) {
-      const store::CommTaskTable& comm = store_.comm_tasks;
-      tasks_.push_back({comm.begin_ns[row], comm.dur_ns[row],
-                        ctx_.timeline.of(comm.track[row]).device, kNoId32, comm.stream[row], kNoId,
-                        kNoId, row});
-    }
+    for (const uint32_t kernel : index.lone_kernels)
+      tasks_.push_back({store_.kernels.begin_ns[kernel], kNoId, kernel, kNoId});
+    for (const uint32_t row : index.lone_comm_tasks)
+      tasks_.push_back({store_.comm_tasks.begin_ns[row], kNoId, kNoId, row});
     const auto earlier = [](const Task& a, const Task& b) { return a.begin_ns < b.begin_ns; };
     if (!std::is_sorted(tasks_.begin(), tasks_.end(), earlier))
       std::stable_sort(tasks_.begin(), tasks_.end(), earlier);
+  }
+
+  // Up to CANN 8.0 the trace rounds durations where kernel_details.csv cuts them; the kernels
+  // count.
+  int64_t DurNs(const Task& task) const {
+    if (task.kernel != kNoId) return store_.kernels.dur_ns[task.kernel];
+    return task.slice != kNoId ? store_.slices.dur_ns[task.slice]
+                               : store_.comm_tasks.dur_ns[task.comm_task];
+  }
+  int64_t Device(const Task& task) const {
+    if (task.slice != kNoId) return ctx_.timeline.of(store_.slices.track[task.slice]).device;
+    return task.kernel != kNoId ? ValueOr(store_.kernels.device[task.kernel], ctx_.timeline.device)
+                                : ctx_.timeline.of(store_.comm_tasks.track[task.comm_task]).device;
+  }
+  int64_t Stream(const Task& task) const {
+    if (task.slice != kNoId) return ctx_.timeline.of(store_.slices.track[task.slice]).tid;
+    return task.kernel != kNoId ? store_.kernels.stream[task.kernel]
+                                : store_.comm_tasks.stream[task.comm_task];
+  }
+  int64_t Connection(const Task& task) const {
+    if (task.slice != kNoId) return ctx_.ConnectionOf(task.slice);
+    return task.kernel != kNoId ? ValueOr(store_.kernels.correlation[task.kernel], kNoId32)
+                                : kNoId32;
   }
 
   // What a task is called where nothing else names it: the kind the stream shows.
@@ -104,8 +111,7 @@ class DeviceWriter {
     if (task.kernel != kNoId)
       return DriverType(category, store_.Text(store_.kernels.core[task.kernel]));
     if (task.slice == kNoId) return store_.Text(store_.comm_tasks.name[task.comm_task]);
-    const bool is_named_by_marker =
-        task.connection != kNoId32 && markers_.contains(task.connection);
+    const bool is_named_by_marker = !markers_.empty() && markers_.contains(Connection(task));
     return is_named_by_marker && !category.empty() ? category
                                                    : store_.Text(store_.slices.name[task.slice]);
   }
@@ -129,15 +135,15 @@ class DeviceWriter {
         model_id = ValueOr(store_.kernels.model_id[task.kernel], kNoId32);
         task_id = store_.kernels.task_id[task.kernel];
       }
-      rows.Int(task.begin_ns).Int(analysis::EndNs(task.begin_ns, task.dur_ns)).Int(task.device);
-      rows.Int(task.connection).Int(static_cast<int64_t>(id)).Int(ctx_.timeline.os_pid);
+      rows.Int(task.begin_ns).Int(analysis::EndNs(task.begin_ns, DurNs(task))).Int(Device(task));
+      rows.Int(Connection(task)).Int(static_cast<int64_t>(id)).Int(ctx_.timeline.os_pid);
       const std::string_view type = TypeOf(task);
       if (type != last_type) {
         last_type = type;
         last_type_id = ctx_.strings.exporter(type);
       }
       rows.Int(last_type_id).Int(context_id);
-      rows.Int(task.stream).Int(task_id).Int(model_id).EndRow();
+      rows.Int(Stream(task)).Int(task_id).Int(model_id).EndRow();
     }
     if (!tasks_.empty()) ctx_.db.Execute("CREATE INDEX TaskIndex ON TASK (startNs, globalTaskId)");
   }
@@ -297,7 +303,7 @@ class DeviceWriter {
     bool has_rows = false;
     for (size_t id = 0; id < tasks_.size(); ++id) {
       const Task& task = tasks_[id];
-      const auto op = ops_by_connection_.find(task.connection);
+      const auto op = ops_by_connection_.find(Connection(task));
       const bool is_plain = task.kernel == kNoId && op != ops_by_connection_.end();
       if (task.comm_task == kNoId && !is_plain) continue;
       has_rows = true;

@@ -28,6 +28,7 @@ class FrameworkContext {
   std::deque<std::string> process_names;  // of our own making; `tracks` keeps views of them
   uint64_t process_id = 0;                // of the first operator; 0 if there is none
   bool wants_tensors = true;              // framework_tensors and framework_params
+  bool wants_args = true;                 // slices.args_offset and args_size
 
   int64_t Ns(int64_t raw) { return clock.ToUnixNs(raw); }
   int64_t Ns(uint64_t raw) { return clock.ToUnixNs(static_cast<int64_t>(raw)); }
@@ -65,11 +66,30 @@ class FrameworkContext {
       row.dur_ns = 0;
     }
     const store::SliceId id{static_cast<uint32_t>(out.slices.size())};
-    out.slices.Append(row);
+    AppendRow(row);
     return id;
+  }
+  void ReserveSlices(size_t rows) {
+    if (wants_args) return out.slices.Reserve(rows);
+    out.slices.track.Reserve(rows);
+    out.slices.begin_ns.Reserve(rows);
+    out.slices.dur_ns.Reserve(rows);
+    out.slices.name.Reserve(rows);
+    out.slices.category.Reserve(rows);
+    out.slices.correlation.Reserve(rows);
   }
 
  private:
+  void AppendRow(const store::SliceTable::Row& row) {
+    if (wants_args) return out.slices.Append(row);
+    out.slices.track.Append(row.track);
+    out.slices.begin_ns.Append(row.begin_ns);
+    out.slices.dur_ns.Append(row.dur_ns);
+    out.slices.name.Append(row.name);
+    out.slices.category.Append(row.category);
+    out.slices.correlation.Append(row.correlation);
+  }
+
   // Where a text is remembered: by its size, first and last bytes, which tell most names and shapes
   // apart for less than a hash of all of it costs.
   static size_t RecentPlace(std::string_view text) {

@@ -75,6 +75,7 @@ class FrameworkReader {
                   const ReadOptions& options, store::TraceStore& out)
       : options_(options), ctx_(out, clock), python_(ctx_), only_device_(only_device) {
     ctx_.wants_tensors = options.wanted.tensors;
+    ctx_.wants_args = options.wanted.args;
   }
 
   Status Read(std::vector<FrameworkInput>& inputs) {

@@ -178,11 +178,11 @@ class OpReader {
 };
 
 // Room for the operators of a file whose first records have this size, and a few more.
-void ReserveFor(TraceStore& out, uint64_t size_bytes, uint64_t bytes_per_op) {
+void ReserveFor(FrameworkContext& ctx, uint64_t size_bytes, uint64_t bytes_per_op) {
   const auto expected = static_cast<size_t>(size_bytes / std::max<uint64_t>(bytes_per_op, 1));
   const size_t room = expected + expected / 32;
-  out.slices.Reserve(out.slices.size() + room);
-  out.host_ops.Reserve(out.host_ops.size() + room);
+  ctx.ReserveSlices(ctx.out.slices.size() + room);
+  ctx.out.host_ops.Reserve(ctx.out.host_ops.size() + room);
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, uint64_t size_b
     SL_ASSIGN_OR_RETURN(const bool has_record, reader.NextFramed());
     if (!has_record) break;
     ops.Add(reader.value());
-    if (i == kSample) ReserveFor(ctx.out, size_bytes, reader.offset() / kSample);
+    if (i == kSample) ReserveFor(ctx, size_bytes, reader.offset() / kSample);
     if (i % kCheckEvery == 0 && IsCancelled()) {
       return Error{ErrorCode::kCancelled, "interrupted"};
     }

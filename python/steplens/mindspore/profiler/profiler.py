@@ -14,7 +14,7 @@ from ..._machine import Machine
 from ..._metadata import Metadata
 from ..._schedule import Action
 from ..._session import Source
-from . import _minddata, _output
+from . import _output
 from ._experimental import _ExperimentalConfig
 from ._parameters import Parameters
 from ._path_rules import ProfilerPathError, check_input_directory
@@ -94,7 +94,7 @@ class Profiler:
         if offline_path is not None:
             _log.warning("Parameter offline_path is deprecated and has no effect, use Profiler.offline_analyse.")
         _check_pretty(pretty)
-        _check_step_list(step_list)
+        steps = _checked_steps(step_list)
         if mode not in _MODES:
             _log.warning("Parameter mode must be sync or async; it is set to sync.")
             mode = "sync"
@@ -106,7 +106,7 @@ class Profiler:
         if machine.directory is None:
             _log.error("Nothing was recorded; there is nothing to analyse.")
             return
-        _analyse_capture(machine.directory, self._config.export, mode)
+        _analyse_capture(machine.directory, self._config.export, mode, steps)
 
     @classmethod
     def offline_analyse(cls, path: str, pretty=False, step_list=None, data_simplification=True) -> None:
@@ -242,9 +242,9 @@ class TraceHandler:
             _analyse_capture(finished._machine.directory, finished._config.export, self.mode)
 
 
-def _analyse_capture(directory: str, export: list, mode: str) -> None:
+def _analyse_capture(directory: str, export: list, mode: str, steps: Optional[list] = None) -> None:
     """`mode`: sync or async."""
-    _analyse.analyse(directory, export, wait=mode == "sync", then=lambda: _minddata.write(directory))
+    _analyse.analyse(directory, export, wait=mode == "sync", steps=steps)
 
 
 def tensorboard_trace_handler(dir_name=None, worker_name=None, analyse_flag=True, async_mode=False) -> Optional[TraceHandler]:
@@ -271,7 +271,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
         max_process_number = max(1, (os.cpu_count() or 1) // 2)
         _log.warning(f"Parameter max_process_number must be a positive int; it is set to {max_process_number}.")
     _check_pretty(pretty)
-    _check_step_list(step_list)
+    steps = _checked_steps(step_list)
     _boolean("data_simplification", data_simplification, True)
     if not isinstance(profiler_path, str):
         raise ProfilerPathError("profiler_path must be a str.")
@@ -281,9 +281,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
     if not captures:
         _log.error(f"Invalid path: {path}. Expected a *_ascend_ms_* directory or a parent of such directories.")
         return
-    _analyse.analyse_all(captures, None, max_process_number)
-    for capture in captures:
-        _minddata.write(capture)
+    _analyse.analyse_all(captures, None, max_process_number, steps)
 
 
 def _boolean(name: str, value: Any, default: bool) -> bool:
@@ -298,15 +296,15 @@ def _check_pretty(pretty: Any) -> None:
         _log.warning("Parameter pretty is not a bool; it is set to False.")
 
 
-def _check_step_list(step_list: Any) -> None:
-    """Steps that follow each other, or None. The analysis writes all recorded steps in any case."""
+def _checked_steps(step_list: Any) -> Optional[list]:
+    """Steps that follow each other, in order; None: all."""
     if step_list is None:
-        return
+        return None
     if not isinstance(step_list, list) or not step_list or not all(map(is_int, step_list)):
         _log.error("Parameter step_list must be a list of ints; all steps are analysed.")
-        return
+        return None
     steps = sorted(step_list)
     if steps != list(range(steps[0], steps[0] + len(steps))):
         _log.error("Parameter step_list must be steps that follow each other; all steps are analysed.")
-        return
-    _log.warning("Parameter step_list has no effect: the analysis writes all recorded steps.")
+        return None
+    return steps

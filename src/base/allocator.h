@@ -8,4 +8,12 @@ namespace steplens {
 // hold more memory. Does nothing in builds without mimalloc.
 void UseLargePages();
 
+// The same, also for what the allocator has asked the system for already and not used yet.
+void UseLargePagesEverywhere();
+
+// Asks the allocator to give memory back to the system as soon as it is freed, instead of a while
+// later: a tenth more time, a tenth to a seventh less memory at the most. Does nothing in builds
+// without mimalloc.
+void ReturnFreedMemory();
+
 }  // namespace steplens
