@@ -138,6 +138,8 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   read_count_.fetch_add(1);
   const std::vector<size_t> ready = TakeNumbered();
   for (const size_t rank : ready) Show(rank);
+  // The moment a rank can be seen comes first, then what its first picture needs, then the cache.
+  for (const size_t rank : ready) PrepareSummaries(slots_[rank].store->info.rank);
   for (const size_t rank : ready) {
     if (slots_[rank].save && !IsCancelled()) slots_[rank].save(*slots_[rank].store);
   }
@@ -174,6 +176,7 @@ void Dataset::NumberTheRest(std::vector<size_t>& waiting) {
     slots_[index].store->info.rank = next;
   }
   pool_.ParallelFor(waiting.size(), [&](size_t i) { Show(waiting[i]); });
+  for (const size_t index : waiting) PrepareSummaries(slots_[index].store->info.rank);
   // Ranks are shown before they are saved.
   pool_.ParallelFor(waiting.size(), [&](size_t i) {
     const Slot& slot = slots_[waiting[i]];
@@ -190,6 +193,21 @@ void Dataset::Show(size_t index) {
   shown->store = &store;
   shown->timeline = RankTimeline::Build(store, pool_);
   Publish(std::move(shown));
+}
+
+// A tile that comes first waits for the summary it shows, not for all of them.
+void Dataset::PrepareSummaries(int64_t rank) {
+  std::vector<const Lane*> lanes;
+  {
+    const std::shared_lock lock(shown_mutex_);
+    for (const auto& shown : ranks_) {
+      if (shown->rank != rank) continue;
+      for (const auto& lane : shown->timeline->lanes()) lanes.push_back(lane.get());
+    }
+  }
+  pool_.ParallelFor(lanes.size(), [&](size_t i) {
+    if (!IsCancelled()) lanes[i]->summary.Prepare();
+  });
 }
 
 void Dataset::Publish(std::unique_ptr<ShownRank> shown) {

@@ -109,6 +109,7 @@ class Dataset {
   void ReadRank(size_t index, bool use_cache);
   std::vector<size_t> TakeNumbered();
   void Show(size_t index);
+  void PrepareSummaries(int64_t rank);
   void NumberTheRest(std::vector<size_t>& waiting);
   void Finish();
   void Publish(std::unique_ptr<ShownRank> shown);
