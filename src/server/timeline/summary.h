@@ -31,7 +31,7 @@ class Summary {
   // Covered time of a range: exact where it is short, else to a base bucket at either end.
   int64_t CoveredNs(int64_t t0_ns, int64_t t1_ns) const;
   uint64_t CountTouching(int64_t t0_ns, int64_t t1_ns) const;  // slices
-  size_t bytes() const;  // 0 before the union is formed
+  size_t bytes() const;                                        // 0 before the union is formed
 
  private:
   static constexpr size_t kStride = 64;
