@@ -1,5 +1,7 @@
 #include "server/dataset.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +10,7 @@
 
 #include "analysis/complete/complete.h"
 #include "base/cancel.h"
+#include "base/hash.h"
 #include "base/json_writer.h"
 #include "readers/open.h"
 #include "server/store_view.h"
@@ -24,6 +27,8 @@ constexpr size_t kMostTileBytes = size_t{96} << 20;
 constexpr uint32_t kFirstMergedId = uint32_t{1} << 28;
 constexpr size_t kMaxMerged = 256;
 constexpr uint64_t kMaxMergedSlices = 32'000'000;  // about 200 MB
+constexpr uint32_t kFirstQueryId = uint32_t{1} << 29;
+constexpr size_t kMaxQueryLanes = 1024;
 
 size_t StoreBytes(const store::TraceStore& store) {
   size_t total = store.strings.bytes().size() + store.strings.offsets().size_bytes();
@@ -138,6 +143,8 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   read_count_.fetch_add(1);
   const std::vector<size_t> ready = TakeNumbered();
   for (const size_t rank : ready) Show(rank);
+  // The moment a rank can be seen comes first, then what its first picture needs, then the cache.
+  for (const size_t rank : ready) PrepareSummaries(slots_[rank].store->info.rank);
   for (const size_t rank : ready) {
     if (slots_[rank].save && !IsCancelled()) slots_[rank].save(*slots_[rank].store);
   }
@@ -174,6 +181,7 @@ void Dataset::NumberTheRest(std::vector<size_t>& waiting) {
     slots_[index].store->info.rank = next;
   }
   pool_.ParallelFor(waiting.size(), [&](size_t i) { Show(waiting[i]); });
+  for (const size_t index : waiting) PrepareSummaries(slots_[index].store->info.rank);
   // Ranks are shown before they are saved.
   pool_.ParallelFor(waiting.size(), [&](size_t i) {
     const Slot& slot = slots_[waiting[i]];
@@ -190,6 +198,21 @@ void Dataset::Show(size_t index) {
   shown->store = &store;
   shown->timeline = RankTimeline::Build(store, pool_);
   Publish(std::move(shown));
+}
+
+// A tile that comes first waits for the summary it shows, not for all of them.
+void Dataset::PrepareSummaries(int64_t rank) {
+  std::vector<const Lane*> lanes;
+  {
+    const std::shared_lock lock(shown_mutex_);
+    for (const auto& shown : ranks_) {
+      if (shown->rank != rank) continue;
+      for (const auto& lane : shown->timeline->lanes()) lanes.push_back(lane.get());
+    }
+  }
+  pool_.ParallelFor(lanes.size(), [&](size_t i) {
+    if (!IsCancelled()) lanes[i]->summary.Prepare();
+  });
 }
 
 void Dataset::Publish(std::unique_ptr<ShownRank> shown) {
@@ -360,7 +383,53 @@ Result<const Lane*> Dataset::View::Merge(std::vector<const Lane*> lanes) const {
   return d_.merged_.emplace_back(std::move(merged)).get();
 }
 
+std::vector<const Lane*> Dataset::View::QueryLanes(const std::string& key) const {
+  const std::lock_guard lock(d_.merged_mutex_);
+  const auto known = d_.lanes_of_query_.find(key);
+  return known == d_.lanes_of_query_.end() ? std::vector<const Lane*>() : known->second;
+}
+
+Result<std::vector<const Lane*>> Dataset::View::KeepQueryLanes(const std::string& key,
+                                                               std::string_view title,
+                                                               const table::Table& result) const {
+  SL_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<QueryLane>> made,
+                      LanesOfResult(result, title, d_.names_));
+  const std::lock_guard lock(d_.merged_mutex_);
+  if (const auto known = d_.lanes_of_query_.find(key); known != d_.lanes_of_query_.end())
+    return known->second;
+  uint64_t slices = d_.merged_slices_;
+  for (const auto& lane : made) slices += lane->lane.count;
+  if (d_.query_lanes_.size() + made.size() > kMaxQueryLanes || slices > kMaxMergedSlices)
+    return Error{ErrorCode::kUnsupported, "too many lanes were made since the server started"};
+  std::vector<const Lane*> out;
+  for (const auto& one : made) {
+    // Rows of no rank belong to the first: all ranks are shown on one axis.
+    const std::optional<size_t> slot =
+        one->rank == store::kNone ? SlotsByRank().front() : SlotOf(one->rank);
+    if (!slot)
+      return Error{ErrorCode::kInvalidArgument,
+                   "the result names rank " + std::to_string(one->rank) + ", which is not here"};
+    const Lane& root = *d_.ranks_[*slot]->timeline->lanes().front();
+    one->lane.id = kFirstQueryId + static_cast<uint32_t>(d_.query_lanes_.size() + out.size());
+    one->lane.parent = root.id;
+    one->lane.rank_slot = *slot;
+    one->lane.device = root.device;
+    // The same for the same query in every run of the server.
+    one->lane.path = fmt::format("{}/sql/{}~{:06x}.{}", root.path, one->lane.path,
+                                 Hash64(key) & 0xffffff, out.size());
+    out.push_back(&one->lane);
+  }
+  d_.merged_slices_ = slices;
+  for (auto& one : made) d_.query_lanes_.push_back(std::move(one));
+  return d_.lanes_of_query_[key] = std::move(out);
+}
+
 const Lane* Dataset::View::FindLane(int64_t id) const {
+  if (id >= kFirstQueryId) {
+    const std::lock_guard lock(d_.merged_mutex_);
+    const auto index = static_cast<size_t>(id - kFirstQueryId);
+    return index < d_.query_lanes_.size() ? &d_.query_lanes_[index]->lane : nullptr;
+  }
   if (id >= kFirstMergedId) {
     const std::lock_guard lock(d_.merged_mutex_);
     const auto index = static_cast<size_t>(id - kFirstMergedId);

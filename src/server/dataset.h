@@ -17,6 +17,7 @@
 #include "readers/open.h"
 #include "server/events.h"
 #include "server/names.h"
+#include "server/timeline/query_lane.h"
 #include "server/timeline/rank_timeline.h"
 #include "server/timeline/tile_cache.h"
 #include "store/trace_store.h"
@@ -72,10 +73,17 @@ class Dataset {
     const NamePool& names() const { return d_.names_; }
     const Lane* FindLane(int64_t id) const;  // null if there is none
     const ShownRank& RankOf(const Lane& lane) const { return *d_.ranks_[lane.rank_slot]; }
-    size_t lane_count() const { return d_.lanes_.size(); }  // without merged ones
+    size_t lane_count() const { return d_.lanes_.size(); }  // without merged ones and queries
     // One lane of several, found by its id from now on. The same lanes give the same lane. An error
     // if they cannot be shown as one, or if too many were merged.
     Result<const Lane*> Merge(std::vector<const Lane*> lanes) const;
+    // Lanes of what a query found, each found by its id from now on; once all ranks are read. The
+    // same key gives the same lanes without a look at `result`. An error if a row names no rank, or
+    // if too many were made.
+    Result<std::vector<const Lane*>> KeepQueryLanes(const std::string& key, std::string_view title,
+                                                    const table::Table& result) const;
+    // Those kept under the key; none if there are none.
+    std::vector<const Lane*> QueryLanes(const std::string& key) const;
 
     int64_t origin_ns() const { return d_.origin_ns_; }
     int64_t end_ns() const { return d_.end_ns_; }  // shown time of the last end
@@ -109,6 +117,7 @@ class Dataset {
   void ReadRank(size_t index, bool use_cache);
   std::vector<size_t> TakeNumbered();
   void Show(size_t index);
+  void PrepareSummaries(int64_t rank);
   void NumberTheRest(std::vector<size_t>& waiting);
   void Finish();
   void Publish(std::unique_ptr<ShownRank> shown);
@@ -144,8 +153,10 @@ class Dataset {
   uint32_t generation_ = 0;
 
   mutable std::mutex merged_mutex_;
-  mutable std::vector<std::unique_ptr<Lane>> merged_;  // by id, from kFirstMergedId
-  mutable uint64_t merged_slices_ = 0;
+  mutable std::vector<std::unique_ptr<Lane>> merged_;            // by id, from kFirstMergedId
+  mutable uint64_t merged_slices_ = 0;                           // of query lanes as well
+  mutable std::vector<std::unique_ptr<QueryLane>> query_lanes_;  // by id, from kFirstQueryId
+  mutable std::map<std::string, std::vector<const Lane*>> lanes_of_query_;
 
   mutable std::mutex alignments_mutex_;
   mutable std::map<uint32_t, Alignment> alignments_;  // 0 is the default

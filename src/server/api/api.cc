@@ -44,6 +44,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/export", PostExport, true},
     Route{"GET", "/export", PostExport, true},
     Route{"POST", "/sql", PostSql, true},
+    Route{"POST", "/sql_lanes", PostSqlLanes, true},
     Route{"GET", "/schema", GetSchema, true},
     Route{"POST", "/metric", PostMetric, true},
     Route{"POST", "/align", PostAlign},

@@ -40,14 +40,14 @@ Result<SliceRef> SliceParam(const Ask& ask) {
 Result<std::vector<const Lane*>> SliceLanes(const Ask& ask, const std::vector<int64_t>& ids,
                                             LaneKind kind) {
   std::vector<bool> wanted(ask.view.lane_count() + 1, false);
-  std::vector<const Lane*> merged;
+  std::vector<const Lane*> apart;  // in no tree
   for (const int64_t id : ids) {
     const Lane* lane = ask.view.FindLane(id);
     if (lane == nullptr) return Bad(fmt::format("there is no track {}", id));
-    if (!lane->is_merged()) {
+    if (!lane->is_merged() && !lane->is_query()) {
       wanted[static_cast<size_t>(id)] = true;
-    } else if (std::find(merged.begin(), merged.end(), lane) == merged.end()) {
-      merged.push_back(lane);
+    } else if (std::find(apart.begin(), apart.end(), lane) == apart.end()) {
+      apart.push_back(lane);
     }
   }
   std::vector<const Lane*> out;
@@ -57,7 +57,7 @@ Result<std::vector<const Lane*>> SliceLanes(const Ask& ask, const std::vector<in
     if (wanted[lane->parent] && lane->parent != 0 && !is_aside) wanted[id] = true;
     if (wanted[id] && lane->kind == kind) out.push_back(lane);
   }
-  if (kind == LaneKind::kSlices) out.insert(out.end(), merged.begin(), merged.end());
+  if (kind == LaneKind::kSlices) out.insert(out.end(), apart.begin(), apart.end());
   return out;
 }
 

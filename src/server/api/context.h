@@ -46,7 +46,7 @@ struct SliceRef {
 };
 Result<SliceRef> SliceParam(const Ask& ask);
 // The lanes with slices (or of another kind) among, or below, those of a list, each once, by id;
-// merged ones last.
+// merged ones and those of queries last.
 Result<std::vector<const Lane*>> SliceLanes(const Ask& ask, const std::vector<int64_t>& ids,
                                             LaneKind kind = LaneKind::kSlices);
 // The same for a list that a parameter names; all lanes if it is absent and `all_if_absent` is set.

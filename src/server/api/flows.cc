@@ -39,7 +39,7 @@ class ArrowCollector {
     wanted_rank_.assign(ask.view.ranks().size(), false);
     for (const Lane* lane : lanes) {
       wanted_rank_[lane->rank_slot] = true;
-      if (!lane->is_merged()) shown_as_[lane->id] = lane;
+      if (!lane->is_merged() && !lane->is_query()) shown_as_[lane->id] = lane;
     }
     // Arrows of lanes that are shown merged end at the rows of the merged one.
     for (const Lane* lane : lanes) {

@@ -36,6 +36,7 @@ Result<Response> PostFlows(const Ask& ask);
 Result<Response> PostTable(const Ask& ask);
 Result<Response> PostExport(const Ask& ask);
 Result<Response> PostSql(const Ask& ask);
+Result<Response> PostSqlLanes(const Ask& ask);
 Result<Response> GetSchema(const Ask& ask);
 Result<Response> PostMetric(const Ask& ask);
 // align.cc, explain.cc, explain_number.cc, compare.cc, snapshot.cc, trace.cc

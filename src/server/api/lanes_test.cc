@@ -186,5 +186,52 @@ TEST_F(LanesTest, ARangeIsWrittenAsAChromeTrace) {
   EXPECT_NE(text.find(R"("name": "c", "cat": "AI_CORE")"), std::string::npos) << text;
 }
 
+// Lanes of a query: by rank and `lane`, with tiles, slices and statistics like any other.
+TEST_F(LanesTest, RowsOfAQueryBecomeLanes) {
+  const std::string body =
+      R"q({"name":"mine","query":"SELECT begin_ns AS ts, dur_ns AS dur, 'x' || name AS name, )q"
+      R"q(CASE name WHEN 'c' THEN 'other' END AS lane FROM slices WHERE name IN ('a','b','c')"})q";
+  const JsonDocument made = api_.Post("sql_lanes", body);
+  const JsonValue lanes = made.root()["lanes"];
+  std::vector<int64_t> tracks;
+  std::vector<std::string> names;
+  lanes.ForEachElement([&](JsonValue lane) {
+    tracks.push_back(*lane["track"].AsInt());
+    names.emplace_back(*lane["name"].AsString());
+  });
+  ASSERT_EQ(names, (std::vector<std::string>{"mine", "other"}));
+  const JsonDocument slice =
+      TestApi::Json(Get("/ds/d/slice", {{"track", std::to_string(tracks[0])}, {"i", "1"}}));
+  EXPECT_EQ(slice.root()["name"].AsString(), "xb");
+  EXPECT_EQ(slice.root()["begin"].AsInt(), 200);
+  EXPECT_EQ(slice.root()["dur"].AsInt(), 100);
+  const JsonDocument range = api_.Post(
+      "range", fmt::format(R"({{"tracks":[{},{}],"t0":0,"t1":1000}})", tracks[0], tracks[1]));
+  EXPECT_EQ(range.root()["total"]["count"].AsInt(), 3);
+  EXPECT_EQ(Count("x"), 0);  // a search is about what was captured
+  // The same query again gives the same lanes.
+  const JsonDocument again = api_.Post("sql_lanes", body);
+  EXPECT_EQ(again.root()["lanes"].ToText(), lanes.ToText());
+  for (const char* request : {"flows", "hist", "search", "next", "lanes", "events"}) {
+    const Response response = api_.Ask(
+        "POST", std::string("/ds/d/") + request,
+        fmt::format(R"({{"tracks":[{0}],"track":{0},"i":0,"dir":1,"t0":0,"t1":9,"q":"a"}})",
+                    tracks[0]));
+    EXPECT_LT(response.status, 500) << request << response.body;
+  }
+}
+
+TEST_F(LanesTest, AResultWithoutTimesMakesNoLanes) {
+  const auto status = [&](const char* query) {
+    return api_.Ask("POST", "/ds/d/sql_lanes", fmt::format(R"({{"query":"{}"}})", query)).status;
+  };
+  EXPECT_EQ(status("SELECT name FROM slices"), 400);
+  EXPECT_EQ(status("SELECT name AS ts FROM slices"), 400);
+  EXPECT_EQ(status("SELECT begin_ns AS ts FROM slices WHERE 0"), 400);
+  EXPECT_EQ(status("SELECT begin_ns AS ts, 77 AS rank FROM slices"), 400);
+  EXPECT_EQ(status("SELECT nothing"), 400);
+  EXPECT_EQ(status("SELECT begin_ns AS ts FROM slices"), 200);
+}
+
 }  // namespace
 }  // namespace steplens::server

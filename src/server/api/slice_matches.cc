@@ -43,7 +43,7 @@ SliceMatches::SliceMatches(const Ask& ask, const SliceFilter& filter,
   lane_holds_.resize(terms.size());
   std::vector<const Lane*> asked;
   for (const Lane* lane : lanes) {
-    if (lane->parts.empty()) asked.push_back(lane);
+    if (lane->parts.empty() && !lane->is_query()) asked.push_back(lane);
     for (const uint32_t part : lane->parts) asked.push_back(ask.view.FindLane(part));
   }
   for (size_t t = 0; t < terms.size(); ++t) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "server/api/cells.h"
 #include "server/api/handlers.h"
@@ -68,12 +69,15 @@ std::string_view KindOf(const query::SqlTable& table) {
   return "sheet";
 }
 
-}  // namespace
+// The rows of the request's query, one more than wanted if there are more; or the answer to a query
+// that cannot be run.
+struct Ran {
+  std::optional<table::Table> table;
+  Response problem;
+};
 
-Result<Response> PostSql(const Ask& ask) {
-  const Clock::time_point started = Clock::now();
+Result<Ran> RunQuery(const Ask& ask, int64_t limit) {
   SL_ASSIGN_OR_RETURN(const std::string text, ask.params.Text("query"));
-  SL_ASSIGN_OR_RETURN(const int64_t limit, ask.params.IntIn("limit", 1000, 1, 1'000'000));
   SL_ASSIGN_OR_RETURN(const int64_t timeout_ms, ask.params.IntIn("timeout_ms", 10'000, 1, 600'000));
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
   SL_ASSIGN_OR_RETURN(std::unique_ptr<query::Database> database,
@@ -83,26 +87,64 @@ Result<Response> PostSql(const Ask& ask) {
   const query::Database::Limits limits{.max_result_bytes = kMaxResultBytes,
                                        .max_rows = static_cast<size_t>(limit) + 1,
                                        .should_stop = [&] { return watch.ShouldStop(); }};
-  const Result<table::Table> table = (*borrowed).Run(text, limits);
-  if (!table.ok() && watch.timed_out()) {
-    return ErrorResponse(408, "timeout",
-                         fmt::format("the query was stopped after {} ms", timeout_ms),
-                         "raise the time limit, or aggregate less");
+  Result<table::Table> table = (*borrowed).Run(text, limits);
+  if (table.ok()) return Ran{*std::move(table), {}};
+  if (watch.timed_out()) {
+    return Ran{
+        std::nullopt,
+        ErrorResponse(408, "timeout", fmt::format("the query was stopped after {} ms", timeout_ms),
+                      "raise the time limit, or aggregate less")};
   }
-  if (!table.ok()) {
-    // A mistake in the query is the asker's, whatever it names.
-    if (table.error().code == ErrorCode::kNotFound)
-      return ErrorResponse(400, "bad_request", table.error().message);
-    return table.error();
-  }
+  // A mistake in the query is the asker's, whatever it names.
+  if (table.error().code == ErrorCode::kNotFound)
+    return Ran{std::nullopt, ErrorResponse(400, "bad_request", table.error().message)};
+  return table.error();
+}
+
+void WriteQueryLane(JsonWriter& json, const Ask& ask, const Lane& lane) {
+  json.BeginObject().Key("track").Int(lane.id).Key("parent").Int(lane.parent);
+  json.Key("name").String(lane.name).Key("path").String(lane.path);
+  json.Key("rank").Int(ask.view.RankOf(lane).rank);
+  json.Key("rows").Int(static_cast<int64_t>(lane.rows.rows()));
+  json.Key("n").Int(static_cast<int64_t>(lane.count)).Key("flags").Int(lane.flags).EndObject();
+}
+
+}  // namespace
+
+Result<Response> PostSql(const Ask& ask) {
+  const Clock::time_point started = Clock::now();
+  SL_ASSIGN_OR_RETURN(const int64_t limit, ask.params.IntIn("limit", 1000, 1, 1'000'000));
+  SL_ASSIGN_OR_RETURN(const Ran ran, RunQuery(ask, limit));
+  if (!ran.table) return ran.problem;
   JsonWriter json;
   json.BeginObject();
-  WriteTable(json, *table, static_cast<size_t>(limit));
-  json.Key("truncated").Bool(table->rows() > static_cast<size_t>(limit));
+  WriteTable(json, *ran.table, static_cast<size_t>(limit));
+  json.Key("truncated").Bool(ran.table->rows() > static_cast<size_t>(limit));
   const auto passed = Clock::now() - started;
   json.Key("elapsed_us")
       .Int(std::chrono::duration_cast<std::chrono::microseconds>(passed).count())
       .EndObject();
+  return JsonResponse(std::move(json));
+}
+
+Result<Response> PostSqlLanes(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const std::string query, ask.params.Text("query"));
+  SL_ASSIGN_OR_RETURN(const std::string title, ask.params.TextOr("name", "SQL"));
+  const std::string key = title + '\n' + query;
+  std::vector<const Lane*> lanes = ask.view.QueryLanes(key);
+  if (lanes.empty()) {
+    constexpr int64_t kMost = 1'000'000;
+    SL_ASSIGN_OR_RETURN(const Ran ran, RunQuery(ask, kMost));
+    if (!ran.table) return ran.problem;
+    if (ran.table->rows() > kMost)
+      return Error{ErrorCode::kUnsupported,
+                   fmt::format("the result has more than {} rows; aggregate or filter", kMost)};
+    SL_ASSIGN_OR_RETURN(lanes, ask.view.KeepQueryLanes(key, title, *ran.table));
+  }
+  JsonWriter json;
+  json.BeginObject().Key("lanes").BeginArray();
+  for (const Lane* lane : lanes) WriteQueryLane(json, ask, *lane);
+  json.EndArray().EndObject();
   return JsonResponse(std::move(json));
 }
 

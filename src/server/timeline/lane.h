@@ -27,6 +27,7 @@ enum LaneFlag : uint32_t {
   kCounterLane = 256,
   kMemoryLane = 512,
   kAsideLane = 1024,  // repeats what other lanes show: counts only where it is named itself
+  kQueryLane = 2048,  // rows that a query found; not in the tree of its rank
 };
 
 // A node of the lane tree: a rank, a group of lanes, or a lane with data. Immutable once its rank
@@ -51,6 +52,7 @@ struct Lane {
 
   bool is_merged() const { return !parts.empty(); }
   bool is_derived() const { return (flags & kDerivedLane) != 0; }
+  bool is_query() const { return (flags & kQueryLane) != 0; }
   bool is_python() const { return (flags & kPythonStackLane) != 0; }
 };
 

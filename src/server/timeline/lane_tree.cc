@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 namespace steplens::server {
 
@@ -71,11 +72,18 @@ void TreeBuilder::Build() {
   SortSlices();
   Add(LaneKind::kRank, 0, std::to_string(store_.info.rank), fmt::format("r{}", store_.info.rank));
   for (const size_t process : Processes()) AddProcess(process);
-  if (!has_overlap_) AddDerivedOverlap();
+  // What the device worked on is collected while the lanes that were read are stacked.
+  const size_t lanes_read = out_.lanes_.size();
+  std::vector<analysis::DeviceWork> work;
+  pool_.ParallelFor(lanes_read + 1, [&](size_t i) {
+    if (i > 0) return BuildRows(i - 1);
+    if (!has_overlap_) work = WorkOfDevices();
+  });
+  AddDerivedOverlap(work);
   AddWaits();
   AddCounters();
   AddMemory();
-  pool_.ParallelFor(out_.lanes_.size(), [&](size_t i) { BuildRows(i); });
+  pool_.ParallelFor(out_.lanes_.size() - lanes_read, [&](size_t i) { BuildRows(lanes_read + i); });
   Summarize();
 }
 
@@ -229,10 +237,13 @@ void TreeBuilder::Summarize() {
     if ((lanes[i]->flags & kAsideLane) == 0) parent.count += lanes[i]->count;
     parent.flags |= lanes[i]->flags & ~uint32_t{kPythonStackLane | kDerivedLane | kAsideLane};
   }
-  pool_.ParallelFor(lanes.size(), [&](size_t i) {
-    if (lanes[i]->kind == LaneKind::kGroup || lanes[i]->kind == LaneKind::kRank)
-      lanes[i]->summary = Summary(LanesBelow(i));
-  });
+  std::map<std::vector<const LaneRows*>, const Lane*> known;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    if (lanes[i]->kind != LaneKind::kGroup && lanes[i]->kind != LaneKind::kRank) continue;
+    std::vector<const LaneRows*> below = LanesBelow(i);
+    const auto [same, is_new] = known.emplace(below, lanes[i].get());
+    lanes[i]->summary = is_new ? Summary(std::move(below)) : same->second->summary;
+  }
 }
 
 std::vector<const LaneRows*> TreeBuilder::LanesBelow(size_t top) const {

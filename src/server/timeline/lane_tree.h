@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/device_work.h"
 #include "analysis/overlap/overlap.h"
 #include "server/timeline/rank_timeline.h"
 
@@ -51,7 +52,8 @@ class TreeBuilder {
   std::vector<const LaneRows*> LanesBelow(size_t top) const;
   bool IsBelow(size_t lane, size_t top) const;
 
-  void AddDerivedOverlap();
+  std::vector<analysis::DeviceWork> WorkOfDevices() const;
+  void AddDerivedOverlap(const std::vector<analysis::DeviceWork>& devices);
   void AddWaits();
   analysis::Interval DeviceHull() const;
   void AddDerivedLane(RankTimeline::Derived& part, uint32_t group, const std::string& path);

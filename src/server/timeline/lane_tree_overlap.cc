@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 
-#include "analysis/classify/device_work.h"
 #include "analysis/overlap/sweep.h"
 #include "server/timeline/lane_tree.h"
 
@@ -12,10 +11,13 @@ namespace steplens::server {
 
 using analysis::Interval;
 
+std::vector<analysis::DeviceWork> TreeBuilder::WorkOfDevices() const {
+  if (analysis::DetectPlatform(store_, kinds_) == analysis::Platform::kHostOnly) return {};
+  return analysis::CollectDeviceWork(store_);
+}
+
 // What the reference's Overlap Analysis shows, where the capture lacks it.
-void TreeBuilder::AddDerivedOverlap() {
-  if (analysis::DetectPlatform(store_, kinds_) == analysis::Platform::kHostOnly) return;
-  const std::vector<analysis::DeviceWork> devices = analysis::CollectDeviceWork(store_);
+void TreeBuilder::AddDerivedOverlap(const std::vector<analysis::DeviceWork>& devices) {
   if (devices.empty()) return;
   Interval hull = DeviceHull();
   for (const analysis::DeviceWork& work : devices) {
@@ -56,9 +58,10 @@ void TreeBuilder::AddWaits() {
   });
   if (!wait || group == out_.lanes_.end()) return;
   std::vector<Interval> waits;
-  for (size_t i = 0; i < content_.size(); ++i) {
-    if ((out_.lanes_[i]->flags & kCommPlaneLane) == 0) continue;
-    for (const uint32_t slice : content_[i].slices) {
+  for (const auto& lane : out_.lanes_) {
+    if ((lane->flags & kCommPlaneLane) == 0) continue;
+    for (size_t i = 0; i < lane->rows.size(); ++i) {
+      const uint32_t slice = lane->rows.slice_at(i);
       if (store_.slices.name[slice] == *wait && columns_.end(slice) > columns_.begin(slice))
         waits.push_back({columns_.begin(slice), columns_.end(slice)});
     }
@@ -84,11 +87,12 @@ void TreeBuilder::AddWaits() {
 
 Interval TreeBuilder::DeviceHull() const {
   Interval hull{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  for (size_t i = 0; i < content_.size(); ++i) {
-    if ((out_.lanes_[i]->flags & kDeviceLane) == 0) continue;
-    for (const uint32_t slice : content_[i].slices) {
-      hull = {std::min(hull.begin_ns, columns_.begin(slice)),
-              std::max(hull.end_ns, columns_.end(slice))};
+  for (const auto& lane : out_.lanes_) {
+    if ((lane->flags & kDeviceLane) == 0) continue;
+    for (size_t r = 0; r < lane->rows.rows(); ++r) {
+      const auto slices = lane->rows.row(r);
+      hull = {std::min(hull.begin_ns, columns_.begin(slices.front())),
+              std::max(hull.end_ns, columns_.end(slices.back()))};
     }
   }
   return hull;

@@ -61,54 +61,70 @@ Interval HullOf(const std::vector<const LaneRows*>& lanes) {
 
 Summary::Summary(std::vector<const LaneRows*> lanes) : lanes_(std::move(lanes)) {
   for (const LaneRows* lane : lanes_) slices_ += lane->size();
+}
+
+const Summary::Base& Summary::base() const {
+  std::call_once(lazy_->once, [&] {
+    lazy_->base = Count();
+    lazy_->is_counted = true;
+  });
+  return lazy_->base;
+}
+
+size_t Summary::bytes() const {
+  if (!lazy_->is_counted) return 0;
+  return lazy_->base.shares.capacity() * sizeof(uint16_t) +
+         lazy_->base.marks.capacity() * sizeof(int64_t);
+}
+
+Summary::Base Summary::Count() const {
+  Base out;
   const Interval hull = HullOf(lanes_);
-  if (hull.end_ns < hull.begin_ns) return;
-  base_begin_ns_ = hull.begin_ns;
+  if (hull.end_ns < hull.begin_ns) return out;
+  out.begin_ns = hull.begin_ns;
   const uint64_t length_ns =
       static_cast<uint64_t>(hull.end_ns) - static_cast<uint64_t>(hull.begin_ns) + 1;
   const size_t wanted = std::clamp<size_t>(slices_, 256, kMaxBaseBuckets);
-  while ((length_ns >> base_level_) >= wanted) ++base_level_;
-  CountBase(static_cast<size_t>(length_ns >> base_level_) + 1);
-}
-
-void Summary::CountBase(size_t buckets) {
+  while ((length_ns >> out.level) >= wanted) ++out.level;
+  const size_t buckets = static_cast<size_t>(length_ns >> out.level) + 1;
   std::vector<int64_t> covered_ns(buckets, 0);
   BusySweep sweep(lanes_, -kFarNs, kFarNs);
   for (Interval busy; sweep.Next(busy);)
-    AddTo(covered_ns, {base_begin_ns_, base_level_, buckets}, busy);
-  const double width_ns = static_cast<double>(int64_t{1} << base_level_);
-  shares_.reserve(buckets);
-  marks_.reserve(buckets / kStride + 1);
+    AddTo(covered_ns, {out.begin_ns, out.level, buckets}, busy);
+  const double width_ns = static_cast<double>(int64_t{1} << out.level);
+  out.shares.reserve(buckets);
+  out.marks.reserve(buckets / kStride + 1);
   for (size_t i = 0; i < buckets; ++i) {
-    if (i % kStride == 0) marks_.push_back(total_ns_);
-    total_ns_ += covered_ns[i];
-    shares_.push_back(static_cast<uint16_t>(
+    if (i % kStride == 0) out.marks.push_back(out.total_ns);
+    out.total_ns += covered_ns[i];
+    out.shares.push_back(static_cast<uint16_t>(
         std::lround(static_cast<double>(covered_ns[i]) / width_ns * kFullShare)));
   }
+  return out;
 }
 
 // Between two edges of the base the covered time is taken to be even.
-int64_t Summary::BeforeNs(int64_t t_ns) const {
-  if (t_ns <= base_begin_ns_) return 0;
-  const auto offset_ns = static_cast<uint64_t>(t_ns) - static_cast<uint64_t>(base_begin_ns_);
-  const size_t bucket = static_cast<size_t>(offset_ns >> base_level_);
-  if (bucket >= shares_.size()) return total_ns_;
+int64_t Summary::Base::BeforeNs(int64_t t_ns) const {
+  if (t_ns <= begin_ns) return 0;
+  const auto offset_ns = static_cast<uint64_t>(t_ns) - static_cast<uint64_t>(begin_ns);
+  const size_t bucket = static_cast<size_t>(offset_ns >> level);
+  if (bucket >= shares.size()) return total_ns;
   const size_t mark = bucket / kStride;
   uint32_t before = 0;
-  for (size_t i = mark * kStride; i < bucket; ++i) before += shares_[i];
-  const double width_ns = static_cast<double>(uint64_t{1} << base_level_);
-  const double part =
-      static_cast<double>(offset_ns & ((uint64_t{1} << base_level_) - 1)) / width_ns;
-  const double shares = static_cast<double>(before) + part * static_cast<double>(shares_[bucket]);
-  return marks_[mark] + static_cast<int64_t>(shares / kFullShare * width_ns + 0.5);
+  for (size_t i = mark * kStride; i < bucket; ++i) before += shares[i];
+  const double width_ns = static_cast<double>(uint64_t{1} << level);
+  const double part = static_cast<double>(offset_ns & ((uint64_t{1} << level) - 1)) / width_ns;
+  const double sum = static_cast<double>(before) + part * static_cast<double>(shares[bucket]);
+  return marks[mark] + static_cast<int64_t>(sum / kFullShare * width_ns + 0.5);
 }
 
 int64_t Summary::CoveredNs(int64_t t0_ns, int64_t t1_ns) const {
-  if (shares_.empty() || t1_ns <= t0_ns) return 0;
+  if (t1_ns <= t0_ns) return 0;
+  const Base& base = this->base();
   constexpr uint64_t kExactBuckets = 4096;
   const uint64_t length_ns = static_cast<uint64_t>(t1_ns) - static_cast<uint64_t>(t0_ns);
-  if (length_ns >> base_level_ < kExactBuckets) return server::CoveredNs(lanes_, t0_ns, t1_ns);
-  return std::max<int64_t>(0, BeforeNs(t1_ns) - BeforeNs(t0_ns));
+  if (length_ns >> base.level < kExactBuckets) return server::CoveredNs(lanes_, t0_ns, t1_ns);
+  return std::max<int64_t>(0, base.BeforeNs(t1_ns) - base.BeforeNs(t0_ns));
 }
 
 uint64_t Summary::CountTouching(int64_t t0_ns, int64_t t1_ns) const {
@@ -118,13 +134,14 @@ uint64_t Summary::CountTouching(int64_t t0_ns, int64_t t1_ns) const {
 }
 
 std::vector<int64_t> Summary::Covered(const TileSpan& span) const {
-  if (shares_.empty() || span.end_ns() <= base_begin_ns_) return {};
+  const Base& base = this->base();
+  if (base.shares.empty() || span.end_ns() <= base.begin_ns) return {};
   std::vector<int64_t> out(kTileBuckets, 0);
   // From 16 base buckets a tile bucket on, what a base bucket may be off is less than can be shown.
-  if (span.level >= base_level_ + 4) {
-    int64_t previous = BeforeNs(span.begin_ns);
+  if (span.level >= base.level + 4) {
+    int64_t previous = base.BeforeNs(span.begin_ns);
     for (size_t b = 0; b < kTileBuckets; ++b) {
-      const int64_t next = BeforeNs(span.edge_ns(b + 1));
+      const int64_t next = base.BeforeNs(span.edge_ns(b + 1));
       out[b] = std::max<int64_t>(0, next - previous);  // rounded, so it may go back by a little
       previous = next;
     }

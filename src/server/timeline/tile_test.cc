@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <thread>
 
 #include "server/timeline/counter_lane.h"
 #include "server/timeline/summary.h"
@@ -195,6 +197,26 @@ TEST(Summary, CoversWhatAnyLaneCovers) {
       }
     }
   }
+}
+
+TEST(Summary, IsCountedWhenItIsFirstAskedForAndOnceForAllCopies) {
+  std::mt19937 random(4);
+  const TestSlices slices = TestSlices::Random(random, 3000, 1 << 20, 500);
+  const LaneRows lane = slices.Lane();
+  const Summary summary({&lane});
+  const Summary copy = summary;
+  EXPECT_EQ(summary.bytes(), 0u);
+  EXPECT_EQ(copy.slices(), 3000u);
+  std::vector<int64_t> here;
+  std::vector<int64_t> there;
+  const TileSpan span = SpanOf({1, 10, 0}, 0);
+  std::thread other([&] { there = copy.Covered(span); });
+  here = summary.Covered(span);
+  other.join();
+  EXPECT_EQ(here, there);
+  EXPECT_GT(std::accumulate(here.begin(), here.end(), int64_t{0}), 0);
+  EXPECT_GT(copy.bytes(), 0u);
+  EXPECT_EQ(copy.bytes(), summary.bytes());
 }
 
 TEST(CounterTile, KeepsPeaksAndTheValueThatHolds) {
