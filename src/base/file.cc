@@ -148,7 +148,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return SystemError(path, "create", errno);
+  if (fd < 0) {
+    Error error = SystemError(path, "create", errno);
+    error.code = ErrorCode::kIo;  // a folder that is missing is no input that is missing
+    return error;
+  }
   ::fchmod(fd, 0644);
   return AtomicFile(path, std::move(temporary), fd);
 }

@@ -93,10 +93,8 @@ Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
     if (!summary.empty()) fmt::print("\n{}", summary);
   }
   if (outcome.exports.empty()) return kExitFailed;
-  if (outcome.rows == 0) {
-    fmt::print(stderr, "steplens: the captures hold nothing that these modes look at\n");
-    return kExitNothing;
-  }
+  if (outcome.rows == 0)
+    return Error{ErrorCode::kNotFound, "the captures hold nothing that these modes look at"};
   return outcome.failures > 0 ? kExitFailed : kExitDone;
 }
 

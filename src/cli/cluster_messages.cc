@@ -48,14 +48,15 @@ void PrintCoverage(const RunResult& result, const std::string& seconds) {
     steps.insert(rank.steps.begin(), rank.steps.end());
     for (const recipes::GroupFact& group : rank.groups) groups.insert(group.id);
   }
-  fmt::print(stderr, "ranks: {} found, {} used{}, {} failed; steps: {}; groups: {}; data: {}; {}\n",
+  fmt::print(stderr, "ranks: {} found, {} used{}, {} failed; steps: {}; {}data: {}; {}\n",
              result.found, result.ranks.size(),
              result.reused > 0 ? fmt::format(" ({} unchanged, not read again)", result.reused) : "",
              result.failed.size(), steps.empty() ? "none" : std::to_string(steps.size()),
-             groups.size(), FormatsOf(result), seconds);
+             groups.empty() ? "" : fmt::format("groups: {}; ", groups.size()), FormatsOf(result),
+             seconds);
   constexpr size_t kShown = 10;
   for (size_t i = 0; i < std::min(result.failed.size(), kShown); ++i) {
-    fmt::print(stderr, "steplens: rank {} is left out: {}\n", result.failed[i].rank,
+    fmt::print(stderr, "steplens: {} is left out: {}\n", result.failed[i].Name(),
                result.failed[i].reason);
   }
   if (result.failed.size() > kShown) {

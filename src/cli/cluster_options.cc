@@ -160,6 +160,11 @@ Result<ClusterRequest> ParseClusterRequest(const Arguments& arguments) {
     return request;
   }
   request.run.input = CleanPath(arguments.Value("--profiling_path"));
+  if (request.run.input.empty() && !request.unknown.empty() &&
+      !request.unknown.front().starts_with('-')) {  // other commands take the path as it is
+    request.run.input = CleanPath(request.unknown.front());
+    request.unknown.erase(request.unknown.begin());
+  }
   request.output = CleanPath(arguments.Value("--output_path"));
   if (request.output.empty()) {
     const bool is_file = std::filesystem::is_regular_file(request.run.input);
@@ -176,6 +181,12 @@ Result<ClusterRequest> ParseClusterRequest(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(request.run.ranks, cluster::ParseRankList(arguments.Value("--rank_list")));
   request.run.options.compat = arguments.Has("--compat");
   const int64_t step = arguments.Integer("--step_id").value_or(-1);
+  if (step < -1) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--step_id: {} is no step; a number from 0, or -1 for all steps, was "
+                             "expected",
+                             step)};
+  }
   if (step >= 0) request.run.options.step = step;
   for (const std::string_view name : kRecipeOptions) {
     const std::string option = fmt::format("--{}", name);

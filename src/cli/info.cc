@@ -89,18 +89,28 @@ std::string StepText(const std::vector<int64_t>& steps) {
   return out;
 }
 
+// A path as it is seen from the folder `below`; as it is if that is empty.
+std::string Below(const std::string& path, const std::string& below) {
+  const bool is_below = !below.empty() && path.starts_with(below + "/");
+  return is_below ? path.substr(below.size() + 1) : path;
+}
+
 void AppendFiles(std::string& out, const std::vector<store::InputFile>& files,
                  const std::string& below) {
+  constexpr size_t kWidest = 80;
+  size_t width = 52;
+  for (const store::InputFile& file : files)
+    width = std::max(width, std::min(Below(file.path, below).size(), kWidest));
   for (const store::InputFile& file : files) {
     std::string path = file.path;
     std::string_view note = file.note;
     if (note.starts_with(path + ": ")) note.remove_prefix(path.size() + 2);
-    if (path.starts_with(below + "/")) path.erase(0, below.size() + 1);
+    path = Below(path, below);
     if (file.used) {
-      out += fmt::format("    {:<52} {:>12.1f} KB\n", path,
+      out += fmt::format("    {:<{}} {:>12.1f} KB\n", path, width,
                          static_cast<double>(file.size_bytes) / 1e3);
     } else {
-      out += fmt::format("    {:<52} left out: {}\n", path, note);
+      out += fmt::format("    {:<{}} left out: {}\n", path, width, note);
     }
   }
 }
@@ -114,9 +124,12 @@ void AppendRank(std::string& out, const store::TraceStore& rank) {
   for (const auto& [name, count] : summary.counts) out += fmt::format(" {} {},", count, name);
   out.back() = '\n';
   out += fmt::format("  steps:  {}\n", StepText(summary.steps));
-  out += fmt::format("  time:   {:.3f} ms, from {} ns\n",
-                     static_cast<double>(summary.extent.end_ns - summary.extent.begin_ns) / 1e6,
-                     summary.extent.begin_ns);
+  const store::Extent& extent = summary.extent;
+  out += extent.begin_ns == 0 && extent.end_ns == 0
+             ? "  time:   no event says when\n"
+             : fmt::format("  time:   {:.3f} ms, from {} ns\n",
+                           static_cast<double>(extent.end_ns - extent.begin_ns) / 1e6,
+                           extent.begin_ns);
   out += "  files:\n";
   AppendFiles(out, rank.info.files, rank.info.path);
   if (rank.issues.empty()) {

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "analysis/complete/complete.h"
@@ -19,8 +20,25 @@
 namespace steplens::cli {
 namespace {
 
+// Captures that should have been ranks; none of them was read.
+std::vector<const store::InputFile*> LostRanks(const store::Job& job) {
+  std::vector<const store::InputFile*> out;
+  for (const store::InputFile& file : job.ignored) {
+    if (file.is_lost) out.push_back(&file);
+  }
+  return out;
+}
+
+// "PATH: reason", with the path once.
+std::string WhyLost(const store::InputFile& file) {
+  if (file.note.starts_with(file.path + ":")) return file.note;
+  return fmt::format("{}: {}", file.path, file.note);
+}
+
 // Data that was lost while reading, as an error: for --strict.
 Status CheckStrict(const store::Job& job) {
+  if (const auto lost = LostRanks(job); !lost.empty())
+    return Error{ErrorCode::kCorruptData, WhyLost(*lost.front())};
   for (const store::TraceStore& rank : job.ranks) {
     for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
       const auto kind = static_cast<store::IssueKind>(i);
@@ -36,6 +54,24 @@ Status CheckStrict(const store::Job& job) {
 }
 
 void WarnOfLoss(const store::Job& job) {
+  if (const auto lost = LostRanks(job); !lost.empty()) {
+    Say(
+        fmt::format("steplens: {} capture{} could not be read and {} left out ({}{}); 'steplens "
+                    "info' lists {}\n",
+                    lost.size(), lost.size() == 1 ? "" : "s", lost.size() == 1 ? "is" : "are",
+                    lost.size() == 1 ? "" : "first: ", WhyLost(*lost.front()),
+                    lost.size() == 1 ? "it" : "them"));
+  }
+  const auto repeated = std::count_if(job.ranks.begin(), job.ranks.end(), [](const auto& rank) {
+    return rank.issues.entry(store::IssueKind::kDuplicateRank).count > 0;
+  });
+  if (repeated > 0) {
+    Say(
+        fmt::format("steplens: {} capture{} of a rank that is there already got {} of {} own; "
+                    "'steplens info' says which\n",
+                    repeated, repeated == 1 ? "" : "s", repeated == 1 ? "a number" : "numbers",
+                    repeated == 1 ? "its" : "their"));
+  }
   for (const store::TraceStore& rank : job.ranks) {
     uint64_t lost = 0;
     for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
@@ -124,6 +160,8 @@ Result<store::Job> OpenInput(const Arguments& arguments) {
   WarnOfLoss(job);
   return job;
 }
+
+bool HasLostRanks(const store::Job& job) { return !LostRanks(job).empty(); }
 
 Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job) {
   const analysis::Selection selection{.rank = arguments.Integer("--rank"),

@@ -23,8 +23,10 @@ Result<size_t> ThreadsOf(const Arguments& arguments);
 
 // Opens what PATH names as the options say.
 Result<store::Job> OpenQuietly(const Arguments& arguments);
-// The same, and says on stderr how many records could not be used.
+// The same, and says on stderr which captures and how many records could not be used.
 Result<store::Job> OpenInput(const Arguments& arguments);
+// Whether a capture below PATH could not be read.
+bool HasLostRanks(const store::Job& job);
 
 // --rank and --step, checked against what the job has.
 Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job);

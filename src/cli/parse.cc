@@ -35,6 +35,8 @@ const std::vector<std::string>& Arguments::Positional(std::string_view name) con
 
 namespace {
 
+const std::string kHelpNames = "-h,-H,--help";
+const std::string kVersionNames = "-V,-v,--version";
 const std::string kVersionLine = std::string("steplens ") + kVersion;
 
 // The words of one command as CLI11 sees them, and where it puts what was typed.
@@ -76,7 +78,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.app = root.add_subcommand(spec.name, spec.summary);
   binding.app->footer(fmt::format("{}\n\nExample:\n  {}", spec.description, spec.example));
   if (spec.is_hidden) binding.app->group("");
-  binding.app->set_version_flag("--version,-V", kVersionLine);
+  binding.app->set_version_flag(kVersionNames, kVersionLine);
   binding.app->allow_extras(spec.takes_unknown);
   for (const PositionalSpec& positional : spec.positionals) {
     CLI::Option* option =
@@ -126,9 +128,14 @@ Arguments Collect(const Binding& binding) {
 // The command line with the default command where none is named.
 std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty() || !words.front().starts_with('-')) return words;
+  if (words.front() == "help") {  // `help info` is `info --help`
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  if (!words.front().starts_with('-')) return words;
   const bool asks_for_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word == "-h" || word == "--help" || word == "-V" || word == "--version";
+    const std::string names = fmt::format(",{},{},", kHelpNames, kVersionNames);
+    return names.find("," + word + ",") != std::string::npos;
   });
   if (!asks_for_help) words.insert(words.begin(), std::string(kDefaultCommand));
   return words;
@@ -204,6 +211,16 @@ std::string ExplainExtras(const Binding* binding, const CLI::App& root) {
                      DidYouMean(name, OptionNames(*binding->spec)));
 }
 
+// CLI11's words for too many or too few values are its own.
+std::string MessageOf(const CLI::ParseError& error) {
+  const std::string message = error.what();
+  if (error.get_name() != "ArgumentMismatch") return message;
+  const std::string option = message.substr(0, message.find(':'));
+  return message.find("missing") == std::string::npos
+             ? fmt::format("{} was given more than once, once was expected", option)
+             : fmt::format("{}: a value was expected behind it", option);
+}
+
 int FailToParse(const CLI::ParseError& error, const std::vector<Binding>& bindings,
                 const CLI::App& root) {
   const Binding* about = nullptr;
@@ -211,7 +228,7 @@ int FailToParse(const CLI::ParseError& error, const std::vector<Binding>& bindin
     if (binding.app->parsed()) about = &binding;
   }
   std::string message = ExplainExtras(about, root);
-  if (message.empty()) message = error.what();
+  if (message.empty()) message = MessageOf(error);
   Say(fmt::format("steplens: {}\nTry '{} --help'.\n", message,
                   about == nullptr ? "steplens" : "steplens " + about->spec->name));
   return kExitUsage;
@@ -221,11 +238,16 @@ int FailToParse(const CLI::ParseError& error, const std::vector<Binding>& bindin
 
 int RunProgram(int argc, const char* const* argv) {
   CLI::App app("Finds out why a training step is slow.", "steplens");
-  app.set_version_flag("--version,-V", kVersionLine);
+  app.set_help_flag(kHelpNames, "Print this help message and exit");  // commands take it over
+  app.set_version_flag(kVersionNames, kVersionLine);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   std::vector<Binding> bindings(Commands().size());
   for (size_t i = 0; i < bindings.size(); ++i) Bind(Commands()[i], app, bindings[i]);
+  if (argc == 1) {
+    const Status printed = PrintResult(app.help());
+    return printed.ok() ? Finish(0) : Fail(printed.error());
+  }
   std::vector<std::string> words = WithDefaultCommand(argc, argv);
   std::vector<std::string> rest = TakeRest(words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back

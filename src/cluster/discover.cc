@@ -67,19 +67,27 @@ std::vector<std::string> CapturesIn(const std::string& path) {
   return folders;
 }
 
+std::vector<store::InputFile> LostOf(const readers::Detected& detected) {
+  std::vector<store::InputFile> lost;
+  for (const store::InputFile& file : detected.ignored) {
+    if (file.is_lost) lost.push_back(file);
+  }
+  return lost;
+}
+
 Found Detect(const std::vector<std::string>& folders) {
   Found found;
   Result<readers::Detected> detected = readers::DetectRanks(folders);
-  found.is_whole = detected.ok();
-  if (!detected.ok()) return found;
+  found.is_whole = detected.ok() && LostOf(*detected).empty();
+  if (!found.is_whole) return found;
   for (RankSource& rank : detected->ranks) found.ranks.push_back({std::move(rank)});
   return found;
 }
 
 }  // namespace
 
-Result<std::vector<RankSource>> DiscoverRanks(Team& team, const std::string& path,
-                                              const std::vector<std::string>& known) {
+Result<Discovered> DiscoverRanks(Team& team, const std::string& path,
+                                 const std::vector<std::string>& known) {
   const std::vector<std::string> folders = known.empty() ? CapturesIn(path) : known;
   Found all;
   all.is_whole = folders.size() > kFoldersAtOnce;
@@ -103,15 +111,16 @@ Result<std::vector<RankSource>> DiscoverRanks(Team& team, const std::string& pat
     SL_RETURN_IF_ERROR(seekers.Share(bytes));
     if (!seekers.is_root()) all = FromBytes<Found>(bytes).value_or(Found{false, {}});
   }
-  std::vector<RankSource> ranks;
-  for (RankRecord& record : all.ranks) ranks.push_back(std::move(record.rank));
-  if (all.is_whole) return ranks;
-  if (!known.empty()) {
-    Result<readers::Detected> listed = readers::DetectRanks(known);
-    if (listed.ok()) return std::move(listed->ranks);
-  }
-  SL_ASSIGN_OR_RETURN(readers::Detected detected, readers::DetectRanks({path}));
-  return std::move(detected.ranks);
+  Discovered out;
+  for (RankRecord& record : all.ranks) out.ranks.push_back(std::move(record.rank));
+  if (all.is_whole) return out;
+  Result<readers::Detected> detected =
+      readers::DetectRanks(known.empty() ? std::vector{path} : known);
+  if (!detected.ok() && !known.empty()) detected = readers::DetectRanks({path});
+  if (!detected.ok()) return detected.error();
+  out.lost = LostOf(*detected);
+  out.ranks = std::move(detected->ranks);
+  return out;
 }
 
 }  // namespace steplens::cluster

@@ -46,7 +46,7 @@ Status MakeFolder(const std::string& path) {
   const bool is_new = fs::create_directories(path, error);
   if (error || !fs::is_directory(path)) {
     return Error{ErrorCode::kIo,
-                 fmt::format("{}: cannot make the folder: {}", path,
+                 fmt::format("{}: cannot make the folder: {}; --output_path names another", path,
                              error ? error.message() : "something else has that name")};
   }
   if (is_new) ::chmod(path.c_str(), kFolderMode);

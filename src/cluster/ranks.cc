@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/file.h"
 #include "base/number.h"
@@ -84,24 +85,27 @@ std::vector<RankSource> Newest(std::vector<RankSource> found, std::vector<std::s
     return std::pair(a.rank, TimeInName(a.path)) < std::pair(b.rank, TimeInName(b.path));
   });
   std::vector<RankSource> kept;
-  std::string example;
+  RankSource left_out;
   size_t dropped = 0;
+  bool times_differ = false;  // some name says when it was captured
   for (RankSource& rank : found) {
     if (kept.empty() || kept.back().rank != rank.rank) {
       kept.push_back(std::move(rank));
       continue;
     }
-    if (dropped++ == 0) {
-      example =
-          fmt::format("rank {}: {} is used, {} is not", rank.rank, rank.path, kept.back().path);
-    }
-    kept.back() = std::move(rank);
+    ++dropped;
+    times_differ |= TimeInName(rank.path) != TimeInName(kept.back().path);
+    left_out = std::exchange(kept.back(), std::move(rank));
   }
   if (dropped > 0) {
-    notes.push_back(
-        fmt::format("{} capture{} of ranks that were captured more than once {} left "
-                    "out, the newest is used ({})",
-                    dropped, dropped == 1 ? "" : "s", dropped == 1 ? "is" : "are", example));
+    const auto used = std::find_if(kept.begin(), kept.end(), [&](const RankSource& rank) {
+      return rank.rank == left_out.rank;
+    });
+    notes.push_back(fmt::format(
+        "{} capture{} of ranks that were captured more than once {} left out, the {} is used (rank "
+        "{}: {} is used, {} is not)",
+        dropped, dropped == 1 ? "" : "s", dropped == 1 ? "is" : "are",
+        times_differ ? "newest" : "last by name", used->rank, used->path, left_out.path));
   }
   return kept;
 }
@@ -158,9 +162,11 @@ Result<std::optional<std::vector<int64_t>>> ParseRankList(const std::string& tex
 Result<RankSelection> SelectRanks(Team& team, const std::string& path,
                                   const std::optional<std::vector<int64_t>>& wanted,
                                   const std::vector<std::string>& known) {
-  SL_ASSIGN_OR_RETURN(std::vector<RankSource> found, DiscoverRanks(team, path, known));
+  SL_ASSIGN_OR_RETURN(Discovered discovered, DiscoverRanks(team, path, known));
+  std::vector<RankSource> found = std::move(discovered.ranks);
   RankSelection selection;
-  selection.found = found.size();
+  selection.lost = std::move(discovered.lost);
+  selection.found = found.size() + selection.lost.size();
   for (RankSource& rank : found) TakeRankFromTrace(rank);
   NumberTheRest(found, selection.notes);
   selection.ranks = Newest(std::move(found), selection.notes);

@@ -18,8 +18,9 @@ Result<std::optional<std::vector<int64_t>>> ParseRankList(const std::string& tex
 // The ranks of a job, ascending, each once.
 struct RankSelection {
   std::vector<readers::RankSource> ranks;
-  size_t found = 0;                // captures below the path, before anything was left out
-  std::vector<std::string> notes;  // what was left out and why, one sentence each
+  std::vector<store::InputFile> lost;  // captures that cannot be read, with the reason
+  size_t found = 0;                    // captures below the path, before anything was left out
+  std::vector<std::string> notes;      // what was left out and why, one sentence each
 };
 
 // Finds the captures below `path`. Of several captures of one rank the newest is taken (by the time

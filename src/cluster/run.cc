@@ -93,6 +93,11 @@ class Run {
     }
     result_.found = selection_.found;
     result_.notes = selection_.notes;
+    for (const store::InputFile& lost : selection_.lost) {
+      const bool says_path = lost.note.starts_with(lost.path + ": ");
+      result_.failed.push_back(
+          {store::kNone, lost.path, lost.note.substr(says_path ? lost.path.size() + 2 : 0)});
+    }
     if (team_.is_root() && !options_.map_to.empty()) {
       SL_ASSIGN_OR_RETURN(PartFileWriter writer,
                           PartFileWriter::Create(options_.map_to, options_.question));
@@ -347,10 +352,9 @@ class Run {
         return Error{ErrorCode::kNotFound,
                      fmt::format("{}: none of the ranks asked for is there", options_.input)};
       }
-      return Error{
-          ErrorCode::kCorruptData,
-          fmt::format("no rank could be read ({} tried; rank {}: {})", result_.failed.size(),
-                      result_.failed.front().rank, result_.failed.front().reason)};
+      return Error{ErrorCode::kCorruptData,
+                   fmt::format("no rank could be read ({} tried; {}: {})", result_.failed.size(),
+                               result_.failed.front().Name(), result_.failed.front().reason)};
     }
     NoteRanksWithoutStep();
     NoteCoverage();

@@ -34,10 +34,13 @@ struct RunOptions {
   bool show_progress = false;
 };
 
+// A rank that could not be used; kNone: it could not even be asked for its number.
 struct FailedRank {
   int64_t rank = 0;
   std::string path;
   std::string reason;
+
+  std::string Name() const { return rank == store::kNone ? path : "rank " + std::to_string(rank); }
 };
 
 // What a run found out. `answers` is parallel to the recipes asked for and empty on members of the

@@ -49,7 +49,7 @@ class Detector {
     Result<Listing> listing = List(folder);
     if (!listing.ok()) {
       if (is_root) return std::move(listing).error();
-      Ignore(folder, listing.error().message);
+      Lose(folder, listing.error().message);
       return {};
     }
     const std::string name = NameOf(folder);
@@ -124,7 +124,7 @@ class Detector {
     TakeInfoFiles(folder, beside, rank);
     const Result<Listing> files = List(output);
     if (!files.ok()) {
-      Ignore(output, files.error().message);
+      Lose(output, files.error().message);
     } else {
       TakeOutputFiles(output, *files, rank);
     }
@@ -161,8 +161,8 @@ class Detector {
         std::any_of(rank.files.begin(), rank.files.end(),
                     [](const SourceFile& file) { return file.role != FileRole::kTextFile; });
     if (!has_data) {
-      Ignore(folder, rank.ignored.empty() ? "FRAMEWORK is empty: nothing was recorded"
-                                          : rank.ignored.front().note);
+      Lose(folder, rank.ignored.empty() ? "FRAMEWORK is empty: nothing was recorded"
+                                        : rank.ignored.front().note);
       return {};
     }
     SortFiles(rank);
@@ -256,7 +256,7 @@ class Detector {
     const Result<DbKind> kind = ClassifyDb(path);
     if (!kind.ok()) {
       if (is_root) return kind.error();
-      Ignore(path, kind.error().message);
+      Lose(path, kind.error().message);
       return {};
     }
     if (*kind == DbKind::kNsys) {
@@ -290,13 +290,18 @@ class Detector {
     if (ChooseFiles(rank)) {
       out_.ranks.push_back(std::move(rank));
     } else {
-      Ignore(rank.path, "a rank folder without result files (not analysed yet?)");
+      Lose(rank.path, "a rank folder without result files (not analysed yet?)");
     }
     return {};
   }
 
   void Ignore(const std::string& path, std::string reason) {
     out_.ignored.push_back({path, SizeOf(path), false, std::move(reason)});
+  }
+
+  void Lose(const std::string& path, std::string reason) {
+    Ignore(path, std::move(reason));
+    out_.ignored.back().is_lost = true;
   }
 
   Detected& out_;
@@ -329,7 +334,15 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
 Result<Detected> DetectRanks(const std::vector<std::string>& paths) {
   Detected out;
   Detector detector(out, /*wants_raw=*/false);
-  for (const std::string& path : paths) SL_RETURN_IF_ERROR(detector.AddPath(path));
+  for (const std::string& path : paths) {
+    const size_t ranks = out.ranks.size();
+    const size_t ignored = out.ignored.size();
+    SL_RETURN_IF_ERROR(detector.AddPath(path));
+    if (paths.size() == 1 || out.ranks.size() > ranks) continue;
+    const bool is_empty = out.ignored.size() == ignored;
+    out.ignored.push_back(
+        {path, 0, false, is_empty ? "the folder is empty" : "no profile found", true});
+  }
   if (out.ranks.empty()) return NothingFound(paths, out);
   return out;
 }

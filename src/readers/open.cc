@@ -311,7 +311,7 @@ Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOpti
     if (results[i]->ok()) {
       job.ranks.push_back(std::move(**results[i]));
     } else {
-      job.ignored.push_back({detected.ranks[i].path, 0, false, results[i]->error().message});
+      job.ignored.push_back({detected.ranks[i].path, 0, false, results[i]->error().message, true});
     }
   }
   if (job.ranks.empty()) return NoRankReadable(results.front()->error(), results.size());

@@ -20,7 +20,8 @@ struct InputFile {
   std::string path;
   uint64_t size_bytes = 0;
   bool used = true;
-  std::string note;  // why it was left out; empty for a used file
+  std::string note;      // why it was left out; empty for a used file
+  bool is_lost = false;  // left out although it should hold a rank: people must be told
 };
 
 // Who and what one rank is.

@@ -181,7 +181,44 @@ class BadInput(Case):
         self.assertIn("no rows", self.run_program("ops", trace, expect=0).err)
 
     def test_no_command(self):
-        self.assertIn("no command given; there are record, analyse, info", self.run_program(expect=2).err)
+        overview = self.run_program("--help", expect=0).out
+        for words in ([], ["-H"], ["help"]):
+            self.assertEqual(self.run_program(*words, expect=0).out, overview, words)
+        self.assertEqual(self.run_program("help", "info", expect=0).out, self.run_program("info", "--help", expect=0).out)
+        self.assertEqual(self.run_program("-v", expect=0).out, self.run_program("--version", expect=0).out)
+
+    def test_options_with_too_many_or_too_few_values(self):
+        self.assertIn("--top: a value was expected", self.run_program("ops", SAMPLE, "--top", expect=2).err)
+        self.assertIn("more than once", self.run_program("ops", SAMPLE, "--top", "1", "--top", "2", expect=2).err)
+
+    def test_a_rank_that_cannot_be_read_is_said_by_every_command(self):
+        folder = self.scratch / "job"
+        shutil.copytree(SAMPLE, folder)
+        ranks = sorted(path for path in folder.rglob("*_ascend_pt") if path.is_dir())
+        lost = ranks[0]
+        shutil.rmtree(lost / "ASCEND_PROFILER_OUTPUT")
+        (lost / "ASCEND_PROFILER_OUTPUT").mkdir()
+        for command in ("breakdown", "ops"):
+            done = self.run_program(command, folder, expect=0)
+            self.assertIn("1 capture could not be read and is left out", done.err)
+            self.assertIn(str(lost), done.err)
+            self.run_program(command, folder, "--strict", expect=4)
+        self.assertIn("could not be read", self.run_program("verify", folder, expect=1).err)
+        done = self.run_program("cluster", "-d", folder, "-o", self.scratch / "out", expect=0)
+        self.assertIn("ranks: 2 found, 1 used, 1 failed", done.err)
+        self.assertIn(str(lost), done.err)
+
+    def test_a_path_with_nothing_in_it_is_said_where_another_has_a_rank(self):
+        empty = self.scratch / "empty"
+        empty.mkdir()
+        self.assertIn(f"{empty}: the folder is empty", self.run_program("breakdown", SAMPLE, empty, expect=0).err)
+        self.assertIn(str(empty), self.run_program("info", SAMPLE, empty, expect=0).out)
+
+    def test_captures_of_one_rank_are_said_to_have_got_numbers(self):
+        again = self.scratch / "again"
+        shutil.copytree(SAMPLE, again)
+        self.assertIn("2 captures of a rank that is there already got numbers of their own",
+                      self.run_program("ops", SAMPLE, again, expect=0).err)
 
     def test_numbers_beyond_64_bits_in_options(self):
         for words in (["ops", SAMPLE, "--top"], ["ops", SAMPLE, "--rank"], ["breakdown", SAMPLE, "--step"],
