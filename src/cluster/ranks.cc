@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "cluster/discover.h"
+#include "readers/ascend_db/ascend_db.h"
 
 namespace steplens::cluster {
 namespace {
@@ -53,8 +54,13 @@ std::optional<int64_t> RankInTraceHead(const std::string& path) {
   return ParseInt64(std::string_view(head).substr(colon + 1, end - colon - 1));
 }
 
-// What a capture of a lone trace says of its rank itself counts more than the file's name.
-void TakeRankFromTrace(RankSource& rank) {
+// What a capture of a lone trace says of its rank itself counts more than the file's name; a db is
+// asked where no name says it.
+void TakeRankFromFile(RankSource& rank) {
+  for (const readers::SourceFile& file : rank.files) {
+    if (rank.rank == store::kNone && file.role == readers::FileRole::kProfilerDb)
+      rank.rank = readers::RankInDb(file.path).value_or(store::kNone);
+  }
   if (rank.source != "" || rank.files.size() != 1) return;
   if (const auto inside = RankInTraceHead(rank.files.front().path); inside && *inside >= 0)
     rank.rank = *inside;
@@ -167,7 +173,7 @@ Result<RankSelection> SelectRanks(Team& team, const std::string& path,
   RankSelection selection;
   selection.lost = std::move(discovered.lost);
   selection.found = found.size() + selection.lost.size();
-  for (RankSource& rank : found) TakeRankFromTrace(rank);
+  for (RankSource& rank : found) TakeRankFromFile(rank);
   NumberTheRest(found, selection.notes);
   selection.ranks = Newest(std::move(found), selection.notes);
   if (wanted) selection.ranks = Limit(std::move(selection.ranks), *wanted, selection.notes);

@@ -215,6 +215,7 @@ class Detector {
       if (const Result<Listing> beside = List(above); beside.ok())
         TakeInfoFiles(above, *beside, rank);
     }
+    if (name == "timeline") TakeInfoOfDevice(above, rank);  // device_N/timeline
     TakeInfoFiles(folder, listing, rank);
     TakeOutputFiles(folder, listing, rank);
     SL_RETURN_IF_ERROR(AddRank(std::move(rank)));
@@ -278,6 +279,11 @@ class Detector {
     rank.format = "db";
     if (const auto suffix = MiddleOf(name, "ascend_pytorch_profiler_", ".db")) {
       rank.rank = ParseInt64(*suffix).value_or(rank.rank);
+    }
+    if (const auto monitor =
+            MiddleOf(name, "msmonitor_", ".db")) {  // msmonitor_<pid>_<time>_<rank>
+      const auto last = ParseInt64(monitor->substr(monitor->rfind('_') + 1));
+      if (last && *last >= 0) rank.rank = *last;
     }
     rank.files.push_back(
         {*kind == DbKind::kProfiler ? FileRole::kProfilerDb : FileRole::kAnalysisDb, path,

@@ -95,17 +95,20 @@ void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource
   }
 }
 
+void TakeInfoOfDevice(const std::string& folder, RankSource& rank) {
+  const std::string name = NameOf(folder);
+  const auto device = MiddleOf(name, "device_", "");
+  if (!device) return;
+  const std::string path = Join(folder, fmt::format("info.json.{}", *device));
+  const Result<JsonDocument> info = JsonDocument::ReadFile(path);
+  if (!info.ok()) return;
+  const auto id = info->root()["rank_id"].AsInt();
+  if (id && *id >= 0 && rank.rank == store::kNone) rank.rank = *id;
+  rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
+}
+
 void TakeDeviceInfo(const std::string& folder, const Listing& listing, RankSource& rank) {
-  for (const std::string& name : listing.folders) {
-    const auto device = MiddleOf(name, "device_", "");
-    if (!device) continue;
-    const std::string path = Join(Join(folder, name), fmt::format("info.json.{}", *device));
-    const Result<JsonDocument> info = JsonDocument::ReadFile(path);
-    if (!info.ok()) continue;
-    const auto id = info->root()["rank_id"].AsInt();
-    if (id && *id >= 0 && rank.rank == store::kNone) rank.rank = *id;
-    rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
-  }
+  for (const std::string& name : listing.folders) TakeInfoOfDevice(Join(folder, name), rank);
 }
 
 void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {

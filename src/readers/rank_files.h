@@ -14,7 +14,9 @@ bool HoldsData(const SourceFile& file);
 
 // profiler_info_<rank>.json and profiler_metadata.json: also the rank and the level they tell.
 void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource& rank);
-// PROF_*/device_<n>/info.json.<n>: the rank, when it is not -1.
+// info.json.<n> in a folder device_<n>: the rank, when it is not -1.
+void TakeInfoOfDevice(const std::string& folder, RankSource& rank);
+// The same for all such folders in a PROF_*.
 void TakeDeviceInfo(const std::string& folder, const Listing& listing, RankSource& rank);
 // The files of FRAMEWORK/, one of a kind.
 void TakeFrameworkFiles(const std::string& folder, RankSource& rank);

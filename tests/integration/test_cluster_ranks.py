@@ -25,6 +25,17 @@ class Coverage(ClusterCase):
                 [group] = read_table(self.out, "CommunicationGroupMapping")
                 self.assertEqual((group["seen_ranks"], group["expected_ranks"]), (2, 8))
 
+    def test_a_db_without_a_number_in_its_name_is_asked_for_its_rank(self):
+        cluster = generate(self.scratch / "unnamed", "--format", "db")
+        for folder in sorted(cluster.iterdir()):
+            for path in folder.rglob("ascend_pytorch_profiler_*.db"):
+                path.rename(path.with_name("ascend_pytorch_profiler.db"))
+            for path in folder.glob("profiler_info*.json"):
+                path.unlink()
+        done = self.cluster(cluster, mode="all")
+        self.assertNotIn("did not say which rank", done.err)
+        self.assertEqual({row["rank"] for row in self.rows_of(cluster, "ClusterRankScore")}, set(range(8)))
+
     def test_ranks_without_the_step_are_left_out_and_counted(self):
         cluster = generate(self.scratch / "steps", "--format", "mixed", "--missing-steps", "1:11", "--missing-steps", "6:11")
         done = self.cluster(cluster, "--step_id", "11", "--export_type", "db", mode="all,hccl_sum")

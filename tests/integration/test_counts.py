@@ -35,6 +35,11 @@ def csv_rows(path):
 
 @needs_shared
 class Counts(Case):
+    def test_device_folders_say_their_rank(self):
+        [device] = (DATA / "mindinsight" / "profiler").glob("PROF_*/device_1")
+        said = json.loads((device / "info.json.1").read_text())["rank_id"]
+        self.assertEqual(self.info(device.parent)["ranks"][0]["rank"], said)
+
     def test_every_trace(self):
         traces = [path for path in sorted(DATA.rglob("*")) if path.is_file() and is_trace(path)]
         self.assertGreater(len(traces), 60)

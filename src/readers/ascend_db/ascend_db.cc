@@ -115,6 +115,16 @@ Status ReadAnalysisDb(const std::string& path, const ReadOptions& options, store
   return {};
 }
 
+std::optional<int64_t> RankInDb(const std::string& path) {
+  Result<SqliteFile> file = SqliteFile::Open(path);
+  if (!file.ok()) return std::nullopt;
+  store::TraceStore out;
+  out.info.rank = store::kNone;
+  DbContext db(*file, out);
+  if (!ReadRankAndDevice(db).ok() || out.info.rank == store::kNone) return std::nullopt;
+  return out.info.rank;
+}
+
 bool LooksLikeSqlite(const std::string& path) {
   using namespace std::string_view_literals;
   constexpr std::string_view kMagic = "SQLite format 3\0"sv;

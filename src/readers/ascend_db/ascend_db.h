@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
@@ -19,6 +20,9 @@ Status ReadProfilerDb(const std::string& path, const ReadOptions& options, store
 // The same for analysis.db and communication_analyzer.db: StepTraceTime and CommAnalyzerTime,
 // -Bandwidth, -Matrix.
 Status ReadAnalysisDb(const std::string& path, const ReadOptions& options, store::TraceStore& out);
+
+// The rank a profiler db says it is of (RANK_DEVICE_MAP); nothing if it does not say.
+std::optional<int64_t> RankInDb(const std::string& path);
 
 // True if the file starts with the SQLite magic.
 bool LooksLikeSqlite(const std::string& path);

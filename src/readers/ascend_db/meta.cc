@@ -59,7 +59,18 @@ Status ReadFacts(DbContext& db) {
   });
 }
 
-Status ReadRank(DbContext& db) {
+Status ReadSteps(DbContext& db) {
+  return ReadTable(db, "STEP_TIME", {"id", "startNs", "endNs"}, [&](Scan& row) {
+    const auto span = ReadTimeSpan(db, row, 1, 2);
+    if (!span) return false;
+    db.out.steps.Append({row.Int(0), span->begin_ns, span->begin_ns + span->dur_ns});
+    return true;
+  });
+}
+
+}  // namespace
+
+Status ReadRankAndDevice(DbContext& db) {
   std::set<int64_t> ranks;
   std::set<int64_t> devices;
   SL_RETURN_IF_ERROR(ReadTable(db, "RANK_DEVICE_MAP", {"rankId", "deviceId"}, [&](Scan& row) {
@@ -73,20 +84,9 @@ Status ReadRank(DbContext& db) {
   return {};
 }
 
-Status ReadSteps(DbContext& db) {
-  return ReadTable(db, "STEP_TIME", {"id", "startNs", "endNs"}, [&](Scan& row) {
-    const auto span = ReadTimeSpan(db, row, 1, 2);
-    if (!span) return false;
-    db.out.steps.Append({row.Int(0), span->begin_ns, span->begin_ns + span->dur_ns});
-    return true;
-  });
-}
-
-}  // namespace
-
 Status ReadMeta(DbContext& db) {
   SL_RETURN_IF_ERROR(ReadFacts(db));
-  SL_RETURN_IF_ERROR(ReadRank(db));
+  SL_RETURN_IF_ERROR(ReadRankAndDevice(db));
   return ReadSteps(db);
 }
 
