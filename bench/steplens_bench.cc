@@ -99,7 +99,7 @@ void Print(const Times& times, uint64_t bytes, uint64_t rows) {
 class FileText {
  public:
   explicit FileText(size_t size)
-      : size_(size), text_(new (std::nothrow) char[size + simdjson::SIMDJSON_PADDING]) {
+      : size_(size), text_(new(std::nothrow) char[size + simdjson::SIMDJSON_PADDING]) {
     if (!text_) Fail("no memory for the text");
   }
   void Load(const std::string& path) {

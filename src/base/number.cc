@@ -112,8 +112,8 @@ static std::optional<uint64_t> ParseEightDigits(const char* text) {
   return (word & 0x0000FFFF0000FFFF) * 42949672960001 >> 32;  // all eight
 }
 
-// A time of our days: with nanoseconds, as every Ascend trace writes it ("1736408883704643.212"), or
-// in whole microseconds, as Kineto did.
+// A time of our days: with nanoseconds, as every Ascend trace writes it ("1736408883704643.212"),
+// or in whole microseconds, as Kineto did.
 static std::optional<int64_t> ParseEpochUs(std::string_view text) {
   if ((text.size() != 16 && text.size() != 20) || text[0] > '8') return std::nullopt;
   const auto high = ParseEightDigits(text.data());

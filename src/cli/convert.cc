@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/open_input.h"
 #include "export/export.h"
+#include "readers/slice_args.h"
 
 namespace steplens::cli {
 namespace {
@@ -81,19 +83,26 @@ Result<std::string> ReadUnpacked(const std::string& path) {
   }
 }
 
-// The args of slices as the trace has them; it is read once. A trace that can no longer be read
-// costs the args the store does not keep, no more.
+// The args of slices as the traces of the rank have them; each is read once. A trace that can no
+// longer be read costs the args the store does not keep, no more.
 exporting::ExportOptions OptionsFor(const store::TraceStore& rank) {
+  std::map<std::string, std::string> texts;  // by path; empty if it cannot be read
+  bool any_text = false;
+  for (uint32_t i = 0; i < rank.slices.size(); ++i) {
+    const std::string path = readers::PlaceOfArgs(rank, store::SliceId{i}).path;
+    if (path.empty() || texts.contains(path)) continue;
+    Result<std::string> text = ReadUnpacked(path);
+    any_text = any_text || text.ok();
+    texts[path] = text.ok() ? *std::move(text) : std::string();
+  }
   exporting::ExportOptions options;
-  if (rank.info.trace_path.empty()) return options;
-  Result<std::string> text = ReadUnpacked(rank.info.trace_path);
-  if (!text.ok()) return options;
-  const auto shared = std::make_shared<const std::string>(*std::move(text));
+  if (!any_text) return options;
+  const auto shared = std::make_shared<const std::map<std::string, std::string>>(std::move(texts));
   options.args_of = [&rank, shared](store::SliceId slice) -> std::string {
-    const auto row = static_cast<size_t>(slice);
-    const auto offset = static_cast<size_t>(rank.slices.args_offset[row]);
-    return offset < shared->size() ? shared->substr(offset, rank.slices.args_size[row])
-                                   : std::string();
+    const readers::ArgsPlace place = readers::PlaceOfArgs(rank, slice);
+    const auto text = shared->find(place.path);
+    if (text == shared->end() || place.offset >= text->second.size()) return "";
+    return text->second.substr(place.offset, place.size);
   };
   return options;
 }

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/open_input.h"
 #include "cli/standard_streams.h"
-#include "readers/open.h"
+#include "readers/slice_args.h"
 
 namespace steplens::cli {
 namespace {
@@ -72,8 +72,9 @@ std::string ToText(const std::vector<RankResult>& results) {
 Result<int> Run(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   analysis::VerifyOptions options;
-  options.args_of = [](const store::TraceStore& rank, store::SliceId slice) {
-    Result<std::string> args = readers::ReadSliceArgs(rank, slice);
+  readers::SliceArgsReader reader;
+  options.args_of = [&reader](const store::TraceStore& rank, store::SliceId slice) {
+    Result<std::string> args = reader.Read(rank, slice);
     return args.ok() ? *std::move(args) : std::string();
   };
   std::vector<RankResult> results;

@@ -9,7 +9,7 @@ namespace {
 //              | 22 bits                                        | 41 bits          |
 constexpr int64_t kTextRange = int64_t{1} << 41;
 
-constexpr size_t kMaxPacked = 16;  // traces whose unpackers are remembered, of at most 10 MB
+constexpr size_t kMaxPacked = 16;  // traces that are remembered, unpackers of at most 10 MB
 
 }  // namespace
 
@@ -31,12 +31,13 @@ ArgsPlace PlaceOfArgs(const store::TraceStore& store, store::SliceId slice) {
 Result<std::string> SliceArgsReader::Read(const store::TraceStore& store, store::SliceId slice) {
   const ArgsPlace place = PlaceOfArgs(store, slice);
   if (place.path.empty()) return std::string();
-  if (!IsGzipFile(place.path)) return ReadFileRange(place.path, place.offset, place.size);
-  const std::lock_guard lock(packed_mutex_);
+  std::unique_lock lock(packed_mutex_);
   if (packed_.size() >= kMaxPacked && !packed_.contains(place.path)) packed_.clear();
-  std::unique_ptr<GzipText>& text = packed_[place.path];
-  if (!text) text = std::make_unique<GzipText>(place.path);
-  return text->Read(place.offset, place.size);
+  const auto [file, is_new] = packed_.try_emplace(place.path);  // null: it is not packed
+  if (is_new && IsGzipFile(place.path)) file->second = std::make_unique<GzipText>(place.path);
+  if (file->second) return file->second->Read(place.offset, place.size);
+  lock.unlock();
+  return ReadFileRange(place.path, place.offset, place.size);
 }
 
 }  // namespace steplens::readers

@@ -161,6 +161,19 @@ class Export(Case):
 
 class RealCaptures(Export):
     @needs_shared
+    def test_args_of_every_trace_of_a_rank_are_kept(self):
+        folder = self.scratch / "mindstudio_profiler_output"
+        folder.mkdir()
+        for part in range(2):
+            (folder / f"msprof_slice_{part}_20250109.json").write_text(json.dumps([
+                {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "CANN"}}] + [
+                {"ph": "X", "name": f"n{i}", "pid": 1, "tid": 2, "ts": f"{1000 + i}.000", "dur": 0.5, "args": {"n": i}}
+                for i in range(part * 10, part * 10 + 10)]))
+        written = next(self.convert(folder, "text", "both").rglob("trace_view.json"))
+        found = {event["name"]: event["args"] for event in json.loads(written.read_text())
+                 if event["ph"] == "X" and event["name"].startswith("n")}
+        self.assertEqual(found, {f"n{i}": {"n": i} for i in range(20)})
+
     def test_text_to_text_is_the_original(self):
         for level in LEVELS:
             folder = self.convert(CAPTURES / "text" / level, "text", level)

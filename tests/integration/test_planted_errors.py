@@ -363,6 +363,12 @@ class PlantedInDb(PlantCase):
             connection.close()
         self.expect(rule, change)
 
+    def drop_steps(self):
+        connection = sqlite3.connect(next(self.output.glob("ascend_pytorch_profiler*.db")))
+        connection.execute("DROP TABLE STEP_TIME")
+        connection.commit()
+        connection.close()
+
     def test_db(self):
         steps = {"db": "analysis.db"}
         self.check_sql("1", "UPDATE StepTraceTime SET stage = stage + 1", **steps)
@@ -371,6 +377,8 @@ class PlantedInDb(PlantCase):
         self.check_sql("4", "UPDATE StepTraceTime SET overlapped = overlapped + 1, communication = communication + 1", **steps)
         self.check_sql("steps.breakdown", "UPDATE StepTraceTime SET preparing = preparing + 1", **steps)
         self.check_sql("steps.values", "UPDATE StepTraceTime SET free = -free - 1", **steps)
+        self.check_sql("steps.marks", "DELETE FROM STEP_TIME WHERE id = (SELECT max(id) FROM STEP_TIME)")
+        self.check_sql("steps.marks", "UPDATE STEP_TIME SET id = id + 1 WHERE id = (SELECT max(id) FROM STEP_TIME)")
         self.check_sql("15", "UPDATE CommAnalyzerTime SET elapse_time = elapse_time + 1", **steps)
         self.check_sql("communication.bandwidth", "UPDATE CommAnalyzerBandwidth SET bandwidth = bandwidth + 1", **steps)
         self.check_sql("15.matrix", "DELETE FROM CommAnalyzerMatrix WHERE hccl_op_name LIKE '%-total'", **steps)
@@ -383,6 +391,7 @@ class PlantedInDb(PlantCase):
                              "(SELECT max(rowid) FROM MEMORY_RECORD)")
         self.check_sql("14.duration", "UPDATE OP_MEMORY SET duration = duration + 1 WHERE duration > 0")
         self.check_sql("14.balance", "DELETE FROM OP_MEMORY WHERE rowid = (SELECT max(rowid) FROM OP_MEMORY WHERE streamPtr IS NOT NULL AND streamPtr != '')")
+        self.expect("steps.marks", self.drop_steps)
         self.check_sql("memory.modules", "DELETE FROM NPU_MODULE_MEM WHERE rowid = (SELECT max(rowid) FROM NPU_MODULE_MEM)")
 
 

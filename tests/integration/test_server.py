@@ -1,6 +1,8 @@
 """The viewer's server from outside: its answers on real captures, and what it refuses."""
 
 import concurrent.futures
+import collections
+import gzip
 import http.client
 import json
 import os
@@ -711,6 +713,16 @@ class Kineto(ServerCase):
         hit = server.post(f"/ds/{ds}/search", {"q": "cat=kernel", "tracks": [stream[0]], "limit": 1})[1]["hits"][0]
         detail = server.get(f"/ds/{ds}/slice?track={hit['track']}&i={hit['i']}")[1]
         self.assertIn("stream", detail["args"])  # read again from the packed trace
+
+    def test_arguments_of_a_packed_trace_are_searched(self):
+        events = json.loads(gzip.decompress(KINETO.read_bytes()))["traceEvents"]
+        streams = collections.Counter(str(event["args"]["stream"]) for event in events
+                                      if event.get("ph") == "X" and "stream" in event.get("args", {}))
+        server = self.start(KINETO)
+        ds = server.wait_ready()
+        for stream, count in streams.items():
+            found = server.post(f"/ds/{ds}/search", {"q": f'arg."stream"="{stream}"', "limit": 0})[1]
+            self.assertEqual(found["count"], count, stream)
 
 
 if __name__ == "__main__":

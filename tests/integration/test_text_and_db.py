@@ -99,6 +99,10 @@ class TextAndDb(Case):
 
     def test_collectives_and_their_tasks(self):
         self.check_table("comm_ops", "begin_ns")
+        text, db = self.both("SELECT count, data_type, size_bytes FROM comm_ops ORDER BY rank, begin_ns")
+        self.assertEqual(text, db)
+        for op in text:
+            self.assertEqual(op["size_bytes"], op["count"] * {"FP32": 4, "FP16": 2, "BFP16": 2}[op["data_type"]])
         self.check_table("comm_tasks", "begin_ns, plane")
 
     def test_tasks_without_notify(self):

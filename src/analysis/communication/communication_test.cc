@@ -109,6 +109,7 @@ TEST(DeriveCommunication, RdmaRunEndsFourTasksAfterItsLastPayload) {
 
 TEST(DeriveCommunication, OperationWithoutTasksIsAllTransit) {
   Collective c;
+  c.store.info.format = "raw";
   const CommunicationClass of = c.Derive();
   EXPECT_DOUBLE_EQ(of.operations[0].transit_ms, 0.1);
   EXPECT_DOUBLE_EQ(of.operations[0].idle_ms, 0);
@@ -116,6 +117,14 @@ TEST(DeriveCommunication, OperationWithoutTasksIsAllTransit) {
   EXPECT_DOUBLE_EQ(Transport(of.operations[0], "SDMA").bandwidth_gbps, 40);
   EXPECT_TRUE(Transport(of.operations[0], "SDMA").packets.empty());
   EXPECT_TRUE(of.matrix.empty());
+}
+
+TEST(DeriveCommunication, DataOfAnOperationIsNotWhatLinksCarried) {
+  Collective c;
+  c.store.info.format = "text";
+  const CommunicationClass of = c.Derive();
+  EXPECT_DOUBLE_EQ(of.operations[0].transit_ms, 0.1);
+  EXPECT_DOUBLE_EQ(Transport(of.operations[0], "SDMA").transit_size_mb, 0);
 }
 
 TEST(DeriveCommunication, OnlyStepTakesAllOperations) {

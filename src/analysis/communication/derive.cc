@@ -76,10 +76,12 @@ void FinishTransports(OperationFacts& operation) {
   }
 }
 
-// An operation that only its own range is known of. How it was cut into packets is not.
+// An operation that only its own range is known of. How it was cut into packets is not. Where a
+// host's own network is the device, its data is what moved; what an NPU's links carried is said by
+// tasks alone.
 void FillWithoutTasks(const TraceStore& store, size_t op, OperationFacts& operation) {
   operation.transit_ms = operation.elapse_ms;
-  const int64_t size_bytes = store.comm_ops.size_bytes[op];
+  const int64_t size_bytes = store.info.format == "raw" ? store.comm_ops.size_bytes[op] : kNone;
   for (TransportFacts& transport : operation.transports) {
     if (size_bytes <= 0 || transport.transport != "SDMA") continue;
     transport.transit_size_mb = static_cast<double>(size_bytes) / kBytesPerMb;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/communication/communication.h"
+#include "analysis/communication/element_size.h"
 
 namespace steplens::analysis {
 namespace {
@@ -114,6 +115,14 @@ void AddCommunicationTotals(TraceStore& store) {
     if (facts == steps.end()) continue;
     const bool is_p2p = store.Text(kind) == "p2p";
     AppendTotal(store, step, kind, (is_p2p ? facts->p2p : facts->collective).total);
+  }
+}
+
+void FillCommunicationSizes(TraceStore& store) {
+  store::CommOpTable& ops = store.comm_ops;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops.size_bytes[i] == store::kNone)
+      ops.size_bytes.Set(i, DataSize(ops.count[i], store.Text(ops.data_type[i])));
   }
 }
 

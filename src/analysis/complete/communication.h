@@ -12,4 +12,7 @@ void AddCommunicationTotals(store::TraceStore& store);
 // which group its operations belong to: comm_ops and comm_tasks get that name instead.
 void NameCommunicationGroups(store::TraceStore& store);
 
+// Sizes of collectives that are not known, where the count and the type of their elements are.
+void FillCommunicationSizes(store::TraceStore& store);
+
 }  // namespace steplens::analysis

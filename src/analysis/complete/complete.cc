@@ -10,6 +10,7 @@ namespace steplens::analysis {
 
 void CompleteCapture(store::TraceStore& store) {
   if (store.info.format == "raw") return CompleteRawCapture(store);
+  FillCommunicationSizes(store);
   if (store.info.format == "text") return NameCommunicationGroups(store);
   if (store.info.format != "db" || store.info.source == "nsys") return;
   const auto is_known = [](int64_t step) { return step != store::kNone; };

@@ -91,6 +91,26 @@ TEST(CompleteCapture, DbKernelsGetTheirStep) {
   EXPECT_EQ(b.store.kernels.step[2], store::kNone);
 }
 
+TEST(CompleteCapture, CollectivesGetTheSizeOfTheirData) {
+  for (const char* format : {"text", "db", "json"}) {
+    StoreBuilder b;
+    b.store.info.format = format;
+    const auto add = [&](std::string_view type, int64_t count, int64_t size_bytes) {
+      b.store.comm_ops.Append(
+          {.data_type = b.Text(type), .count = count, .size_bytes = size_bytes});
+    };
+    add("FP32", 4097000, store::kNone);
+    add("BFloat16", 3, store::kNone);
+    add("FP32", 10, 7);  // the input's own word counts
+    add("", 10, store::kNone);
+    add("FP32", store::kNone, store::kNone);
+    add("INT64", int64_t{1} << 62, store::kNone);
+    CompleteCapture(b.store);
+    EXPECT_THAT(b.store.comm_ops.size_bytes.span(),
+                testing::ElementsAre(16388000, 6, 7, store::kNone, store::kNone, store::kNone));
+  }
+}
+
 TEST(CompleteCapture, NumbersOfGroupsBecomeNamesInText) {
   StoreBuilder b;
   b.store.info.format = "text";

@@ -15,6 +15,7 @@ CheckResult CheckCommunicationIsElapse(const Context& context);
 CheckResult CheckOverlapTrack(const Context& context);
 CheckResult CheckExcludeReceive(const Context& context);
 CheckResult CheckStepValues(const Context& context);
+CheckResult CheckStepMarks(const Context& context);
 
 // breakdown.cc: step_trace_time against the breakdown of the job (StepBreakdown), which is computed
 // once for all ranks.

@@ -4,12 +4,16 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "analysis/classify/text_memo.h"
 #include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
 #include "analysis/verify/step_rows.h"
 #include "analysis/verify/step_share.h"
+#include "base/number.h"
+#include "store/step_values.h"
 
 namespace steplens::analysis::verify {
 namespace {
@@ -39,6 +43,13 @@ std::map<std::string, double> ElapseMsPerStep(const Context& context) {
   }
   for (const auto& [step, elapse_ms] : ops_ms) totals_ms.try_emplace(step, elapse_ms);
   return totals_ms;
+}
+
+// The number of a step that its range on the timeline is named after: "ProfilerStep#50".
+std::optional<int64_t> StepOfMark(std::string_view name) {
+  constexpr std::string_view kPrefix = "ProfilerStep#";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  return ParseInt64(name.substr(kPrefix.size()));
 }
 
 std::string StepLabel(int64_t step) {
@@ -222,28 +233,39 @@ CheckResult CheckStepValues(const Context& context) {
   Verdict verdict(context, "steps.values", "No value of step_trace_time is negative or absurd");
   const store::StepTraceTable& traces = context.store.step_traces;
   if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
-  const std::pair<std::string_view, const store::Column<double>&> columns[] = {
-      {"Computing", traces.computing_us},
-      {"Communication(Not Overlapped)", traces.comm_not_overlapped_us},
-      {"Overlapped", traces.overlapped_us},
-      {"Communication", traces.communication_us},
-      {"Free", traces.free_us},
-      {"Stage", traces.stage_us},
-      {"Bubble", traces.bubble_us},
-      {"Communication(Not Overlapped and Exclude Receive)", traces.comm_exclude_receive_us},
-  };
-  // Sums and differences of doubles may miss zero.
-  constexpr double kRoundingUs = 0.001;
-  for (size_t i = 0; i < traces.size(); ++i) {
-    for (const auto& [name, values_us] : columns) {
-      const double value_us = values_us[i];
-      if (std::isnan(value_us)) continue;  // the column is missing, or its cell was counted
-      verdict.Row(value_us >= -kRoundingUs && NsOfUs(value_us), [&] {
-        return fmt::format("{}: {} is {:.15g} us", RowText(context, i), name, value_us);
-      });
-    }
-  }
+  store::ForEachStepValue(traces, [&](std::string_view name, size_t row, double value_us) {
+    verdict.Row(!store::IsOddStepValue(value_us), [&] {
+      return fmt::format("{}: {} is {:.15g} us", RowText(context, row), name, value_us);
+    });
+  });
   return verdict.Finish("values");
+}
+
+CheckResult CheckStepMarks(const Context& context) {
+  Verdict verdict(context, "steps.marks",
+                  "Every step of step_trace_time, and every ProfilerStep range, is a known step");
+  const store::TraceStore& store = context.store;
+  const std::set<int64_t> known(store.steps.step.begin(), store.steps.step.end());
+  const auto look_for = [&](int64_t step, const auto& where) {
+    verdict.Row(known.contains(step), [&] {
+      return fmt::format("{}: no such step in {}", where(), context.Name("the trace", "STEP_TIME"));
+    });
+  };
+  bool any_mark = false;
+  TextMemo is_mark(store, [](std::string_view name) { return StepOfMark(name).has_value(); });
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    if (!is_mark(store.slices.name[i]) || !context.IsHostOp(i)) continue;
+    any_mark = true;
+    const std::string_view name = store.Text(store.slices.name[i]);
+    look_for(*StepOfMark(name), [&] { return std::string(name); });
+  }
+  // Not all that writes a step table marks its steps.
+  if (!any_mark && known.empty()) return verdict.NotApplicable("no marked steps");
+  for (size_t row = 0; row < store.step_traces.size(); ++row) {
+    const int64_t step = store.step_traces.step[row];
+    if (step != store::kNone) look_for(step, [&] { return RowText(context, row); });
+  }
+  return verdict.Finish("steps");
 }
 
 CheckResult CheckExcludeReceive(const Context& context) {

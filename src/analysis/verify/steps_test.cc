@@ -219,6 +219,20 @@ TEST(VerifyBreakdown, ReportsAStepThatTheTimelineDoesNotHave) {
                "step_trace_time row 1: the timeline has no such step");
 }
 
+TEST(VerifyStepMarks, EveryStepIsKnown) {
+  TestStore s = OneStep();
+  s.store.steps = {};
+  ExpectNotApplicable(s.Run("steps.marks"), "no marked steps");
+  s.Slice(s.ThreadOf("Python", "Thread 9"), 0, 10, "ProfilerStep#7", "cpu_op");
+  s.store.info.format = "db";
+  ExpectBroken(s.Run("steps.marks"), "2 of 2 steps", "ProfilerStep#7: no such step in STEP_TIME");
+  s.store.steps.Append({7, 0, 10});
+  ExpectHolds(s.Run("steps.marks"), "2 steps");
+  s.store.step_traces.step.Set(0, 8);
+  ExpectBroken(s.Run("steps.marks"), "1 of 2 steps",
+               "StepTraceTime row 1 (step 8): no such step in STEP_TIME");
+}
+
 TEST(VerifyStepValues, AreNeitherNegativeNorAbsurd) {
   TestStore s = OneStep();
   ExpectHolds(s.Run("steps.values"), "8 values");

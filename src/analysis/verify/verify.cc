@@ -37,6 +37,7 @@ constexpr Check kChecks[] = {
     verify::CheckDbLaunches,
     verify::CheckExcludeReceive,
     verify::CheckStepValues,
+    verify::CheckStepMarks,
     verify::CheckKernelOrder,
     verify::CheckKernelWait,
     verify::CheckKernelStep,

@@ -166,8 +166,7 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
       event.category == "user_annotation") {
     if (event.category != "user_annotation" || event.name.starts_with("ProfilerStep#")) {
       batch->host_ops.push_back({slice, OptionalText(args.Find(KnownArg::kInputDims)),
-                                 OptionalText(args.Find(KnownArg::kInputType)),
-                                 CallStack(),
+                                 OptionalText(args.Find(KnownArg::kInputType)), CallStack(),
                                  ParseInt64(args.Find(KnownArg::kSequenceNumber)).value_or(-1),
                                  ParseInt64(args.Find(KnownArg::kFwdThreadId)).value_or(0)});
     } else if (event.name.starts_with("gloo:")) {

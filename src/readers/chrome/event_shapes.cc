@@ -140,8 +140,8 @@ inline bool EventShapes::Matches(const Edge& edge, const char* p) {
   // The rest by blocks, of which the last begins where it ends with the literal.
   for (size_t done = kScanAhead; done < edge.size;) {
     const size_t at = std::min(done, edge.size - kScanAhead);
-    const __m128i block = _mm_cmpeq_epi8(scan_detail::Load(p + at),
-                                         scan_detail::Load(edge.literal.data() + at));
+    const __m128i block =
+        _mm_cmpeq_epi8(scan_detail::Load(p + at), scan_detail::Load(edge.literal.data() + at));
     if (scan_detail::Mask(block) != 0xFFFF) return false;
     done = at + kScanAhead;
   }

@@ -1,8 +1,6 @@
 #include "server/api/slice_args.h"
 
 #include "analysis/operators/host_ops.h"
-#include "base/file.h"
-#include "base/gzip.h"
 
 namespace steplens::server {
 SliceArgs ReadArgs(readers::SliceArgsReader& reader, const store::TraceStore& store,
@@ -15,14 +13,10 @@ SliceArgs ReadArgs(readers::SliceArgsReader& reader, const store::TraceStore& st
   return {SliceArgs::State::kRead, *std::move(text)};
 }
 
-bool HasRandomArgs(const store::TraceStore& store) {
-  return store.info.trace_path.empty() || !IsGzipFile(store.info.trace_path);
-}
-
-std::string ArgText(const store::TraceStore& store, uint32_t slice, std::string_view name) {
-  const readers::ArgsPlace place = readers::PlaceOfArgs(store, store::SliceId{slice});
-  if (!place.path.empty()) {
-    const Result<std::string> text = ReadFileRange(place.path, place.offset, place.size);
+std::string ArgText(readers::SliceArgsReader& reader, const store::TraceStore& store,
+                    uint32_t slice, std::string_view name) {
+  if (store.slices.args_offset[slice] != store::kNone) {
+    const Result<std::string> text = reader.Read(store, store::SliceId{slice});
     if (!text.ok()) return "";
     const Result<JsonDocument> args = JsonDocument::Parse(*text, "args");
     if (!args.ok() || !args->root().IsObject()) return "";

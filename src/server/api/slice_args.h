@@ -22,11 +22,9 @@ struct SliceArgs {
 SliceArgs ReadArgs(readers::SliceArgsReader& reader, const store::TraceStore& store,
                    uint32_t slice);
 
-// Whether args of the rank can be read one by one without unpacking.
-bool HasRandomArgs(const store::TraceStore& store);
 // The value of one argument as text; empty if the slice does not have it. What the store knows of
-// an operator (shapes, types, sequence number) counts where the trace has no args. For a rank whose
-// args are not compressed.
-std::string ArgText(const store::TraceStore& store, uint32_t slice, std::string_view name);
+// an operator (shapes, types, sequence number) counts where the trace has no args.
+std::string ArgText(readers::SliceArgsReader& reader, const store::TraceStore& store,
+                    uint32_t slice, std::string_view name);
 
 }  // namespace steplens::server

@@ -141,23 +141,17 @@ Result<bool> SliceMatches::DecideByArgs(const RankTables& tables, const Lane& la
     const Truth known = TermTruth(tables, lane, slice, t);
     if (known != Truth::kUnknown) return known;
     const SliceFilter::Term& term = filter_.terms()[t];
-    return TruthOf(term.HoldsArg(ArgText(*tables.rank->store, slice, term.arg)));
+    return TruthOf(term.HoldsArg(ArgText(ask_.open.args, *tables.rank->store, slice, term.arg)));
   }) == Truth::kYes;
 }
 
 Status SliceMatches::ForEach(size_t slot, const Visit& visit) const {
   const ShownRank& rank = *ask_.view.ranks()[slot];
   const RankTables tables = TablesOf(rank);
-  bool args_checked = false;
   // For slices that their name does not decide.
   const auto consider = [&](const Lane& lane, uint32_t slice) -> Status {
     Truth truth = filter_.Evaluate([&](uint32_t t) { return TermTruth(tables, lane, slice, t); });
     if (truth == Truth::kUnknown) {  // arguments decide
-      if (!args_checked && !HasRandomArgs(*rank.store))
-        return Error{ErrorCode::kUnsupported,
-                     fmt::format("{} is compressed: its arguments cannot be searched; unpack it",
-                                 rank.store->info.trace_path)};
-      args_checked = true;
       SL_ASSIGN_OR_RETURN(const bool holds, DecideByArgs(tables, lane, slice));
       truth = TruthOf(holds);
     }

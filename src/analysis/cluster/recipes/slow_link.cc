@@ -7,6 +7,7 @@
 #include "analysis/cluster/recipes/comm_calls.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/spread.h"
+#include "analysis/communication/element_size.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -39,21 +40,6 @@ struct Part {
     archive(ops);
   }
 };
-
-// A larger count is damage, and its bytes would not fit.
-constexpr int64_t kMostElements = int64_t{1} << 56;
-
-// Bytes of one element; none for types that have no fixed size.
-int64_t SizeOfType(std::string_view type) {
-  constexpr std::pair<std::string_view, int64_t> kSizes[] = {
-      {"INT8", 1},   {"UINT8", 1}, {"INT16", 2},  {"UINT16", 2}, {"FP16", 2},
-      {"BFP16", 2},  {"INT32", 4}, {"UINT32", 4}, {"FP32", 4},   {"INT64", 8},
-      {"UINT64", 8}, {"FP64", 8},  {"INT128", 16}};
-  for (const auto& [name, size] : kSizes) {
-    if (name == type) return size;
-  }
-  return kNone;
-}
 
 // An operator as all its ranks saw it.
 struct Call {
@@ -118,9 +104,7 @@ class SlowLink : public RecipeOf<Part> {
       op.name = rank.Text(ops.name[i]);
       op.type = rank.Text(ops.op_type[i]);
       op.data_type = rank.Text(ops.data_type[i]);
-      const int64_t element = SizeOfType(op.data_type);
-      if (element != kNone && ops.count[i] >= 0 && ops.count[i] <= kMostElements)
-        op.size_bytes = ops.count[i] * element;
+      op.size_bytes = DataSize(ops.count[i], op.data_type);
       op.dur_ns = ops.dur_ns[i];
     }
     return part;
