@@ -47,7 +47,8 @@ void AddSessionTimes(TraceStore& store) {
   const auto begin_ns = number("start_info.start_monotonic");
   const auto end_ns = number("end_info.MonotonicTimeEnd");
   const auto wall_ns = number("end_info.collectionTimeEnd");
-  if (!begin_ns || !end_ns || !wall_ns || store.FindMeta("startTimeNs")) return;
+  if (!begin_ns || !end_ns || !wall_ns || *end_ns <= *begin_ns || store.FindMeta("startTimeNs"))
+    return;
   const auto add = [&](std::string_view name, int64_t ns) {
     store.meta.Append({store.strings.Intern(name), store.strings.Intern(std::to_string(ns))});
   };
