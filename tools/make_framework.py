@@ -380,7 +380,8 @@ def synthetic(count, out, *, stack=False, seed=1):
 
 
 # Where the invented captures are in time.
-TRAINING_CLOCK = {"end_info": {"collectionTimeEnd": 1_700_000_000_000_000_000, "MonotonicTimeEnd": 0}, "steplens_version": "example"}
+TRAINING_CLOCK = {"end_info": {"collectionTimeEnd": 1_700_000_000_000_000_000 + 10_000_000, "MonotonicTimeEnd": 10_000_000},
+                  "steplens_version": "example"}
 
 
 def training(folder, rank, *, steps=3, **options):

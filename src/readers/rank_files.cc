@@ -115,10 +115,16 @@ void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
   const Result<Listing> listing = List(folder);
   if (!listing.ok()) return;
   std::set<FrameworkFile> kinds;
+  const bool has_operators =
+      std::any_of(listing->files.begin(), listing->files.end(), [](const std::string& name) {
+        return ClassifyFrameworkFile(name) == FrameworkFile::kOpRange;
+      });
   for (const std::string& name : listing->files) {
     const std::string path = Join(folder, name);
     const FrameworkFile kind = ClassifyFrameworkFile(name);
-    if (kind == FrameworkFile::kUnknown) {
+    if (IsMindSporeFile(kind) && has_operators) {
+      rank.ignored.push_back({path, SizeOf(path), false, "torch.* has the same and more"});
+    } else if (kind == FrameworkFile::kUnknown) {
       rank.ignored.push_back({path, SizeOf(path), false, "not a raw file that steplens reads"});
     } else if (!kinds.insert(kind).second) {
       rank.ignored.push_back({path, SizeOf(path), false, "a second file of its kind"});

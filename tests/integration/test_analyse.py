@@ -184,7 +184,10 @@ class CpuCapture(Case):
         self.assertEqual([task["task_start(us)"] for task in tasks], [k["Start Time(us)"] for k in kernels if "hcom" not in k["Name"]])
         communication = json.loads((folder / OUTPUT / "communication.json").read_text())
         self.assertIn("hcom_allReduce__586_0_1@17522688603477080586", communication["step0"]["collective"])
-        self.assertTrue((folder / OUTPUT / "ascend_pytorch_profiler_0.db").exists())
+        with sqlite3.connect(folder / OUTPUT / "ascend_pytorch_profiler_0.db") as db:
+            begin, end = db.execute("SELECT startTimeNs, endTimeNs FROM SESSION_TIME_INFO").fetchone()
+            first, last = db.execute("SELECT min(cast(startNs AS INTEGER)), max(cast(endNs AS INTEGER)) FROM PYTORCH_API").fetchone()
+            self.assertTrue(begin <= first < last <= end, (begin, first, last, end))
 
     def test_raw_and_analysed_capture_agree(self):
         folder = raw.training(self.scratch / "a_ascend_pt", 0)

@@ -1,12 +1,16 @@
 #include "analysis/cpu_device/complete.h"
 
 #include <algorithm>
+#include <string>
 
 #include "analysis/classify/classify.h"
+#include "analysis/cpu_device/application_memory.h"
 #include "analysis/cpu_device/cpu_device.h"
 #include "analysis/cpu_device/memory_rows.h"
 #include "analysis/cpu_device/operator_links.h"
 #include "analysis/steps/kernel_steps.h"
+#include "analysis/time_math.h"
+#include "base/number.h"
 
 namespace steplens::analysis {
 namespace {
@@ -35,13 +39,33 @@ bool IsHostTheDevice(const TraceStore& store) {
 
 namespace {
 
+// When the capture began and ended, on the wall clock, where its configuration says it.
+void AddSessionTimes(TraceStore& store) {
+  const auto number = [&](std::string_view name) {
+    return ParseInt64(store.FindMeta(name).value_or(std::string_view()));
+  };
+  const auto begin_ns = number("start_info.start_monotonic");
+  const auto end_ns = number("end_info.MonotonicTimeEnd");
+  const auto wall_ns = number("end_info.collectionTimeEnd");
+  if (!begin_ns || !end_ns || !wall_ns || *end_ns <= *begin_ns || store.FindMeta("startTimeNs"))
+    return;
+  const auto add = [&](std::string_view name, int64_t ns) {
+    store.meta.Append({store.strings.Intern(name), store.strings.Intern(std::to_string(ns))});
+  };
+  add("startTimeNs", AddNs(*wall_ns, AddNs(*begin_ns, -*end_ns)));
+  add("endTimeNs", *wall_ns);
+}
+
 void AddDevice(TraceStore& store, OverlapSlices slices) {
-  if (IsHostTheDevice(store)) {
+  const bool is_host = IsHostTheDevice(store);
+  if (is_host) {
     AppendCpuDevice(store, slices);
   } else {
     AppendOperatorLinks(store);
   }
   FillKernelSteps(store);
+  AddApplicationMemory(store, is_host);
+  AddSessionTimes(store);
 }
 
 }  // namespace

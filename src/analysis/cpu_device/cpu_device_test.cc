@@ -260,5 +260,68 @@ TEST(OrderMemoryRows, PutsBlocksOfCannBehindTheFrameworks) {
   EXPECT_EQ(raw.store.allocations.release_ns[1], 15);
 }
 
+TEST(CompleteForExport, TheProcessMemoryIsThatOfTheApplicationWhereTheHostIsTheDevice) {
+  RawStore b;
+  b.Op(0, 10, "aten::mm");
+  const store::TrackId usage = b.Process("Memory Usage");
+  b.store.tracks.Append({.parent = usage, .kind = b.Text("counter"), .name = b.Text("process KB")});
+  const auto series = static_cast<store::TrackId>(b.store.tracks.size() - 1);
+  b.store.counters.Append({series, 5, 2048});
+  b.store.memory_samples.Append({.component = b.Text("PTA"), .ts_ns = 3, .reserved_bytes = 64});
+  CompleteForExport(b.store);
+  ASSERT_EQ(b.store.memory_samples.size(), 2u);
+  EXPECT_EQ(b.store.Text(b.store.memory_samples.component[1]), "APP");
+  EXPECT_EQ(b.store.memory_samples.ts_ns[1], 5);
+  EXPECT_EQ(b.store.memory_samples.reserved_bytes[1], 2048 * 1024);
+  EXPECT_EQ(b.store.memory_samples.allocated_bytes[1], kNone);
+  EXPECT_EQ(b.store.Text(b.store.memory_samples.device[1]), "NPU:3");
+}
+
+TEST(CompleteForExport, WithoutAllocatorSamplesThereIsNoApplicationMemory) {
+  RawStore b;
+  b.Op(0, 10, "aten::mm");
+  const store::TrackId usage = b.Process("Memory Usage");
+  b.store.tracks.Append({.parent = usage, .kind = b.Text("counter"), .name = b.Text("process KB")});
+  b.store.counters.Append({static_cast<store::TrackId>(b.store.tracks.size() - 1), 5, 2048});
+  CompleteForExport(b.store);
+  EXPECT_EQ(b.store.memory_samples.size(), 0u);
+}
+
+TEST(CompleteForExport, TheExporterSaysTheMemoryOfTheApplication) {
+  RawStore b;
+  store::DynamicTable& sheet = b.store.sheets.emplace_back();
+  sheet.name = "npu_mem";
+  for (const char* name :
+       {"Device_id", "event", "ddr(KB)", "hbm(KB)", "memory(KB)", "timestamp(us)"})
+    sheet.columns.push_back({name, {}, {}});
+  for (const auto& [event, kb] : {std::pair("App", 3.0), std::pair("Device", 9.0)}) {
+    sheet.columns[0].numbers.Append(6);
+    sheet.columns[1].texts.Append(b.Text(event));
+    for (const size_t i : {2u, 3u}) sheet.columns[i].numbers.Append(0);
+    sheet.columns[4].numbers.Append(kb);
+    sheet.columns[5].texts.Append(b.Text("1736408883704643.212\t"));
+  }
+  b.store.memory_samples.Append({.component = b.Text("PTA"), .ts_ns = 3});
+  CompleteForExport(b.store);
+  ASSERT_EQ(b.store.memory_samples.size(), 2u);
+  EXPECT_EQ(b.store.memory_samples.ts_ns[1], 1736408883704643212);
+  EXPECT_EQ(b.store.memory_samples.reserved_bytes[1], 3 * 1024);
+  EXPECT_EQ(b.store.Text(b.store.memory_samples.device[1]), "NPU:6");
+  EXPECT_TRUE(b.store.sheets.empty());
+}
+
+TEST(CompleteForExport, SaysWhenTheCaptureBeganAndEnded) {
+  RawStore b;
+  const auto say = [&](std::string_view name, std::string_view value) {
+    b.store.meta.Append({b.Text(name), b.Text(value)});
+  };
+  say("start_info.start_monotonic", "1000");
+  say("end_info.MonotonicTimeEnd", "5000");
+  say("end_info.collectionTimeEnd", "1700000000000005000");
+  CompleteForExport(b.store);
+  EXPECT_EQ(b.store.FindMeta("startTimeNs"), "1700000000000001000");
+  EXPECT_EQ(b.store.FindMeta("endTimeNs"), "1700000000000005000");
+}
+
 }  // namespace
 }  // namespace steplens::analysis

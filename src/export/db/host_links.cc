@@ -1,5 +1,7 @@
 #include "export/db/host_links.h"
 
+#include <tsl/robin_map.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -62,6 +64,7 @@ class LinkCollector {
 
   std::vector<HostLink> Collect() {
     AddQueueItems();
+    if (ctx_.options.is_raw) AddSequencePairs();
     if (HasFlows(store_, "fwdbwd") || HasFlows(store_, "async_npu")) AddFlows();
     std::sort(links_.begin(), links_.end());
     links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
@@ -95,18 +98,45 @@ class LinkCollector {
     for (size_t i = 0; i < flows.size(); ++i) {
       const std::string_view kind = store_.Text(flows.kind[i]);
       const bool is_launch = kind == "async_npu";
-      if (!is_launch && kind != "fwdbwd") continue;
+      if (!is_launch && (kind != "fwdbwd" || ctx_.options.is_raw)) continue;
       const uint32_t from = ops.Find(flows.from_track[i], flows.from_ns[i]);
       const uint32_t to = (is_launch ? targets : ops).Find(flows.to_track[i], flows.to_ns[i]);
       if (from == kNoId || to == kNoId) continue;
       if (is_launch) {
         if (IsNodeLaunch(to)) links_.push_back({from, LaunchConnection(to)});
       } else {
-        const int64_t connection = kFrameworkLinks + ++largest_queue_id_;
-        links_.push_back({from, connection});
-        links_.push_back({to, connection});
+        AddPair(from, to);
       }
     }
+  }
+
+  void AddPair(uint32_t forward, uint32_t backward) {
+    const int64_t connection = kFrameworkLinks + ++largest_queue_id_;
+    links_.push_back({forward, connection});
+    links_.push_back({backward, connection});
+  }
+
+  // Forward and backward operators of one sequence number. Other than in the trace, which has no
+  // arrow within a thread, both may be of one thread; of several the last record counts.
+  void AddSequencePairs() {
+    struct Pair {
+      uint32_t forward = kNoId;
+      uint32_t backward = kNoId;
+    };
+    const store::HostOpTable& ops = store_.host_ops;
+    tsl::robin_map<int64_t, Pair> pairs;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (ops.sequence_number[i] < 0) continue;
+      Pair& pair = pairs[ops.sequence_number[i]];
+      (ops.fwd_thread[i] == 0 ? pair.forward : pair.backward) = static_cast<uint32_t>(ops.slice[i]);
+    }
+    std::vector<Pair> whole;
+    for (const auto& [sequence, pair] : pairs) {
+      if (pair.forward != kNoId && pair.backward != kNoId) whole.push_back(pair);
+    }
+    std::sort(whole.begin(), whole.end(),
+              [](const Pair& a, const Pair& b) { return a.forward < b.forward; });
+    for (const Pair& pair : whole) AddPair(pair.forward, pair.backward);
   }
 
   // Only launches by a node-level API of CANN are links; where no such API was recorded, all are.

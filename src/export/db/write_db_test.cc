@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <tuple>
+
 #include "analysis/testing/store_builder.h"
 #include "base/testing/scratch_folder.h"
 #include "export/export.h"
@@ -172,6 +174,29 @@ TEST(WriteDb, MindSporeHasItsOwnNames) {
   b.Write(folder);
   EXPECT_TRUE(folder.Has("ascend_mindspore_profiler_3.db"));
   EXPECT_TRUE(folder.Has("communication_analyzer.db"));
+}
+
+// Two forward operators of one sequence number and their backward one, on one thread.
+TEST(WriteDb, ForwardAndBackwardOfARawCaptureAreLinkedWithinAThread) {
+  StoreBuilder b;
+  b.store.info.rank = 3;
+  const store::TrackId thread = b.Thread(b.Process("Python", "CPU", "77"), "Thread 77");
+  for (const auto& [begin_ns, sequence, fwd_thread] :
+       {std::tuple(10, 4, 0), std::tuple(20, 4, 0), std::tuple(30, 4, 1), std::tuple(40, 5, 1),
+        std::tuple(50, -1, 0)}) {
+    const store::SliceId slice = b.Slice(thread, begin_ns, begin_ns + 5, "op", "cpu_op");
+    b.store.host_ops.Append(
+        {.slice = slice, .sequence_number = sequence, .fwd_thread = fwd_thread});
+  }
+  ScratchFolder folder;
+  ThreadPool pool(1);
+  ExportOptions options;
+  options.is_raw = true;
+  ASSERT_TRUE(WriteDb(b.store, options, folder.path(), pool).ok());
+  EXPECT_EQ(Query(folder.path() + "/ascend_pytorch_profiler_3.db",
+                  "SELECT startNs, c.connectionId FROM PYTORCH_API a JOIN CONNECTION_IDS c "
+                  "ON a.connectionId = c.id ORDER BY startNs"),
+            "20|1342177281 30|1342177281");
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 #include <tuple>
@@ -82,6 +84,35 @@ Status WriteOperatorDetails(const TraceStore& store, const std::string& dir) {
   return file.Commit();
 }
 
+namespace {
+
+// The first two pairs of "k:v;k:v" as Python shows a dict: "{'k': 'v', 'k': 'v'}".
+std::string CustomInfoText(std::string_view pairs) {
+  std::string out;
+  for (int count = 0; count < 2 && !pairs.empty(); ++count) {
+    const size_t end = std::min(pairs.find(';'), pairs.size());
+    const std::string_view pair = pairs.substr(0, end);
+    pairs.remove_prefix(std::min(end + 1, pairs.size()));
+    const size_t colon = std::min(pair.find(':'), pair.size());
+    out += fmt::format("{}'{}': '{}'", out.empty() ? "" : ", ", pair.substr(0, colon),
+                       pair.substr(std::min(colon + 1, pair.size())));
+  }
+  return out.empty() ? out : "{" + out + "}";
+}
+
+// What MindSpore says of single slices beside their names.
+std::map<size_t, StringId> CustomInfos(const TraceStore& store) {
+  std::map<size_t, StringId> infos;
+  for (const store::DynamicTable& sheet : store.sheets) {
+    if (sheet.name != "mindspore_custom_info") continue;
+    for (size_t row = 0; row < sheet.size(); ++row)
+      infos[static_cast<size_t>(sheet.columns[0].numbers[row])] = sheet.columns[1].texts[row];
+  }
+  return infos;
+}
+
+}  // namespace
+
 // MindSpore names ranges of the data pipeline "Dataset::<operation>::<stage>".
 Status WriteDataset(const TraceStore& store, const Timeline& timeline, const std::string& dir) {
   if (!IsMindSpore(store)) return {};
@@ -90,14 +121,18 @@ Status WriteDataset(const TraceStore& store, const Timeline& timeline, const std
     int64_t total_ns = 0;
   };
   constexpr std::string_view kPrefix = "Dataset::";
-  std::map<std::pair<std::string_view, std::string_view>, Total> totals;
+  const std::map<size_t, StringId> infos = CustomInfos(store);
+  std::map<std::tuple<std::string_view, std::string_view, std::string>, Total> totals;
   for (size_t i = 0; i < store.slices.size(); ++i) {
     std::string_view name = store.Text(store.slices.name[i]);
     if (!name.starts_with(kPrefix)) continue;
     if (timeline.of(store.slices.track[i]).kind == analysis::TrackKind::kDevice) continue;
     name.remove_prefix(kPrefix.size());
     const size_t cut = std::min(name.find("::"), name.size());
-    Total& total = totals[{name.substr(0, cut), name.substr(std::min(cut + 2, name.size()))}];
+    const auto info = infos.find(i);
+    Total& total =
+        totals[{name.substr(0, cut), name.substr(std::min(cut + 2, name.size())),
+                info == infos.end() ? std::string() : CustomInfoText(store.Text(info->second))}];
     ++total.count;
     total.total_ns += store.slices.dur_ns[i];
   }
@@ -105,13 +140,13 @@ Status WriteDataset(const TraceStore& store, const Timeline& timeline, const std
                                 "Custom Info"};
   CsvFile csv(dir + "/dataset.csv", header);
   for (const auto& [key, total] : totals) {
-    csv.Text(key.first);
-    csv.Text(key.second);
+    csv.Text(std::get<0>(key));
+    csv.Text(std::get<1>(key));
     csv.Int(total.count);
     const double avg_us =
         static_cast<double>(total.total_ns) / 1000 / static_cast<double>(total.count);
     csv.Number(std::round(avg_us * 100) / 100);
-    csv.Text("");
+    csv.Text(std::get<2>(key));
     csv.EndRow();
   }
   return csv.Commit();

@@ -211,8 +211,13 @@ void SliceArgs::Append(TextBuffer& out, uint32_t slice) {
     case TrackKind::kCommPlane:
       return AppendCommTask(out, slice);
     default:
-      return AppendCorrelation(out, slice, "connection_id");
+      break;
   }
+  if (timeline_.of(store_.slices.track[slice]).process == "CPU OP") {  // of MindSpore
+    ArgsObject(out).Text("type", store_.Text(store_.slices.category[slice]));
+    return;
+  }
+  AppendCorrelation(out, slice, "connection_id");
 }
 
 void SliceArgs::AppendHostOp(TextBuffer& out, size_t row) {

@@ -58,11 +58,23 @@ std::string NormalExportType(JsonValue value) {
   return out;
 }
 
+// The machine, under the names a db has for it.
+void AppendHost(JsonValue from, std::string_view name_key, std::string_view uid_key,
+                store::TraceStore& out) {
+  const auto add = [&](std::string_view fact, std::string_view key) {
+    const auto text = from[key].AsString();
+    if (text && !text->empty() && !out.FindMeta(fact)) AppendMeta(fact, std::string(*text), out);
+  };
+  add("hostName", name_key);
+  add("hostUid", uid_key);
+}
+
 }  // namespace
 
 Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
   AppendScalars("", document.root(), out);
+  AppendHost(document.root()["steplens_host"], "host", "host_uid", out);
   return {};
 }
 
@@ -76,6 +88,7 @@ Status ReadProfilerMetadata(const TextInput& input, store::TraceStore& out) {
 Status ReadDeviceInfo(const TextInput& input, store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
   if (out.FindMeta("DeviceInfo")) return {};  // of the rank's first device
+  AppendHost(document.root(), "hostname", "hostUid", out);
   document.root()["DeviceInfo"].ForEachElement([&](JsonValue device) {
     if (!out.FindMeta("DeviceInfo")) AppendMeta("DeviceInfo", device.ToText(), out);
   });

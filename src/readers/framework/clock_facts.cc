@@ -52,7 +52,8 @@ void TakeProfilerInfo(JsonValue root, ClockFacts& facts) {
     return root[key].exists() ? root[key] : nested[key];
   };
   const JsonValue start = member("start_info");
-  facts.is_counter = start["syscnt_enable"].AsBool().value_or(false);
+  // MindSpore itself says nothing of a clock: its times are ticks of the counter.
+  facts.is_counter = start["syscnt_enable"].AsBool().value_or(nested.exists() && !start.exists());
   facts.frequency_hz = HertzOf(start["freq"]).value_or(facts.frequency_hz);
   facts.start_counter = start["start_cnt"].AsInt().value_or(0);
   facts.start_monotonic_ns = start["start_monotonic"].AsInt().value_or(0);

@@ -12,10 +12,12 @@
 #include <optional>
 
 #include "base/number.h"
+#include "format/framework_mindspore.h"
 #include "readers/file_names.h"
 #include "readers/framework/context.h"
 #include "readers/framework/device_activities.h"
 #include "readers/framework/memory_events.h"
+#include "readers/framework/mindspore_files.h"
 #include "readers/framework/op_ranges.h"
 #include "readers/framework/python_calls.h"
 #include "readers/framework/queue_items.h"
@@ -62,12 +64,24 @@ class PlainSource : public ByteSource {
 };
 
 // Records are read in this order: operators first, for everything else refers to them.
-constexpr FrameworkFile kOrder[] = {
-    FrameworkFile::kOpRange,      FrameworkFile::kOpMark,         FrameworkFile::kPythonNames,
-    FrameworkFile::kPythonCalls,  FrameworkFile::kOldPythonCalls, FrameworkFile::kOldModuleCalls,
-    FrameworkFile::kParamTensors, FrameworkFile::kGarbage,        FrameworkFile::kMarks,
-    FrameworkFile::kCounters,     FrameworkFile::kThreads,        FrameworkFile::kDevice,
-    FrameworkFile::kMemoryUsage};
+constexpr FrameworkFile kOrder[] = {FrameworkFile::kOpRange,
+                                    FrameworkFile::kOpMark,
+                                    FrameworkFile::kPythonNames,
+                                    FrameworkFile::kPythonCalls,
+                                    FrameworkFile::kOldPythonCalls,
+                                    FrameworkFile::kOldModuleCalls,
+                                    FrameworkFile::kParamTensors,
+                                    FrameworkFile::kGarbage,
+                                    FrameworkFile::kMarks,
+                                    FrameworkFile::kCounters,
+                                    FrameworkFile::kThreads,
+                                    FrameworkFile::kDevice,
+                                    FrameworkFile::kMemoryUsage,
+                                    FrameworkFile::kMindSporeRanges,
+                                    FrameworkFile::kMindSporeShapes,
+                                    FrameworkFile::kMindSporeCpuOps,
+                                    FrameworkFile::kMindSporeMemoryText,
+                                    FrameworkFile::kMindSporeMemory};
 
 class FrameworkReader {
  public:
@@ -80,6 +94,12 @@ class FrameworkReader {
 
   Status Read(std::vector<FrameworkInput>& inputs) {
     Status first_error;
+    const bool has_operators = std::any_of(
+        inputs.begin(), inputs.end(),
+        [](const FrameworkInput& input) { return input.kind == FrameworkFile::kOpRange; });
+    if (has_operators)
+      std::erase_if(inputs,
+                    [](const FrameworkInput& input) { return IsMindSporeFile(input.kind); });
     for (const FrameworkFile kind : kOrder) {
       const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const FrameworkInput& one) {
         return one.kind == kind && one.source != nullptr;
@@ -135,6 +155,16 @@ class FrameworkReader {
         AppendMemory(std::move(events), only_device_, ctx_.out);
         return {};
       }
+      case FrameworkFile::kMindSporeRanges:
+        return ReadMindSporeRanges(reader, ctx_);
+      case FrameworkFile::kMindSporeShapes:
+        return ReadMindSporeShapes(reader, ctx_);
+      case FrameworkFile::kMindSporeCpuOps:
+        return ReadMindSporeCpuOps(reader, ctx_);
+      case FrameworkFile::kMindSporeMemoryText:
+        return ReadMindSporeMemoryText(reader, ctx_);
+      case FrameworkFile::kMindSporeMemory:
+        return ReadMindSporeMemory(reader, ctx_, only_device_);
       case FrameworkFile::kUnknown:
         break;
     }
@@ -188,6 +218,11 @@ FrameworkFile ClassifyFrameworkFile(std::string_view base_name) {
       {format::kCounterFile, FrameworkFile::kCounters},
       {format::kThreadFile, FrameworkFile::kThreads},
       {format::kDeviceFile, FrameworkFile::kDevice},
+      {format::kMindSporeOpRangeFile, FrameworkFile::kMindSporeRanges},
+      {format::kMindSporeShapesFile, FrameworkFile::kMindSporeShapes},
+      {format::kMindSporeMemoryFile, FrameworkFile::kMindSporeMemory},
+      {"cpu_op_execute_timestamp_", FrameworkFile::kMindSporeCpuOps},
+      {"cpu_ms_memory_record_", FrameworkFile::kMindSporeMemoryText},
   };
   for (const auto& [prefix, kind] : kPrefixes) {
     if (base_name.starts_with(prefix)) return kind;

@@ -26,6 +26,8 @@
 //   steplens.device           kernels, comm_ops, slices of the device and of CANN, HostToDevice
 //   flows
 //
+// and, where there is no torch.op_range, what MindSpore writes itself (mindspore_files.h).
+//
 // What no table fits is kept as sheets for the analyses that want it; `Slice` is a row of slices
 // (the first two only if options.wanted.tensors):
 //   framework_tensors      Slice, Input Tensors, Tensor Lists, Scalars   (op_range tags 5-7)
@@ -50,8 +52,18 @@ enum class FrameworkFile : uint8_t {
   kCounters,        // ours
   kThreads,         // ours
   kDevice,          // ours
+  kMindSporeRanges,
+  kMindSporeShapes,
+  kMindSporeCpuOps,
+  kMindSporeMemoryText,
+  kMindSporeMemory,
   kUnknown,
 };
+
+// Whether a file is one of MindSpore's own, read only where there is no torch.op_range.
+inline bool IsMindSporeFile(FrameworkFile kind) {
+  return kind >= FrameworkFile::kMindSporeRanges && kind <= FrameworkFile::kMindSporeMemory;
+}
 
 // By the beginning of the base name, as the reference does it.
 FrameworkFile ClassifyFrameworkFile(std::string_view base_name);
