@@ -146,6 +146,9 @@ export class Dataset {
   /** One lane with the slices of several lanes of a rank; its track holds for this run of the server. */
   merge = (tracks: number[]) => query<T.MergeReply>(this.path("/merge"), { tracks });
 
+  /** The rows of a query as lanes. */
+  sqlLanes = (body: { query: string; name: string }) => query<T.SqlLanesReply>(this.path("/sql_lanes"), body);
+
   lanes = (body: { tracks: number[]; t0: number; t1: number }, signal?: AbortSignal) =>
     query<T.LanesReply>(this.path("/lanes"), this.timed(body), signal);
 

@@ -284,6 +284,10 @@ export interface MergeReply {
   n: number;
 }
 
+export interface SqlLanesReply {
+  lanes: { track: number; parent: number; name: string; path: string; rank: number; rows: number; n: number; flags: number }[];
+}
+
 export interface LanesReply {
   /** [track, slices, busy ns] */
   rows: [number, number, number][];

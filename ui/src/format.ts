@@ -33,8 +33,9 @@ export function formatInt(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, " ");
 }
 
-/** 1234567 -> 1.2 M; for headers, where the exact count is in the tooltip. */
+/** 1234567 -> 1.23 M, 12345 -> 12 345; for headers and axes, where the exact value is in the tooltip. */
 export function formatShort(value: number): string {
+  if (Math.abs(value) >= 1e3 && Math.abs(value) < 1e5) return formatInt(value);
   for (const [unit, scale] of [
     ["G", 1e9],
     ["M", 1e6],

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
@@ -36,6 +37,12 @@ std::vector<MemorySeries::Point> InRange(const std::vector<MemorySeries::Point>&
     if (is_edge || range.Holds(points[i].ts_ns, points[i].ts_ns)) out.push_back(points[i]);
   }
   return out;
+}
+
+// Whether a block was held at a time. One without a release is held to the end.
+bool IsLive(const store::AllocationTable& blocks, size_t i, int64_t ts_ns) {
+  return blocks.alloc_ns[i] != kNone && blocks.alloc_ns[i] <= ts_ns &&
+         (blocks.release_ns[i] == kNone || blocks.release_ns[i] > ts_ns);
 }
 
 std::string RankQuery(std::string_view table, const TraceStore& store) {
@@ -88,6 +95,7 @@ Result<MetricAnswer> MemoryOperators(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const TraceStore* const store, RankOf(call));
   SL_ASSIGN_OR_RETURN(const TimeRange range, RangeOf(call));
   SL_ASSIGN_OR_RETURN(const int64_t origin_ns, OriginOf(call));
+  SL_ASSIGN_OR_RETURN(const std::optional<int64_t> live_at, call.args.Int("live_at"));
   const int64_t page_origin_ns = MemoryOriginNs(*store);
   TableRows rows(
       "memory_operators",
@@ -106,6 +114,7 @@ Result<MetricAnswer> MemoryOperators(const MetricCall& call) {
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (!range.is_all() && !in_range(blocks.alloc_ns[i]) && !in_range(blocks.release_ns[i]))
       continue;
+    if (live_at && !IsLive(blocks, i, AddNs(*live_at, origin_ns))) continue;
     const int64_t size_bytes = blocks.size_bytes[i];
     rows.Add(store->Text(blocks.name[i]),
              size_bytes == kNone ? kNoNumber : RoundTo(static_cast<double>(size_bytes) / 1024, 2),

@@ -42,6 +42,24 @@ TEST(SummaryRanks, AllStepsAreAddedAndNegativePreparingIsNone) {
   EXPECT_EQ(Cell(table, "Total(us)", 0), 380);
 }
 
+TEST(MemoryOperators, ListsWhatIsHeldAtAMoment) {
+  TestRank a(0);
+  TestRank b(1);
+  a.store.allocations.Append(
+      {.name = a.Text("short"), .size_bytes = 10, .alloc_ns = 100, .release_ns = 200});
+  a.store.allocations.Append({.name = a.Text("kept"), .size_bytes = 4, .alloc_ns = 150});
+  const store::Job job = JobOf(a, b);
+  const auto held = [&](int64_t at_ns) {
+    MetricArgs args;
+    args.values = {{"rank", int64_t{0}}, {"live_at", at_ns}, {"origin_ns", int64_t{50}}};
+    return TableOf(job, "memory_operators", "memory_operators", args).Find("Name")->texts;
+  };
+  EXPECT_EQ(held(49), std::vector<std::string>{});
+  EXPECT_EQ(held(50), std::vector<std::string>{"short"});
+  EXPECT_EQ(held(149), (std::vector<std::string>{"short", "kept"}));
+  EXPECT_EQ(held(150), std::vector<std::string>{"kept"});
+}
+
 TEST(SummaryAdvice, NamesTimesThatDifferTooMuch) {
   const table::Table table = TableOf(StepTables(), "summary_advice", "differences");
   ASSERT_EQ(table.rows(), 3u);

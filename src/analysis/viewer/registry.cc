@@ -37,7 +37,7 @@ const std::vector<Registered>& All() {
        OperatorDetails},
       {{"memory_curve", "Memory over time.", {"rank", "group_by", "width", "t0", "t1"}},
        MemoryCurve},
-      {{"memory_operators", "Every allocation.", {"rank", "t0", "t1"}}, MemoryOperators},
+      {{"memory_operators", "Every allocation.", {"rank", "t0", "t1", "live_at"}}, MemoryOperators},
       {{"memory_components", "The peak of each component.", {"rank", "min_mb"}}, MemoryComponents},
       {{"memory_static", "Memory of a static graph by node.", {"rank", "graph"}}, MemoryStatic},
       {{"comm_steps", "Steps with communication.", {}}, CommSteps},

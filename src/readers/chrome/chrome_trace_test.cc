@@ -1,5 +1,6 @@
 #include "readers/chrome/chrome_trace.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -175,6 +176,21 @@ TEST(ChromeTrace, BeginAndEndEventsBecomeSlices) {
   EXPECT_EQ(store.Text(store.slices.name[1]), "a");
   EXPECT_EQ(store.slices.dur_ns[1], 4000);
   EXPECT_EQ(store.issues.entry(IssueKind::kBeginWithoutEnd).count, 1u);
+}
+
+TEST(ChromeTrace, MemoryEventsWithoutAddressPairBySize) {
+  const auto event = [](int ts, int device, int bytes) {
+    return fmt::format(
+        R"({{"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":{},"args":{{"Device Type":{},"Device Id":0,"Bytes":{}}}}})",
+        ts, device, bytes);
+  };
+  const TraceStore store =
+      ReadJson(fmt::format("[{},{},{},{},{}]", event(1, 1, 64), event(2, 1, 64), event(3, 0, -64),
+                           event(4, 1, -64), event(5, 1, -32)));
+  ASSERT_EQ(store.allocations.size(), 2u);
+  EXPECT_EQ(store.allocations.release_ns[0], store::kNone);
+  EXPECT_EQ(store.allocations.release_ns[1], 4000);
+  EXPECT_EQ(store.allocations.dur_ns[1], 2000);
 }
 
 TEST(ChromeTrace, MemoryEventsPairByAddress) {

@@ -4,6 +4,9 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "base/saturate.h"
 
@@ -41,6 +44,13 @@ class DeviceIds {
   StringId text_{};
 };
 
+void Release(store::AllocationTable& blocks, uint32_t row, const EventBatch::Memory& event) {
+  blocks.release_ns.Set(row, event.ts_ns);
+  blocks.dur_ns.Set(row, SubtractSaturating(event.ts_ns, blocks.alloc_ns[row]));
+  blocks.release_total_allocated_bytes.Set(row, event.total_allocated);
+  blocks.release_total_reserved_bytes.Set(row, event.total_reserved);
+}
+
 }  // namespace
 
 void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) {
@@ -50,6 +60,9 @@ void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) 
   out.allocations.Reserve(out.allocations.size() + events.size() / 2);
   DeviceIds devices(out.strings);
   tsl::robin_map<uint64_t, uint32_t> open;  // address and device -> row of allocations
+  // Older traces give no addresses: a release ends the last block of its size, so that totals are
+  // right at any time, whichever block it was.
+  std::map<std::pair<StringId, int64_t>, std::vector<uint32_t>> open_by_size;
   for (const EventBatch::Memory& event : events) {
     const StringId device = devices.Of(event);
     store::MemorySampleTable::Row sample;
@@ -61,7 +74,12 @@ void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) 
 
     const uint64_t key = static_cast<uint64_t>(event.address) * 31 + static_cast<uint64_t>(device);
     if (event.bytes > 0) {
-      if (event.address != kNone) open[key] = static_cast<uint32_t>(out.allocations.size());
+      const auto number = static_cast<uint32_t>(out.allocations.size());
+      if (event.address != kNone) {
+        open[key] = number;
+      } else {
+        open_by_size[{device, event.bytes}].push_back(number);
+      }
       store::AllocationTable::Row row;
       row.size_bytes = event.bytes;
       row.alloc_ns = event.ts_ns;
@@ -72,16 +90,17 @@ void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) 
       out.allocations.Append(row);
       continue;
     }
-    const auto found = event.address == kNone ? open.end() : open.find(key);
-    if (found == open.end()) continue;
-    const uint32_t row = found->second;
-    if (out.allocations.size_bytes[row] == -event.bytes) {
-      out.allocations.release_ns.Set(row, event.ts_ns);
-      out.allocations.dur_ns.Set(row,
-                                 SubtractSaturating(event.ts_ns, out.allocations.alloc_ns[row]));
-      out.allocations.release_total_allocated_bytes.Set(row, event.total_allocated);
-      out.allocations.release_total_reserved_bytes.Set(row, event.total_reserved);
+    if (event.address == kNone) {
+      auto& blocks = open_by_size[{device, SubtractSaturating(0, event.bytes)}];
+      if (blocks.empty()) continue;
+      Release(out.allocations, blocks.back(), event);
+      blocks.pop_back();
+      continue;
     }
+    const auto found = open.find(key);
+    if (found == open.end()) continue;
+    if (out.allocations.size_bytes[found->second] == -event.bytes)
+      Release(out.allocations, found->second, event);
     open.erase(key);
   }
 }

@@ -29,11 +29,20 @@ export interface BlockArrow {
   to: number;
 }
 
+/** A named moment (begin = end) or stretch of time. */
+export interface BlockMarker {
+  begin: number;
+  end: number;
+  name: string;
+  color: string;
+}
+
 interface Props {
   title: string;
   rows: readonly string[];
   blocks: readonly Block[];
   arrows?: readonly BlockArrow[];
+  markers?: readonly BlockMarker[];
   table: ChartTable;
   onPick?: (block: Block) => void;
 }
@@ -83,6 +92,17 @@ function drawArrow(g: CanvasRenderingContext2D, x0: number, y0: number, x1: numb
   g.fill();
 }
 
+function drawMarker(g: CanvasRenderingContext2D, { name, color }: BlockMarker, x0: number, x1: number, bottom: number): void {
+  g.fillStyle = color;
+  g.globalAlpha = 0.14;
+  g.fillRect(x0, kAxis, x1 - x0, bottom - kAxis);
+  g.globalAlpha = 1;
+  g.fillRect(x0, 2, 1, bottom - 2);
+  if (x1 > x0) g.fillRect(x1 - 1, 2, 1, bottom - 2);
+  g.textAlign = "left";
+  g.fillText(name, x0 + 4, 8);
+}
+
 function draw({ g, width, muted, line }: Surface, props: Props, window: [number, number]): Mark[] {
   const scale = (width - kLeft - 4) / Math.max(1, window[1] - window[0]);
   const x = (time: number) => kLeft + (time - window[0]) * scale;
@@ -115,6 +135,10 @@ function draw({ g, width, muted, line }: Surface, props: Props, window: [number,
   for (const { fromRow, from, toRow, to } of props.arrows ?? [])
     if (to >= window[0] && from <= window[1])
       drawArrow(g, clamp(x(from)), middle(fromRow), clamp(x(to)), middle(toRow));
+  for (const marker of props.markers ?? []) {
+    if (marker.end >= window[0] && marker.begin <= window[1])
+      drawMarker(g, marker, clamp(x(marker.begin)), clamp(x(marker.end)), kAxis + props.rows.length * kRow);
+  }
   return marks;
 }
 
@@ -162,7 +186,7 @@ export function BlockLanes(props: Props) {
         title={title}
         height={kAxis + Math.max(1, rows.length) * kRow + 4}
         draw={(surface) => draw(surface, props, [t0, t1])}
-        deps={[blocks, props.arrows, rows, t0, t1]}
+        deps={[blocks, props.arrows, props.markers, rows, t0, t1]}
         table={table}
         onPick={(key) => blocks[key] && onPick?.(blocks[key])}
       />

@@ -1,5 +1,5 @@
 // Shares of a whole as a ring, with the names beside it.
-import { formatPercent, formatShort, middleEllipsis } from "../format";
+import { formatDuration, formatPercent, formatShort, middleEllipsis } from "../format";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import type { BarItem } from "./bars";
 import { seriesColor } from "./palette";
@@ -57,7 +57,7 @@ function drawDonut({ g, width, height, ink, muted, ground }: Surface, items: Bar
   g.fill();
   g.fillStyle = ink;
   g.textAlign = "center";
-  g.fillText(`${formatShort(sum)} ${unit}`, cx, cy);
+  g.fillText(unit === "us" ? formatDuration(sum * 1000) : `${formatShort(sum)} ${unit}`, cx, cy);
   return marks;
 }
 

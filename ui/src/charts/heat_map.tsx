@@ -3,6 +3,13 @@ import { formatShort, middleEllipsis } from "../format";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import { heatColor } from "./palette";
 
+/** A cell with a coloured border; several of one cell lie inside each other. */
+export interface HeatOutline {
+  row: number;
+  column: number;
+  color: string;
+}
+
 export interface HeatMapProps {
   title: string;
   rows: string[];
@@ -13,6 +20,7 @@ export interface HeatMapProps {
   /** Colour scale; without it from the smallest to the largest value. */
   range?: [number, number];
   height?: number;
+  outlines?: HeatOutline[];
   onPick?: (row: number, column: number) => void;
 }
 
@@ -51,6 +59,31 @@ function paintCells(props: HeatMapProps, low: number, high: number): HTMLCanvasE
   return cells;
 }
 
+function drawOutlines(g: CanvasRenderingContext2D, props: HeatMapProps, cellW: number, cellH: number): void {
+  const drawn = new Map<number, number>();
+  g.lineWidth = 2;
+  for (const { row, column, color } of props.outlines ?? []) {
+    const cell = row * props.columns.length + column;
+    const inset = 1 + 3 * (drawn.get(cell) ?? 0);
+    drawn.set(cell, (drawn.get(cell) ?? 0) + 1);
+    g.strokeStyle = color;
+    g.strokeRect(kLeft + column * cellW + inset, kTop + row * cellH + inset, Math.max(1, cellW - 2 * inset), Math.max(1, cellH - 2 * inset));
+  }
+}
+
+/** Writes the values into cells that have room for them. */
+function drawValues({ g }: Surface, props: HeatMapProps, [low, high]: [number, number], cellW: number, cellH: number): void {
+  if (cellW < 56 || cellH < 15) return;
+  g.textAlign = "center";
+  for (let cell = 0; cell < props.values.length; cell++) {
+    const value = props.values[cell]!;
+    if (Number.isNaN(value)) continue;
+    const [column, row] = [cell % props.columns.length, Math.floor(cell / props.columns.length)];
+    g.fillStyle = high > low && (value - low) / (high - low) < 0.45 ? "#1b2733" : "#ffffff";
+    g.fillText(formatShort(value), kLeft + (column + 0.5) * cellW, kTop + (row + 0.5) * cellH);
+  }
+}
+
 function drawHeat(surface: Surface, props: HeatMapProps): Mark[] {
   const { g, width, height, muted } = surface;
   if (props.rows.length === 0 || props.columns.length === 0) return [];
@@ -70,7 +103,10 @@ function drawHeat(surface: Surface, props: HeatMapProps): Mark[] {
     g.fillText(middleEllipsis(props.rows[r] ?? "", 10), kLeft - 5, kTop + (r + 0.5) * cellH);
   g.textAlign = "center";
   for (let c = 0; c < props.columns.length; c += everyColumn)
-    g.fillText(middleEllipsis(props.columns[c] ?? "", 8), kLeft + (c + 0.5) * cellW, 8);
+    g.fillText(middleEllipsis(props.columns[c] ?? "", Math.max(6, Math.floor((cellW * everyColumn) / 7))), kLeft + (c + 0.5) * cellW, 8);
+  drawOutlines(g, props, cellW, cellH);
+  drawValues(surface, props, [low, high], cellW, cellH);
+  g.fillStyle = muted;
   g.textAlign = "left";
   g.fillText(`${formatShort(low)} – ${formatShort(high)} ${props.unit}`, kLeft, height - 7);
   return cellMarks(props, cellW, cellH);
@@ -128,7 +164,7 @@ export function HeatMap(props: HeatMapProps) {
       title={props.title}
       height={props.height ?? 260}
       draw={(surface) => drawHeat(surface, props)}
-      deps={[props.values, props.rows, props.columns, props.range]}
+      deps={[props.values, props.rows, props.columns, props.range, props.outlines]}
       table={table}
       onPick={props.onPick && ((cell) => props.onPick?.(Math.floor(cell / columns), cell % columns))}
     />

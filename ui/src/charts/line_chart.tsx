@@ -15,6 +15,16 @@ export interface LineSeries {
   stepped?: boolean;
 }
 
+/** A moment (from = to) or a stretch of the x axis with a name. */
+export interface LineMark {
+  from: number;
+  to: number;
+  name: string;
+  /** Without one it is in the ground, as a band if `band` is set. */
+  color?: string;
+  band?: boolean;
+}
+
 export interface LineChartProps {
   title: string;
   /** Ascending. */
@@ -25,7 +35,9 @@ export interface LineChartProps {
   height?: number;
   /** The user dragged over a part of the x axis. */
   onZoom?: (from: number, to: number) => void;
-  onCursor?: (x: number | null) => void;
+  /** The user clicked on a moment. */
+  onPick?: (x: number) => void;
+  marks?: LineMark[];
 }
 
 function axes(props: LineChartProps): uPlot.Axis[] {
@@ -51,6 +63,30 @@ function axes(props: LineChartProps): uPlot.Axis[] {
       values: (_, ticks) => ticks.map((tick) => formatShort(tick)),
     },
   ];
+}
+
+function drawMarks(plot: uPlot, marks: LineMark[]): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `${11 * ratio}px system-ui`;
+  ctx.textBaseline = "top";
+  for (const mark of marks) {
+    const x0 = plot.valToPos(mark.from, "x", true);
+    const x1 = plot.valToPos(mark.to, "x", true);
+    ctx.fillStyle = mark.color ?? cssColor("--muted");
+    ctx.globalAlpha = mark.color ? 0.14 : 0.07;
+    if (mark.color || mark.band) ctx.fillRect(x0, bbox.top, x1 - x0, bbox.height);
+    ctx.globalAlpha = mark.color ? 1 : 0.4;
+    ctx.fillRect(x0, bbox.top, ratio, bbox.height);
+    if (x1 > x0) ctx.fillRect(x1 - ratio, bbox.top, ratio, bbox.height);
+    ctx.globalAlpha = 1;
+    ctx.fillText(mark.name, Math.max(x0, bbox.left) + 4 * ratio, bbox.top + (mark.color ? 16 : 2) * ratio);
+  }
+  ctx.restore();
 }
 
 function makeOptions(props: LineChartProps, width: number, height: number): uPlot.Options {
@@ -81,12 +117,8 @@ function makeOptions(props: LineChartProps, width: number, height: number): uPlo
           props.onZoom(plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x"));
         },
       ],
-      setCursor: [
-        (plot) =>
-          props.onCursor?.(
-            plot.cursor.left !== undefined && plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : null,
-          ),
-      ],
+      drawClear: [(plot) => drawMarks(plot, (props.marks ?? []).filter((mark) => !mark.color))],
+      draw: [(plot) => drawMarks(plot, (props.marks ?? []).filter((mark) => mark.color))],
     },
   };
 }
@@ -101,6 +133,10 @@ export function LineChart(props: LineChartProps) {
     const data = [props.x, ...props.series.map((series) => series.values)] as uPlot.AlignedData;
     const made = new uPlot(makeOptions(props, element.clientWidth, height - 32), data, element);
     plot.current = made;
+    made.over.addEventListener("click", () => {
+      const { left } = made.cursor;
+      if (left !== undefined && left >= 0 && made.select.width < 3) props.onPick?.(made.posToVal(left, "x"));
+    });
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: height - 32 }));
     observer.observe(element);
     return () => {
@@ -108,7 +144,7 @@ export function LineChart(props: LineChartProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [props.x, props.series, props.unit, height, theme.value]);
+  }, [props.x, props.series, props.unit, props.marks, height, theme.value]);
   const table = {
     columns: [
       { name: props.xUnit, type: "double" as const },

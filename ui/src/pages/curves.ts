@@ -29,3 +29,19 @@ export function curvesOf(replies: readonly (MetricReply | null)[], prefix: reado
   }
   return { x, series: [...series].map(([name, values]) => ({ name, values, stepped: true })) };
 }
+
+/** Each "... Reserved" less its "... Allocated": memory the allocator holds and nobody uses. Curves hold their values between points. */
+export function unusedReserve({ series }: Curves, name: string): Curves["series"] {
+  const held = (values: (number | null)[]) => {
+    let last: number | null = null;
+    return values.map((value) => (last = value ?? last));
+  };
+  return series.flatMap((reserved) => {
+    if (!/reserved/i.test(reserved.name)) return [];
+    const partner = series.find((each) => each.name === reserved.name.replace(/reserved/i, "Allocated"));
+    if (!partner) return [];
+    const used = held(partner.values);
+    const values = held(reserved.values).map((value, at) => (value === null || used[at] === null ? null : value - used[at]!));
+    return [{ name: `${reserved.name.replace(/\s*reserved/i, "")} ${name}`, values, stepped: true }];
+  });
+}

@@ -1,7 +1,7 @@
 // What was read, what was left out and why, what was wrong with it, and which views lack what.
 import type { RankMeta, ViewState } from "../api_types";
 import { formatBytes, formatInt } from "../format";
-import { t } from "../i18n";
+import { hasMessage, t } from "../i18n";
 import { copyText, missingWords } from "../widgets/states";
 import { Card } from "./parts";
 import type { PageProps } from "./registry";
@@ -44,7 +44,7 @@ function Issues({ rank }: { rank: RankMeta }) {
         {rank.issues.map((issue) => (
           <tr key={issue.name}>
             <td>
-              <span class={`tag ${issue.severity}`}>{issue.severity}</span> {issue.text}
+              <span class={`tag ${issue.severity}`}>{t(`severity.${issue.severity}`)}</span> {hasMessage(`issue.${issue.name}`) ? t(`issue.${issue.name}`) : issue.text}
             </td>
             <td class="num">{formatInt(issue.count)}</td>
             <td class="mono">{issue.example}</td>

@@ -1,7 +1,7 @@
 // What the pages share: named results, pickers, cards, and the way from a row to the timeline.
 import type { ComponentChildren } from "preact";
 import type { Dataset } from "../api";
-import type { Cell, ColumnInfo, MetricReply, MetricTable } from "../api_types";
+import type { Cell, ColumnInfo, DatasetMeta, MetricReply, MetricTable } from "../api_types";
 import { hasMessage, t } from "../i18n";
 import { openRange, openSlice } from "../state/jump";
 import { meta, revision, scopeRank, setScope } from "../state/session";
@@ -119,17 +119,31 @@ export function RankPick() {
   );
 }
 
+/** A time since the epoch, as a table gives it, is a number that may be off by this much (ns). */
+const kRounding = 256;
+
 /** Shows the slice of that name that begins at `begin` (ns) on the timeline, or the moment if no lane has it. */
 export async function jumpTo(ds: Dataset, rank: number, name: string, begin: number, dur: number): Promise<void> {
   try {
-    const reply = await ds.search({ q: name, mode: "exact", t0: begin, t1: begin + 1, limit: 200, cursor: null });
-    const here = reply.hits.filter((hit) => Math.abs(hit.begin - begin) <= 1);
+    const reply = await ds.search({ q: name, mode: "exact", t0: begin - kRounding, t1: begin + kRounding, limit: 200, cursor: null });
+    const away = (hit: { begin: number }) => Math.abs(hit.begin - begin);
+    const here = reply.hits.filter((hit) => away(hit) <= kRounding).sort((a, b) => away(a) - away(b));
     const hit = here.find((each) => each.lane?.startsWith(`rank ${rank} `)) ?? here[0];
     if (hit) openSlice(hit.track, hit.i);
     else openRange(begin - dur, begin + 2 * Math.max(dur, 1000));
   } catch (error) {
     toast("error", t("error.title"), String(error));
   }
+}
+
+/** ns since the epoch, exact or nearly so, as shown. */
+export function shownTime(cell: Cell, meta: DatasetMeta): number {
+  return Number(BigInt(String(cell ?? 0)) - BigInt(meta.origin_ns));
+}
+
+/** Jump of a row of the store: rank, name, begin_ns and dur_ns. */
+export function rowJump(ds: Dataset, meta: DatasetMeta): (row: RowView) => void {
+  return (row) => void jumpTo(ds, asNumber(row.get("rank")), asText(row.get("name")), shownTime(row.get("begin_ns"), meta), asNumber(row.get("dur_ns")));
 }
 
 /** Jump of a row that has a name, a start in ns and a duration in us. */

@@ -9,6 +9,7 @@ import { openRange } from "../state/jump";
 import { formatRanks, scope } from "../state/session";
 import { DataTable } from "../table/data_table";
 import { localSource } from "../table/source";
+import { Markers, markersKey } from "../timeline/markers";
 import { EmptyState, ErrorState, Loading } from "../widgets/states";
 import { asNumber, asText, Card, rowsOf, tableOf, useMetric, Warnings } from "./parts";
 import type { PageProps } from "./registry";
@@ -76,13 +77,14 @@ function Stages({ reply }: { reply: MetricReply | null }) {
   );
 }
 
-export default function PipelinePage({ ds }: PageProps) {
+export default function PipelinePage({ ds, meta }: PageProps) {
   const { ranks: wanted } = scope.value;
   const reply = useMetric(ds, "pipeline", wanted ? { ranks: formatRanks(wanted) } : {});
   const [ideal, setIdeal] = useState(false);
   const ranks = useMemo(() => ranksOf(reply.data), [reply.data]);
   const blocks = useMemo(() => blocksOf(reply.data, ranks, ideal), [reply.data, ranks, ideal, t("pipeline.title")]);
   const arrows = useMemo(() => arrowsOf(reply.data, ranks), [reply.data, ranks]);
+  const markers = useMemo(() => new Markers(markersKey(meta)).list.value.map(({ t0, t1, name, color }) => ({ begin: t0, end: t1, name, color })), [meta.path]);
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
   if (!reply.data) return <Loading />;
   if (ranks.length === 0)
@@ -120,6 +122,7 @@ export default function PipelinePage({ ds }: PageProps) {
           rows={ranks.map((rank) => `${t("rank")} ${rank}`)}
           blocks={blocks}
           arrows={arrows}
+          markers={markers}
           table={tableOf(reply.data, "blocks")}
           onPick={(block) => openRange(block.begin, block.end)}
         />

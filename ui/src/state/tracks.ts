@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { TrackKind, TracksReply } from "../api_types";
 import { t } from "../i18n";
+import type { LaneQuery } from "./query_lanes";
 import { dataset, revision } from "./session";
 
 export interface Track {
@@ -22,6 +23,8 @@ export interface Track {
   children: Track[];
   /** Lanes this one was merged from; absent for lanes of the capture. */
   parts?: readonly Track[];
+  /** The query whose rows it shows; absent for other lanes. */
+  query?: LaneQuery;
 }
 
 /** Bits of Track.flags. */
@@ -99,6 +102,25 @@ export class TrackTree {
     this.byId.set(id, track);
     this.byPath.set(track.path, track);
     return track;
+  }
+
+  /** Shows a lane first below its parent. */
+  addFirst(track: Track): void {
+    const parent = this.byId.get(track.parent);
+    if (!parent) return;
+    parent.children.unshift(track);
+    this.all.splice(this.all.indexOf(parent) + 1, 0, track);
+    this.byId.set(track.id, track);
+    this.byPath.set(track.path, track);
+  }
+
+  remove(track: Track): void {
+    const parent = this.byId.get(track.parent);
+    if (parent) parent.children = parent.children.filter((each) => each !== track);
+    const at = this.all.indexOf(track);
+    if (at >= 0) this.all.splice(at, 1);
+    this.byId.delete(track.id);
+    this.byPath.delete(track.path);
   }
 
   private order(track: Track, level: number): void {

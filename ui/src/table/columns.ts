@@ -41,20 +41,55 @@ export function columnTitle(name: string): string {
   return hasMessage(key) ? t(key) : name;
 }
 
-function firstWidth(column: ColumnInfo, title: string): number {
-  const words = title.length * 7.4 + 46;
-  if (isNumeric(column)) return Math.max(104, words);
-  return Math.max(/name|path|lane|text/i.test(column.name) ? 240 : 110, words);
+/** How the user arranged the columns of a table. */
+export interface ColumnChoice {
+  hidden: readonly string[];
+  /** Those that were moved, in order; others follow as the data has them. */
+  order: readonly string[];
+  /** So many stay in view at the left. */
+  frozen: number;
+  /** Widths in px, by name. */
+  widths: Readonly<Record<string, number>>;
 }
 
-/** The columns that are not hidden, in order. `widths` are those the user chose. */
-export function shownColumns(columns: ColumnInfo[], specs: ColumnSpecs, widths: Record<string, number>): ShownColumn[] {
-  return columns.flatMap((column, at) => {
+export const kPlainColumns: ColumnChoice = { hidden: [], order: [], frozen: 0, widths: {} };
+
+const kDigit = 7.9;
+const kWidest = 360;
+
+/** As wide as the title and the longest of some cells. */
+function firstWidth(column: ColumnInfo, title: string, texts: readonly string[]): number {
+  const cells = Math.max(0, ...texts.map((text) => text.length)) * kDigit + 18;
+  const least = isNumeric(column) ? 76 : 90;
+  return Math.ceil(Math.max(least, title.length * kDigit + 46, Math.min(kWidest, cells)));
+}
+
+/** The columns that are not hidden, in order. `rows` are some of the table's, for the widths. */
+export function shownColumns(columns: ColumnInfo[], specs: ColumnSpecs, choice: ColumnChoice = kPlainColumns, rows: Cell[][] = []): ShownColumn[] {
+  const shown = columns.flatMap((column, at): ShownColumn[] => {
     const spec = specs[column.name] ?? {};
-    if (spec.hidden) return [];
-    const title = spec.title ?? columnTitle(column.name);
-    return [{ at, column, spec, title, width: widths[column.name] ?? spec.width ?? firstWidth(column, title) }];
+    if (spec.hidden || choice.hidden.includes(column.name)) return [];
+    const each = { at, column, spec, title: spec.title ?? columnTitle(column.name), width: 0 };
+    const width = choice.widths[column.name] ?? spec.width;
+    return [{ ...each, width: width ?? firstWidth(column, each.title, rows.map((cells) => cellText(cells, each))) }];
   });
+  const place = (each: ShownColumn) => {
+    const at = choice.order.indexOf(each.column.name);
+    return at < 0 ? choice.order.length + each.at : at;
+  };
+  return shown.sort((a, b) => place(a) - place(b));
+}
+
+/** Gives text columns the room that is left, or takes what little is missing from the widest; widths the user chose stay. */
+export function fitColumns(shown: ShownColumn[], room: number, choice: ColumnChoice): ShownColumn[] {
+  const free = shown.filter((each) => !isNumeric(each.column) && choice.widths[each.column.name] === undefined);
+  const missing = room - shown.reduce((sum, each) => sum + each.width, 0);
+  const least = (each: ShownColumn) => Math.min(each.width, 150);
+  const give = missing >= 0 ? free.reduce((sum, each) => sum + each.width, 0) : free.reduce((sum, each) => sum + each.width - least(each), 0);
+  if (room <= 0 || give <= 0 || missing < -give) return shown;
+  const share = missing / give;
+  const next = (each: ShownColumn) => Math.floor(each.width + share * (missing >= 0 ? each.width : each.width - least(each)));
+  return shown.map((each) => (free.includes(each) ? { ...each, width: next(each) } : each));
 }
 
 export function cellText(cells: Cell[], shown: ShownColumn): string {

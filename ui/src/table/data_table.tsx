@@ -12,7 +12,8 @@ import { toTsv } from "../widgets/download";
 import { type MenuEntry, openMenu } from "../widgets/menu";
 import { mapScroll, scrollBy, scrollTopOf } from "../widgets/scroller";
 import { copyText, ErrorState, Loading } from "../widgets/states";
-import { cellText, type ColumnSpecs, type RowView, type ShownColumn, shownColumns, viewOf } from "./columns";
+import { columnMenu, storeChoice, storedChoice } from "./column_choice";
+import { cellText, type ColumnChoice, type ColumnSpecs, fitColumns, type RowView, type ShownColumn, shownColumns, viewOf } from "./columns";
 import { TableModel } from "./model";
 import { TableFooter, TableHeader, TableRow } from "./parts";
 import type { RowSource } from "./source";
@@ -122,6 +123,7 @@ class Actions {
     const delta = moves[event.key];
     const control = event.ctrlKey || event.metaKey;
     if (delta !== undefined) this.select(Math.max(0, Math.min(cursor.value + delta, rows - 1)), event.shiftKey);
+    else if (event.key === " ") this.select(Math.max(0, cursor.value), event.shiftKey);
     else if (event.key === "Enter") this.jump(cursor.value);
     else if (event.key === "c" && control) this.copy();
     else if (event.key === "f" && control)
@@ -132,17 +134,48 @@ class Actions {
   };
 }
 
-/** Height of an element's inside, followed. */
-function useHeight(ref: RefObject<HTMLElement | null>, first: number): number {
-  const [height, setHeight] = useState(first);
+/** Size of an element's inside, followed. */
+function useSize(ref: RefObject<HTMLElement | null>, first: number): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: first });
   useEffect(() => {
     const element = ref.current;
     if (!element) return;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return height;
+  return size;
+}
+
+/** Rows that the widths of the columns follow. */
+const kSample = 40;
+
+/** The columns as they are shown: as the user arranged them, as wide as what they hold, filling the table. */
+function useColumns(model: TableModel, props: DataTableProps, room: number): [ShownColumn[], ColumnChoice, (choice: ColumnChoice) => void] {
+  const [choice, setChoice] = useState(() => storedChoice(props.name));
+  const change = (next: ColumnChoice) => {
+    setChoice(next);
+    storeChoice(props.name, next);
+  };
+  const columns = model.columns.value;
+  // Widths stay while one scrolls or sorts; they change with the table.
+  const sample = useRef<{ key: string; rows: Cell[][] }>({ key: "", rows: [] });
+  const key = `${props.source.key}/${columns.length}/${model.filtered.value > 0}`;
+  if (sample.current.key !== key && !model.busy.value) {
+    const count = Math.min(kSample, model.filtered.value);
+    sample.current = { key, rows: Array.from({ length: count }, (_, at) => model.row(at)).filter((row) => row !== null) };
+  }
+  const shown = fitColumns(shownColumns(columns, props.columns ?? {}, choice, sample.current.rows), room, choice);
+  return [shown, choice, change];
+}
+
+/** What the table needs beside its rows: header, footer and a scroll bar. */
+const kFrame = 27 + 26 + 16;
+
+/** A table of few rows is no higher than these. */
+function heightFor(wanted: number | undefined, model: TableModel): number | undefined {
+  if (wanted === undefined || model.busy.value || model.filter.value.length > 0) return wanted;
+  return Math.max(124, Math.min(wanted, model.total.value === 0 ? 0 : model.filtered.value * kRow + kFrame));
 }
 
 interface RowsProps {
@@ -153,9 +186,10 @@ interface RowsProps {
   viewport: number;
   /** Changes when rows arrived; a prop, so that the rows are drawn again. */
   version: number;
+  frozen: number;
 }
 
-function Rows({ model, shown, actions, scrollTop, viewport }: RowsProps) {
+function Rows({ model, shown, actions, scrollTop, viewport, frozen }: RowsProps) {
   const rows = model.filtered.value;
   const scroll = mapScroll(scrollTop, viewport, rows, kRow);
   const selection = model.selection();
@@ -173,6 +207,7 @@ function Rows({ model, shown, actions, scrollTop, viewport }: RowsProps) {
             shown={shown}
             selected={selection !== null && index >= selection[0] && index <= selection[1]}
             cursor={index === model.cursor.value}
+            frozen={frozen}
             onSelect={actions.select}
             onJump={actions.jump}
             onMenu={actions.menu}
@@ -203,16 +238,18 @@ export function DataTable(props: DataTableProps) {
   const body = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
   const [scrollTop, setScrollTop] = useState(0);
-  const [widths, setWidths] = useState<Record<string, number>>({});
-  const viewport = useHeight(body, props.height ?? 300);
-  const shown = shownColumns(model.columns.value, props.columns ?? {}, widths);
+  const { height: viewport, width: room } = useSize(body, props.height ?? 300);
+  const [shown, choice, setChoice] = useColumns(model, props, room);
   const actions = new Actions(model, props, shown, body);
   const rows = model.filtered.value;
 
   const onScroll = (event: Event) => {
     const element = event.currentTarget as HTMLElement;
     setScrollTop(element.scrollTop);
-    if (head.current) head.current.style.transform = `translateX(${-element.scrollLeft}px)`;
+    if (!head.current) return;
+    head.current.style.transform = `translateX(${-element.scrollLeft}px)`;
+    // Frozen columns go back by as much.
+    head.current.style.setProperty("--back", `${element.scrollLeft}px`);
   };
   // Where a pixel of the scroll bar is many rows, the wheel still moves by rows.
   const onWheel = (event: WheelEvent) => {
@@ -222,8 +259,9 @@ export function DataTable(props: DataTableProps) {
     element.scrollTop = scrollBy(element.scrollTop, event.deltaY / kRow, viewport, rows, kRow);
     event.preventDefault();
   };
+  const height = heightFor(props.height, model);
   return (
-    <div class="data-table" style={props.height ? { height: `${props.height}px` } : {}}>
+    <div class="data-table" style={height ? { height: `${height}px` } : {}}>
       <div class="tgrid" role="grid" aria-label={props.name} aria-rowcount={rows}>
         <div class="th-clip" role="rowgroup">
           <div
@@ -235,7 +273,12 @@ export function DataTable(props: DataTableProps) {
             <TableHeader
               model={model}
               shown={shown}
-              onResize={(name, width) => setWidths({ ...widths, [name]: width })}
+              frozen={choice.frozen}
+              onResize={(name, width) => setChoice({ ...choice, widths: { ...choice.widths, [name]: width } })}
+              onMenu={(event, at) => {
+                event.preventDefault();
+                openMenu(event.clientX, event.clientY, columnMenu(shown, at, choice, setChoice));
+              }}
             />
           </div>
         </div>
@@ -265,11 +308,12 @@ export function DataTable(props: DataTableProps) {
               scrollTop={scrollTop}
               viewport={viewport}
               version={model.version.value}
+              frozen={choice.frozen}
             />
           )}
         </div>
       </div>
-      <TableFooter model={model} name={props.name} onCopy={actions.copy} />
+      <TableFooter model={model} shown={shown} name={props.name} onCopy={actions.copy} />
     </div>
   );
 }

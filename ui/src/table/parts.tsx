@@ -10,10 +10,23 @@ import type { TableModel } from "./model";
 interface HeaderProps {
   model: TableModel;
   shown: ShownColumn;
+  /** Distance from the left at which it stays; null = it scrolls. */
+  stays: number | null;
   onResize(width: number): void;
+  onMenu(event: MouseEvent): void;
 }
 
-function HeaderCell({ model, shown, onResize }: HeaderProps) {
+/** Where each of the first `frozen` columns stays; null for the others. */
+function placesToStay(shown: readonly ShownColumn[], frozen: number): (number | null)[] {
+  let left = 0;
+  return shown.map((each, at) => {
+    const here = left;
+    left += each.width;
+    return at < frozen ? here : null;
+  });
+}
+
+function HeaderCell({ model, shown, stays, onResize, onMenu }: HeaderProps) {
   const { column, title, width } = shown;
   const at = model.sort.value.findIndex((sort) => sort.col === column.name);
   const sort = model.sort.value[at];
@@ -30,8 +43,9 @@ function HeaderCell({ model, shown, onResize }: HeaderProps) {
   };
   return (
     <div
-      class={`th ${isNumeric(column) ? "num" : ""}`}
+      class={`th ${isNumeric(column) ? "num" : ""} ${stays === null ? "" : "stays"}`}
       role="columnheader"
+      onContextMenu={onMenu}
       style={{ width: `${width}px` }}
       aria-sort={sort ? (sort.desc ? "descending" : "ascending") : "none"}
     >
@@ -54,36 +68,43 @@ function HeaderCell({ model, shown, onResize }: HeaderProps) {
 export function TableHeader({
   model,
   shown,
+  frozen,
   onResize,
+  onMenu,
 }: {
   model: TableModel;
   shown: ShownColumn[];
+  frozen: number;
   onResize(name: string, width: number): void;
+  onMenu(event: MouseEvent, at: number): void;
 }) {
+  const stays = placesToStay(shown, frozen);
   return (
     <>
-      {shown.map((each) => (
+      {shown.map((each, at) => (
         <HeaderCell
           key={each.column.name}
           model={model}
           shown={each}
+          stays={stays[at] ?? null}
           onResize={(width) => onResize(each.column.name, width)}
+          onMenu={(event) => onMenu(event, at)}
         />
       ))}
     </>
   );
 }
 
-function BodyCell({ cells, shown }: { cells: Cell[]; shown: ShownColumn }) {
+function BodyCell({ cells, shown, stays }: { cells: Cell[]; shown: ShownColumn; stays: number | null }) {
   const value = cells[shown.at] ?? null;
   const text = cellText(cells, shown);
   const { bar } = shown.spec;
   const share = bar && typeof value === "number" ? Math.max(0, Math.min(1, value / bar)) : 0;
   return (
     <div
-      class={`td ${isNumeric(shown.column) ? "num" : ""}`}
+      class={`td ${isNumeric(shown.column) ? "num" : ""} ${stays === null ? "" : "stays"}`}
       role="gridcell"
-      style={{ width: `${shown.width}px` }}
+      style={{ width: `${shown.width}px`, ...(stays === null ? {} : { left: `${stays}px` }) }}
       title={text}
     >
       {share > 0 && <span class="td-bar" style={{ width: `${share * 100}%` }} />}
@@ -98,18 +119,20 @@ interface RowProps {
   shown: ShownColumn[];
   selected: boolean;
   cursor: boolean;
+  frozen: number;
   onSelect(index: number, extend: boolean): void;
   onJump(index: number): void;
   /** `column` is the one under the pointer. */
   onMenu(event: MouseEvent, index: number, column: ShownColumn | undefined): void;
 }
 
-export function TableRow({ index, cells, shown, selected, cursor, onSelect, onJump, onMenu }: RowProps) {
+export function TableRow({ index, cells, shown, selected, cursor, frozen, onSelect, onJump, onMenu }: RowProps) {
   const menu = (event: MouseEvent) => {
     const row = event.currentTarget as HTMLElement;
     const at = [...row.children].findIndex((cell) => cell.contains(event.target as Node));
     onMenu(event, index, shown[at]);
   };
+  const stays = placesToStay(shown, frozen);
   return (
     <div
       class={`tr ${selected ? "on" : ""} ${cursor ? "cursor" : ""}`}
@@ -120,12 +143,26 @@ export function TableRow({ index, cells, shown, selected, cursor, onSelect, onJu
       onDblClick={() => onJump(index)}
       onContextMenu={menu}
     >
-      {cells ? shown.map((each) => <BodyCell key={each.at} cells={cells} shown={each} />) : "…"}
+      {cells ? shown.map((each, at) => <BodyCell key={each.at} cells={cells} shown={each} stays={stays[at] ?? null} />) : "…"}
     </div>
   );
 }
 
-export function TableFooter({ model, name, onCopy }: { model: TableModel; name: string; onCopy(): void }) {
+const kMostSummed = 5000;
+
+/** The sum over the selected rows of the column that sorts, else of the first that can be summed; "" if there is none. */
+function sumOfSelected(model: TableModel, shown: readonly ShownColumn[]): string {
+  const selection = model.selection();
+  if (!selection || selection[0] === selection[1] || selection[1] - selection[0] > kMostSummed) return "";
+  const able = shown.filter((each) => isNumeric(each.column) && /\((us|ms|ns|s|KB|MB|B)\)|_(ns|us|ms|bytes)$|count/i.test(each.column.name));
+  const column = able.find((each) => each.column.name === model.sort.value[0]?.col) ?? able[0];
+  if (!column) return "";
+  let sum = 0;
+  for (let index = selection[0]; index <= selection[1]; index++) sum += Number(model.row(index)?.[column.at] ?? 0);
+  return t("table.sum", { name: column.title, sum: Number.isInteger(sum) ? String(sum) : sum.toFixed(3), n: selection[1] - selection[0] + 1 });
+}
+
+export function TableFooter({ model, shown, name, onCopy }: { model: TableModel; shown: ShownColumn[]; name: string; onCopy(): void }) {
   const { filtered, total, filter } = model;
   const count =
     filtered.value === total.value
@@ -140,6 +177,7 @@ export function TableFooter({ model, name, onCopy }: { model: TableModel; name: 
           {`${each.col} ${each.op} ${String(each.value)} ×`}
         </button>
       ))}
+      <span>{sumOfSelected(model, shown)}</span>
       <span class="grow" />
       <button class="link" onClick={onCopy} disabled={model.cursor.value < 0}>
         {t("copy")}

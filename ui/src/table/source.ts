@@ -25,11 +25,13 @@ export interface ServerTable {
   cols?: string[];
   group?: string[];
   measures?: TableMeasure[];
+  /** Rows that count at all; what the user filters comes on top. */
+  filter?: TableFilter[];
 }
 
 /** A table of the server; see the API's `table`. */
 export function serverSource(ds: Dataset, table: ServerTable): RowSource {
-  const body = (query: RowQuery) => ({ ...table, args: table.args ?? {}, ...query });
+  const body = (query: RowQuery) => ({ ...table, args: table.args ?? {}, ...query, filter: [...(table.filter ?? []), ...query.filter] });
   return {
     key: `${ds.ds}/${ds.align}/${JSON.stringify(table)}`,
     load: (query, signal) => ds.table(body(query), signal),

@@ -1,5 +1,6 @@
 // The right-click menu: only what makes sense where it was opened.
 import { t } from "../i18n";
+import { navigate } from "../state/router";
 import { setScope } from "../state/session";
 import type { Track } from "../state/tracks";
 import type { MenuEntry } from "../widgets/menu";
@@ -12,6 +13,7 @@ import { kHeights } from "./layout";
 import { merge, mergeable, mergeableOf, split } from "./merging";
 import type { Hover, TimelineModel } from "./model";
 import { fit, undo, zoomToSelection } from "./moving";
+import { dropQuery } from "./query_lanes";
 import type { TimelineSearch } from "./searching";
 import { goTo, selectSlice, setArea } from "./selecting";
 
@@ -67,6 +69,15 @@ function heightEntries(model: TimelineModel, track: Track): MenuEntry[] {
   }));
 }
 
+function queryEntries(model: TimelineModel, track: Track): MenuEntry[] {
+  const { query } = track;
+  if (!query) return [];
+  return [
+    { label: t("tl.menu.edit_query"), run: () => navigate("sql", { sql: query.query }) },
+    { label: t("tl.menu.drop_query"), run: () => dropQuery(model, query) },
+  ];
+}
+
 export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): MenuEntry[] {
   const { track } = hover;
   const pinned = model.lanes.value.pinned.includes(track.path);
@@ -97,6 +108,7 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
       disabled: leaves.length === 0,
       run: () => setArea(model, { t0: model.meta.extent[0], t1: model.meta.extent[1], tracks: leaves }),
     },
+    ...queryEntries(model, track),
     ...mergeEntries(model, track),
     ...heightEntries(model, track),
     ...(track.kind === "rank" ? [{ label: t("tl.align.manual"), run: () => askOffset(model, track.rank) }] : []),

@@ -2,12 +2,14 @@
 import { offsetsText, restoreOffsets } from "./aligning";
 import { kHeights, type LaneHeight } from "./layout";
 import { restoreMerged } from "./merging";
+import { restoreQueries } from "./query_lanes";
 import { type Area, type Tab, kTabs, type TimelineModel } from "./model";
 import { openParents, revealTrack } from "./moving";
 import { selectSlice, setArea, setAreaB } from "./selecting";
 import type { TimelineSearch } from "./searching";
 import { viewAround } from "./view";
 import { t } from "../i18n";
+import { laneQueries, queriesText } from "../state/query_lanes";
 import { toast } from "../widgets/toast";
 
 const kManyTracks = 40;
@@ -28,7 +30,7 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 
 /** The parameters linkState() speaks of. */
 export const kLinkKeys = [
-  ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows"],
+  ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows", "sqllanes"],
   ...["heights", "offsets"],
   ...["q", "others", "tab", "v"],
 ];
@@ -60,6 +62,7 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
     heights: [...lanes.heights].map(([path, height]) => `${path}=${height}`).join("|"),
     offsets: offsetsText(),
     flows: model.flowCats.value.join("|"),
+    sqllanes: queriesText(laneQueries.value),
     q: search?.text.value ?? "",
     others: search?.hide.value ? "hide" : "",
     tab: model.tab.value === "selection" ? "" : model.tab.value,
@@ -141,7 +144,8 @@ export async function applyLink(
   search: TimelineSearch,
   params: ReadonlyMap<string, string>,
 ): Promise<void> {
-  // Merged lanes first: pins and areas may be on them.
+  // Merged lanes and those of queries first: pins and areas may be on them.
+  await restoreQueries(model, params.get("sqllanes") ?? "");
   await restoreMerged(model, list(params.get("merge")));
   const known = (text: string | undefined) => list(text).filter((path) => model.tree.byPath.has(path));
   model.changeLanes({

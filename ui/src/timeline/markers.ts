@@ -10,6 +10,9 @@ export interface Marker {
   color: string;
 }
 
+/** Where the markers of a dataset are kept. */
+export const markersKey = ({ path }: { path: string }): string => `steplens.markers.${path}`;
+
 const colors = ["#d6453d", "#2f8f5b", "#7a52c7", "#c77f16", "#1a7fb5"];
 
 function isMarker(value: unknown): value is Marker {

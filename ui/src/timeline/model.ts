@@ -10,7 +10,7 @@ import { laneFilter } from "./filter";
 import type { RunHit } from "./hit";
 import { computeLayout, kPlainLanes, type LaneState, type Layout } from "./layout";
 import { levelFor } from "./lod";
-import { Markers } from "./markers";
+import { Markers, markersKey } from "./markers";
 import { NameTable } from "./names";
 import type { Scale } from "./raster";
 import { TileCache } from "./tile_cache";
@@ -110,6 +110,9 @@ export class TimelineModel {
   /** Read aloud by screen readers. */
   readonly spoken = signal("");
 
+  /** Lanes of queries, in the order shown. */
+  queryTracks: readonly Track[] = [];
+
   private redraw: () => void = () => undefined;
   private readonly familyOf = new Map<number, Family>();
 
@@ -120,7 +123,7 @@ export class TimelineModel {
   ) {
     this.view = fitView(meta.extent);
     this.spanText.value = formatDuration(this.view.t1 - this.view.t0);
-    this.markers = new Markers(`steplens.markers.${meta.path}`);
+    this.markers = new Markers(markersKey(meta));
     this.names = new NameTable(
       (ids) => ds.strings(ids).then((reply) => reply.strings),
       () => this.invalidate(),
@@ -158,9 +161,18 @@ export class TimelineModel {
     const merged = new Set(this.lanes.peek().merged.values());
     for (const lane of merged) tree.addMerged(lane.id, lane.name, lane.rows, lane.n, lane.parts ?? []);
     this.tree = tree;
+    for (const track of [...this.queryTracks].reverse()) tree.addFirst(track);
     this.familyOf.clear();
     this.cache.dropPending();
     if (whole) this.view = fitView(meta.extent);
+    this.relayout();
+  }
+
+  /** Shows these lanes of queries instead of those before. */
+  showQueryTracks(tracks: readonly Track[]): void {
+    for (const track of this.queryTracks) this.tree.remove(track);
+    for (const track of [...tracks].reverse()) this.tree.addFirst(track);
+    this.queryTracks = tracks;
     this.relayout();
   }
 

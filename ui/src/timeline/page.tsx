@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { t } from "../i18n";
 import type { PageProps } from "../pages/registry";
 import { addCommands } from "../state/commands";
+import { laneQueries } from "../state/query_lanes";
 import { noteState, route } from "../state/router";
 import { scope } from "../state/session";
 import { type TrackTree, trackTree } from "../state/tracks";
@@ -61,6 +62,7 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       model.flowCats.value,
       search.hide.value,
       model.lanes.value,
+      laneQueries.value,
       model.tab.value,
       search.text.value,
       model.laneFilterText.value,

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkAccess } from "./axe.mjs";
-import { assert, eventually, openPage, settled, shot, timelineReady } from "./browser.mjs";
+import { assert, eventually, openPage, settled, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "pages on real captures";
 export const needsProgram = true;
@@ -78,6 +78,54 @@ async function operatorsPage(page) {
   assert.ok((await page.locator(".sel-name").innerText()).length > 0, "a row leads to its slice");
   await page.goBack();
   await page.waitForSelector("text=Time by operator");
+}
+
+/** Grouping by columns of one's own, points of a group, and the same on other ranks. */
+async function ownGrouping(page) {
+  await goto(page, "operators");
+  await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("own");
+  const groups = page.locator(".data-table").first();
+  await groups.locator(".tr .td").first().waitFor();
+  assert.match(await groups.locator(".tr").first().innerText(), /hcom_allReduce_\s+HCCL\s+8/, "both ranks together");
+  await page.locator("select[aria-label='+ key']").selectOption("rank");
+  await eventually(async () => assert.match(await groups.locator(".tr").first().innerText(), /HCCL\s+0\s+4/, "rank by rank"));
+  await page.getByRole("button", { name: "Without rank" }).click();
+  await page.getByRole("button", { name: "p99" }).click();
+  await groups.locator("text=p99(us)").waitFor();
+  await groups.locator(".tr", { hasText: "TransData" }).click();
+  await page.waitForSelector(".card:has-text('Operators of TransData')");
+  await page.waitForSelector(".card:has-text('The same on all ranks and steps')");
+  const plot = page.locator(".card:has-text('Duration against Input size') canvas");
+  await plot.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await plot.getAttribute("aria-label"), /TransData.*Duration \(us\)/, "points can be walked");
+  await shot(page, "real-operators-own");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".sel-name");
+  assert.match(await page.locator(".sel-name").innerText(), /TransData/, "a point leads to its slice");
+}
+
+/** Rows of a query as lanes: shown, in the address, taken off again. */
+async function sqlLanes(page) {
+  await goto(page, "sql");
+  await writeQuery(page, "SELECT rank, begin_ns AS ts, dur_ns AS dur, 'mine ' || name AS name, 'chosen' AS lane FROM comm_ops");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("button", { name: "Show as lanes" }).click();
+  await timelineReady(page);
+  const header = page.locator(".lane-headers").getByText("chosen", { exact: true });
+  await header.first().waitFor();
+  await page.reload();
+  await timelineReady(page);
+  await header.first().waitFor();
+  const place = await slicePlace(page, "r0/sql/");
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".sel-name");
+  assert.match(await page.locator(".sel-name").innerText(), /^mine hcom_/);
+  await shot(page, "real-sql-lanes");
+  await header.first().click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Take this query's lanes off" }).click();
+  await eventually(async () => assert.equal(await header.count(), 0, "they are gone"));
+  await eventually(async () => assert.ok(!(await page.evaluate(() => location.hash)).includes("sqllanes"), "and from the address"));
 }
 
 async function sqlPage(page) {
@@ -196,6 +244,29 @@ async function memoryPage(page) {
   await page.selectOption(".pick:nth-of-type(2) select", "Component");
   await page.waitForSelector("text=PTA");
   assert.ok((await page.locator(".data-table .tr").count()) > 5);
+  await page.selectOption(".pick:nth-of-type(2) select", "Overall");
+  const names = (tab) => page.getByRole("tab", { name: tab }).click();
+  const count = (text) => eventually(async () => assert.match(await page.locator(".data-table .tfoot").innerText(), text));
+  await count(/^184 rows/);
+  await names("Never freed");
+  await count(/^\d\d? of 184/);
+  await names("By operator");
+  await page.waitForSelector("text=Total size (KB)");
+  await names("Components");
+  await page.waitForSelector(".data-table .tr:has-text('HCCL')");
+  const box = await page.locator(".u-over").boundingBox();
+  await page.mouse.click(box.x + box.width * 0.6, box.y + 40);
+  await page.getByRole("tab", { name: "Live at" }).waitFor();
+  await count(/^\d+ rows/);
+  // A marker of the timeline is on the curve, and can be taken off there.
+  await goto(page, "timeline");
+  await timelineReady(page);
+  await page.mouse.move(700, 300);
+  await page.keyboard.press("k");
+  await goto(page, "memory");
+  await page.getByRole("group", { name: "Markers" }).waitFor();
+  await page.getByRole("button", { name: "Remove marker M1" }).click();
+  await eventually(async () => assert.equal(await page.getByRole("group", { name: "Markers" }).count(), 0));
 }
 
 async function communicationPage(page) {
@@ -204,6 +275,9 @@ async function communicationPage(page) {
   await page.getByRole("tab", { name: "Matrix" }).click();
   await page.waitForSelector("text=Traffic between ranks");
   await shot(page, "real-communication-matrix");
+  await page.getByRole("tab", { name: "Bandwidth" }).click();
+  await page.waitForSelector("text=HCCS should do 18 GB/s");
+  await shot(page, "real-communication-bandwidth");
   await page.getByRole("tab", { name: "In time" }).click();
   await page.waitForSelector("text=Communication operators of all ranks");
   await shot(page, "real-communication-lanes");
@@ -218,6 +292,7 @@ export async function run({ browser, program, view }) {
   await timelineReady(page);
   await numbersAgree(page);
   await operatorsPage(page);
+  await ownGrouping(page);
   await memoryPage(page);
   await communicationPage(page);
   await explainedNumber(page);
@@ -226,6 +301,7 @@ export async function run({ browser, program, view }) {
   await compareMore(page);
   await pipelinePage(page);
   await sqlPage(page);
+  await sqlLanes(page);
   await page.context().close();
   void done;
   const kineto = await program("kineto/tb_plugin/resnet50_num_workers_0");

@@ -76,3 +76,13 @@ test("keys made of a prefix and a name exist for every prefix", () => {
 test("no text is empty", () => {
   for (const [key, text] of [...Object.entries(en), ...Object.entries(zh)]) assert.ok(text.trim() !== "", key);
 });
+
+test("every problem that readers count has words in both languages", () => {
+  const header = readFileSync(join(process.cwd(), "../src/store/issues.h"), "utf8");
+  const kinds = [...header.matchAll(/X\(k(\w+), k\w+,[\s\\]*"([^"]*)"\)/g)];
+  assert.ok(kinds.length > 20);
+  for (const [, kind, text] of kinds) {
+    assert.equal(en[`issue.${kind}`], text);
+    assert.ok(`issue.${kind}` in zh, kind);
+  }
+});

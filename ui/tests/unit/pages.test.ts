@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { matchedBlocks, ratioColor } from "../../src/pages/compare/matched";
 import { firstSides, formatSide, parseSide } from "../../src/pages/compare/sides";
-import { curvesOf } from "../../src/pages/curves";
+import { axisOf } from "../../src/charts/scatter";
+import { bandwidthSeries } from "../../src/pages/communication/bandwidth";
+import { curvesOf, unusedReserve } from "../../src/pages/curves";
+import { axisShift } from "../../src/pages/memory/index";
+import { groupFilter, inputBytes, scopeFilter } from "../../src/pages/operators/kernels";
+import { moved } from "../../src/pages/operators/own_grouping";
+import { parseQueries, queriesText, withoutQuery, withQuery } from "../../src/state/query_lanes";
 import { findingKey, gainText, words } from "../../src/pages/findings";
 import { barsOf } from "../../src/pages/sql/chart";
 import { readQueries } from "../../src/pages/sql/saved";
@@ -126,4 +132,83 @@ test("a result of SQL with names and numbers can be bars", () => {
 test("queries that were kept are read, whatever else is stored", () => {
   assert.deepEqual(readQueries('[{"name":"a","query":"SELECT 1"},{"name":2},null]'), [{ name: "a", query: "SELECT 1" }]);
   assert.deepEqual(readQueries("no json"), []);
+});
+
+test("the size of a kernel's inputs follows from shapes and types", () => {
+  assert.equal(inputBytes("32,3,224,224", "FLOAT"), 32 * 3 * 224 * 224 * 4);
+  assert.equal(inputBytes("8,16;16", "DT_BF16;INT64"), 8 * 16 * 2 + 16 * 8);
+  assert.equal(inputBytes("4;4", "INT8"), 8, "the first type holds for those that have none");
+  assert.equal(inputBytes("4;", "FLOAT;FLOAT"), 16, "a scalar that is not there has no size");
+  assert.ok(Number.isNaN(inputBytes("", "FLOAT")), "no shapes, no size");
+});
+
+test("kernels of a scope and of a group are chosen by filters", () => {
+  assert.deepEqual(scopeFilter({ ranks: null, step: null }), []);
+  assert.deepEqual(scopeFilter({ ranks: [0, 3], step: 7 }), [
+    { col: "rank", op: "in", value: ["0", "3"] },
+    { col: "step", op: "=", value: 7 },
+  ]);
+  assert.deepEqual(groupFilter(["type", "step"], { type: "MatMul", step: null }), [
+    { col: "type", op: "in", value: ["MatMul"] },
+    { col: "step", op: "in", value: [""] },
+  ]);
+});
+
+test("a key is moved to the place of another", () => {
+  assert.deepEqual(moved(["a", "b", "c"], "c", "a"), ["c", "a", "b"]);
+  assert.deepEqual(moved(["a", "b", "c"], "a", "c"), ["b", "c", "a"]);
+  assert.deepEqual(moved(["a", "b"], "a", "a"), ["a", "b"]);
+});
+
+test("an axis holds its values, with powers of ten where they span many", () => {
+  const plain = axisOf([3, 10], 5);
+  assert.equal(plain.log, false);
+  assert.ok(plain.at(0) === 0 && plain.at(10) > 0.9 && plain.at(10) < 1);
+  const close = axisOf([100, 101], 5);
+  assert.ok(close.at(100) > 0 && close.at(101) < 1, "no point lies on the frame");
+  const wide = axisOf([0.5, 2000], 6);
+  assert.equal(wide.log, true);
+  assert.deepEqual(wide.ticks, [0.1, 1, 10, 100, 1000, 10000]);
+  assert.equal(axisOf([], 4).at(5), 0);
+});
+
+test("reserved memory that nobody uses is the difference of two curves", () => {
+  const series = [
+    { name: "Operators Allocated", values: [1, null, 3], stepped: true },
+    { name: "Operators Reserved", values: [null, 4, 4], stepped: true },
+    { name: "App Reserved", values: [9, 9, 9], stepped: true },
+  ];
+  assert.deepEqual(unusedReserve({ x: [0, 1, 2], series }, "unused"), [{ name: "Operators unused", values: [null, 3, 1], stepped: true }]);
+});
+
+test("times of the memory axis and of the timeline differ by the same everywhere", () => {
+  const columns = ["series", "time_ms", "value_mb", "t_ns"].map((name) => ({ name, type: "double" as const }));
+  const reply = { tables: { points: { columns, rows: [["a", 12.5, 1, 2_500_000]] } }, definition: "", query: "", warnings: [] };
+  assert.equal(axisShift(reply), 10);
+  assert.equal(axisShift(null), 0);
+});
+
+test("transfers are drawn by transport, each beside what it should do", () => {
+  const one = { operator: "allReduce", rank: 0, size_mb: 4, bandwidth: 15 };
+  const series = bandwidthSeries([{ ...one, transport: "HCCS" }, { ...one, transport: "SIO", size_mb: 8 }], (name) => `${name}!`);
+  assert.deepEqual(
+    series.map(({ name, line, points }) => [name, line ?? false, points.map(({ x, y }) => [x, y])]),
+    [
+      ["HCCS", false, [[4, 15]]],
+      ["SIO", false, [[8, 15]]],
+      ["HCCS!", true, [[4, 18], [8, 18]]],
+    ],
+  );
+});
+
+test("queries that are lanes survive the address", () => {
+  const list = [
+    { name: "a=b|c", query: "SELECT begin_ns AS ts FROM slices WHERE name = 'x|y'" },
+    { name: "", query: "SELECT 1" },
+  ];
+  assert.deepEqual(parseQueries(queriesText(list)), list);
+  assert.deepEqual(parseQueries(""), []);
+  assert.deepEqual(parseQueries("a=%E0%A4%A|nothing"), [], "what is no query is left out");
+  assert.equal(withQuery(list, { ...list[0]! }), list, "once is enough");
+  assert.deepEqual(withoutQuery(list, list[0]!), [list[1]]);
 });

@@ -1,7 +1,6 @@
 // How long each rank communicates, how much of it is waiting, over which links, and who makes the others wait.
 import { useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
-import type { MetricReply } from "../../api_types";
 import { BarChart, StackedBars } from "../../charts/bars";
 import { t } from "../../i18n";
 import { DataTable } from "../../table/data_table";
@@ -10,6 +9,7 @@ import { ErrorState } from "../../widgets/states";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "../parts";
 import { openSearch } from "../../state/jump";
 import type { CommChoice } from "./index";
+import { ReplyTable } from "./reply_table";
 
 const PARTS: [string, string, string][] = [
   ["Transit Time(ms)", "comm.transit", "#3b7dd8"],
@@ -22,17 +22,6 @@ const BY_ARRIVAL: [string, string, string][] = [
   ["transfer_ms", "comm.transfer", "#3b7dd8"],
   ["skew_ms", "comm.skew", "#e08a2b"],
 ];
-
-/** A table of an answer as it is, if it has rows. */
-function ReplyTable({ reply, table, title, name, height }: { reply: MetricReply | null; table: string; title: string; name: string; height?: number }) {
-  const found = tableOf(reply, table);
-  if (found.rows.length === 0) return null;
-  return (
-    <Card title={title} definition={reply?.definition}>
-      <DataTable name={name} source={localSource(`${name}/${JSON.stringify(found.rows[0])}`, found.columns, found.rows)} height={height ?? Math.min(320, 90 + found.rows.length * 24)} />
-    </Card>
-  );
-}
 
 function RankDetail({ ds, choice, operator, rank }: { ds: Dataset; choice: CommChoice; operator: string; rank: number }) {
   const bandwidth = useMetric(ds, "comm_bandwidth", { ...choice, operator, rank });

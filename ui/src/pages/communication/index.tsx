@@ -6,6 +6,7 @@ import { scope } from "../../state/session";
 import { ErrorState } from "../../widgets/states";
 import { asNumber, asText, Pick, rowsOf, useMetric } from "../parts";
 import type { PageProps } from "../registry";
+import { Bandwidth } from "./bandwidth";
 import { Durations } from "./durations";
 import { OperatorLanes } from "./lanes";
 import { Matrix } from "./matrix";
@@ -15,7 +16,7 @@ export interface CommChoice {
   group: string;
 }
 
-const TABS = ["matrix", "durations", "lanes"] as const;
+const TABS = ["matrix", "durations", "bandwidth", "lanes"] as const;
 type Tab = (typeof TABS)[number];
 
 export default function CommunicationPage({ ds }: PageProps) {
@@ -50,6 +51,7 @@ export default function CommunicationPage({ ds }: PageProps) {
       </div>
       {tab === "matrix" && <Matrix ds={ds} choice={choice} />}
       {tab === "durations" && <Durations ds={ds} choice={choice} />}
+      {tab === "bandwidth" && <Bandwidth ds={ds} choice={choice} />}
       {tab === "lanes" && <OperatorLanes ds={ds} choice={choice} />}
     </div>
   );

@@ -1,17 +1,18 @@
 // Read-only SQL over everything in the profile and over the analyses.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SchemaReply, SqlReply } from "../../api_types";
-import { isAbort } from "../../api";
+import type { DatasetMeta, SchemaReply, SqlReply } from "../../api_types";
+import { type Dataset, isAbort } from "../../api";
 import { BarChart } from "../../charts/bars";
 import { t } from "../../i18n";
-import { noteState, route } from "../../state/router";
-import { DataTable } from "../../table/data_table";
+import { laneQueries, queriesText, withQuery } from "../../state/query_lanes";
+import { navigate, noteState, route } from "../../state/router";
+import { DataTable, type RowView } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { useLoad } from "../../widgets/async";
 import { askText } from "../../widgets/dialog";
 import { ErrorState, Loading } from "../../widgets/states";
 import { openRange } from "../../state/jump";
-import { asNumber, Card } from "../parts";
+import { asNumber, asText, Card, jumpTo, shownTime } from "../parts";
 import type { PageProps } from "../registry";
 import { barsOf } from "./chart";
 import { QueryBox } from "./query_box";
@@ -60,11 +61,21 @@ function timeColumn(reply: SqlReply): string | null {
   return reply.columns.find((column) => /^(begin|start|ts|alloc)(_ns)?$/i.test(column.name))?.name ?? null;
 }
 
+/** Shows the slice of a row on the timeline: the one of its name if it has one, else the time. */
+function jumpToRow(ds: Dataset, meta: DatasetMeta, row: RowView, when: string): void {
+  const begin = shownTime(row.get(when), meta);
+  const dur = asNumber(row.get("dur_ns") ?? row.get("dur") ?? 1000);
+  const name = asText(row.get("name"));
+  if (name !== "") void jumpTo(ds, asNumber(row.get("rank") ?? 0), name, begin, dur);
+  else openRange(begin - dur * 0.2, begin + dur * 1.2);
+}
+
 export default function SqlPage({ ds, meta }: PageProps) {
   const [text, setText] = useState(route.value.params.get("sql") ?? SNIPPETS[0]!.query);
   const [reply, setReply] = useState<SqlReply | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [runs, setRuns] = useState(0);
+  const [ran, setRan] = useState("");
   const [chosen, setChosen] = useState(0);
   const control = useRef<AbortController | null>(null);
   const [busy, setBusy] = useState(false);
@@ -77,6 +88,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
     try {
       const answer = await ds.sql({ query, limit: kLimit, timeout_ms: 30_000 }, mine.signal);
       setReply(answer);
+      setRan(query);
       setError(null);
       setRuns((n) => n + 1);
     } catch (problem) {
@@ -100,13 +112,17 @@ export default function SqlPage({ ds, meta }: PageProps) {
   const bars = reply ? barsOf(reply) : null;
   const mine = savedQueries.value.find((saved) => saved.query === text);
   const when = reply ? timeColumn(reply) : null;
-  const jump = when
-    ? (cell: (name: string) => unknown) => {
-        const begin = Number(BigInt(String(cell(when))) - BigInt(meta.origin_ns));
-        const dur = asNumber((cell("dur_ns") ?? 1000) as number);
-        openRange(begin - dur * 0.2, begin + dur * 1.2);
-      }
-    : null;
+  const jump = when && ((row: RowView) => jumpToRow(ds, meta, row, when));
+  const toTimeline = async () => {
+    const snippet = SNIPPETS.find(({ query }) => query === ran);
+    const lane = { name: mine?.name ?? (snippet ? t(snippet.key) : "SQL"), query: ran };
+    try {
+      const made = await ds.sqlLanes(lane);
+      navigate("timeline", { sqllanes: queriesText(withQuery(laneQueries.value, lane)), lane: made.lanes[0]?.path ?? null, v: null });
+    } catch (problem) {
+      setError(problem);
+    }
+  };
   return (
     <div class="page-body sql-page">
       <aside class="card">{schema.data ? <Schema schema={schema.data} onPick={pick} /> : schema.error ? <ErrorState error={schema.error} onRetry={schema.reload} /> : <Loading />}</aside>
@@ -152,6 +168,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
             title={t("sql.result", { n: reply.rows.length, ms: (reply.elapsed_us / 1000).toFixed(1) })}
             extra={
               <>
+                {when && <button onClick={() => void toTimeline()}>{t("sql.to_timeline")}</button>}
                 {reply.truncated && <span class="warn">{t("sql.truncated", { n: kLimit })}</span>}
                 {bars && (
                   <button class="toggle" aria-pressed={chart} onClick={() => setChart(!chart)}>
@@ -162,7 +179,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
             }
           >
             {chart && bars && <BarChart title={bars.unit} items={bars.items} unit={bars.unit} />}
-            <DataTable name="query" columns={Object.fromEntries(reply.columns.map(({ name }) => [name, { title: name }]))} source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: (row) => jump((name) => row.get(name)) } : {})} height={480} />
+            <DataTable name="query" columns={Object.fromEntries(reply.columns.map(({ name }) => [name, { title: name }]))} source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: jump } : {})} height={480} />
           </Card>
         )}
       </div>

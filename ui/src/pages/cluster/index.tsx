@@ -1,19 +1,21 @@
 // All ranks of the job: how their time divides, how they are arranged in parallel groups, and what stands out.
 import { useMemo, useState } from "preact/hooks";
-import type { Dataset } from "../api";
-import type { Cell } from "../api_types";
-import { StackedBars } from "../charts/bars";
-import { calmRange, HeatMap } from "../charts/heat_map";
-import { partColors } from "../charts/palette";
-import { formatBytes, formatDuration } from "../format";
-import { t } from "../i18n";
-import { navigate } from "../state/router";
-import { scope, setScope } from "../state/session";
-import { DataTable } from "../table/data_table";
-import { localSource } from "../table/source";
-import { ErrorState } from "../widgets/states";
-import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "./parts";
-import type { PageProps } from "./registry";
+import type { Dataset } from "../../api";
+import { StackedBars } from "../../charts/bars";
+import { calmRange, HeatMap } from "../../charts/heat_map";
+import { partColors } from "../../charts/palette";
+import { formatBytes, formatDuration } from "../../format";
+import { t } from "../../i18n";
+import { navigate } from "../../state/router";
+import { scope, setScope } from "../../state/session";
+import { DataTable } from "../../table/data_table";
+import { localSource } from "../../table/source";
+import { ErrorState } from "../../widgets/states";
+import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "../parts";
+import type { PageProps } from "../registry";
+import { Arrangement } from "./arrangement";
+import { RankDetail } from "./rank_detail";
+import { SIZES, type Sizes, type Strategy } from "./strategy";
 
 const PARTS: [string, string, string][] = [
   ["Computing(Not Overlapped)(us)", "cluster.computing_only", partColors["computing"]!],
@@ -23,13 +25,6 @@ const PARTS: [string, string, string][] = [
   ["Preparing(us)", "part.preparing", partColors["preparing"]!],
 ];
 const ORDERS = ["rank", "Total(us)", "Computing(us)", "Communication(Not Overlapped)(us)", "Free(us)"];
-const SIZES = ["pp", "tp", "cp", "dp", "ep"] as const;
-type Sizes = Record<(typeof SIZES)[number], number>;
-
-interface Strategy extends Sizes {
-  algorithm: string;
-}
-
 function Base({ ds }: { ds: Dataset }) {
   const base = useMetric(ds, "summary_base", {});
   const row = rowsOf(base.data, "base")[0];
@@ -62,6 +57,8 @@ function RankBars({ ds, step }: { ds: Dataset; step: number | null }) {
   );
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
   const table = tableOf(reply.data, "ranks");
+  const [shown, setShown] = useState<number | null>(null);
+  const detail = rowsOf(reply.data, "ranks").find((row) => asNumber(row["rank"]) === shown);
   const open = (rank: number) => {
     setScope({ ranks: [rank] });
     navigate("overview", { ranks: String(rank) });
@@ -78,65 +75,15 @@ function RankBars({ ds, step }: { ds: Dataset; step: number | null }) {
       }
     >
       <Warnings reply={reply.data} />
-      <StackedBars title={t("cluster.ranks")} names={chart.names} series={chart.series} unit="ms" onPick={(at) => open(asNumber(rows[at]?.["rank"] ?? null))} />
+      <StackedBars title={t("cluster.ranks")} names={chart.names} series={chart.series} unit="ms" onPick={(at) => setShown(asNumber(rows[at]?.["rank"] ?? null))} />
       <DataTable
         name="cluster_ranks"
         source={localSource(`ranks/${String(step)}/${reply.busy}`, table.columns, table.rows)}
+        onSelect={(row) => setShown(asNumber(row.get("rank")))}
         onJump={(row) => open(asNumber(row.get("rank")))}
         height={Math.min(420, 90 + table.rows.length * 24)}
       />
-    </Card>
-  );
-}
-
-function Arrangement({ ds, step, strategy }: { ds: Dataset; step: number | null; strategy: Strategy }) {
-  const [dimension, setDimension] = useState("DP+PP+CP+TP");
-  const reply = useMetric(ds, "summary_arrangement", { ...strategy, step, dimension });
-  const elements = rowsOf(reply.data, "elements");
-  const metrics = tableOf(reply.data, "elements").columns.map((column) => column.name).filter((name) => name.endsWith("(us)"));
-  const [metric, setMetric] = useState("");
-  const chosen = metrics.includes(metric) ? metric : (metrics[0] ?? "");
-  const grid = useMemo(() => {
-    const width = Math.max(0, ...elements.map((element) => asNumber(element["x"]))) + 1;
-    const height = Math.max(0, ...elements.map((element) => asNumber(element["y"]))) + 1;
-    const values = new Float64Array(elements.length > 0 ? width * height : 0).fill(NaN);
-    for (const element of elements) {
-      const value: Cell = element[chosen] ?? null;
-      values[asNumber(element["y"]) * width + asNumber(element["x"])] = value === null ? NaN : asNumber(value) / 1000;
-    }
-    return { values, width, height };
-  }, [reply.data, chosen]);
-  if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
-  const pick = (row: number, column: number) => {
-    const found = elements.find((element) => asNumber(element["x"]) === column && asNumber(element["y"]) === row);
-    const ranks = asText(found?.["ranks"]).split(",").map(Number).filter((rank) => !Number.isNaN(rank));
-    if (ranks.length > 0) setScope({ ranks });
-  };
-  const columns = Array.from({ length: grid.width }, (_, at) => asText(elements.find((element) => asNumber(element["x"]) === at && asNumber(element["y"]) === 0)?.["name"]) || String(at));
-  return (
-    <Card
-      title={t("cluster.arrangement")}
-      definition={reply.data?.definition}
-      extra={
-        <>
-          <Pick label={t("cluster.dimension")} value={dimension} options={["DP+PP", "DP+PP+CP", "DP+PP+CP+TP"].map((name) => ({ value: name, text: name }))} onPick={(name) => setDimension(name)} />
-          <Pick label={t("overview.metric")} value={chosen} options={metrics.map((name) => ({ value: name, text: name }))} onPick={(name) => setMetric(name)} />
-        </>
-      }
-    >
-      <Warnings reply={reply.data} />
-      {elements.length > 0 && (
-        <HeatMap
-          title={t("cluster.arrangement")}
-          rows={Array.from({ length: grid.height }, (_, at) => `pp${at}`)}
-          columns={columns}
-          values={grid.values}
-          range={calmRange(grid.values)}
-          unit="ms"
-          height={Math.min(480, 90 + grid.height * 32)}
-          onPick={pick}
-        />
-      )}
+      {detail && <RankDetail ds={ds} step={step} row={detail} onOpen={open} />}
     </Card>
   );
 }
