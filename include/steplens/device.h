@@ -2,9 +2,11 @@
  *
  * Nothing here is needed to record the host. Every library and every symbol is optional: what is missing shows as a
  * missing capability and as a code, never as a crash. Calls return 0 or a code, the vendor's or one of ours;
- * sl_last_error() has the words. The order is
+ * sl_last_error() has the words. After a 0 of configure or start it tells what the vendor refused of the wishes, "" if
+ * nothing: that costs its own data, not the capture. The order is
  *   init, configure, (warmup), start, (step_mark, mark)..., stop, finalize
- * on one thread. A failure leaves the device out; the host is recorded all the same.
+ * on one thread. A failure leaves the device out; the host is recorded all the same. After a failure, too, finalize
+ * ends what init began.
  *
  * Libraries are looked for in: the folder STEPLENS_ASCEND_LIB, the process, $ASCEND_HOME_PATH/lib64,
  * $ASCEND_TOOLKIT_HOME/lib64, the loader's path. With LD_PRELOAD set, symbols of the process come first. They are never

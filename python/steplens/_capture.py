@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import sys
 from typing import Any, Optional
 
@@ -47,6 +48,7 @@ class Capture:
         self._recording = False
         self._step_mark = 0
         self._groups: dict[str, Any] = {}
+        self._is_new = not os.path.lexists(directory)  # discard() removes the folder, with what the device wrote into it
         self._device = _device.open_device(config, directory)
         self._sources = _sources(config, self._device is not None)
         if config.data_process:
@@ -56,8 +58,7 @@ class Capture:
         try:
             self._call("start", self._options())
         except CaptureError:
-            if self._device is not None:
-                self._device.finalize()
+            self.discard()
             raise
         self._open = True
 
@@ -118,9 +119,13 @@ class Capture:
         self.stop()
         if self._device is not None:
             self._device.finalize()
-        if self._open:
-            self._open = False
-            self._call("discard")
+        is_open, self._open = self._open, False
+        try:
+            if is_open:
+                self._call("discard")
+        finally:
+            if self._is_new:
+                shutil.rmtree(self.directory, ignore_errors=True)
 
     # ---- Steps ----------------------------------------------------------------------------------------------------
 
@@ -129,12 +134,12 @@ class Capture:
             self._groups = _parallel_groups()
         self._native.step_begin(step)
         self._step_mark = self._native.mark_start(f"ProfilerStep#{step}")
-        if self._device is not None:
-            self._device.step(is_end=False)
+        if self._device is not None and self._recording:
+            self._device.step_begin()
 
     def step_end(self) -> None:
         if self._device is not None:
-            self._device.step(is_end=True)
+            self._device.step_end()
         self._native.mark_end(self._step_mark)
         self._step_mark = 0
         self._native.step_end()

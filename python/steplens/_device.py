@@ -54,15 +54,21 @@ def open_device(config: Config, directory: str) -> Optional["Device"]:
     if library is None or not library.sl_device_capabilities() & (_PROFILING | _MSPTI):
         return None
     device = Device(library)
-    return device if device.set_up(config, directory) else None
+    if device.set_up(config, directory):
+        return device
+    device.finalize()
+    return None
 
 
 class Device:
-    """Every method warns at most once in the life of the object and never raises."""
+    """A device that fails warns once in the life of the object, and no method raises. Whatever happened, finalize() leaves the device
+    free for the next capture."""
 
     def __init__(self, library: ctypes.CDLL):
         self._library = library
         self._working = True
+        self._is_open = False
+        self._in_step = False
 
     def set_up(self, config: Config, directory: str) -> bool:
         os.makedirs(directory, mode=0o750, exist_ok=True)
@@ -75,8 +81,8 @@ class Device:
             profile_memory=config.profile_memory, record_shapes=config.record_shapes, op_attr=config.op_attr,
             sys_io=config.sys_io, sys_interconnection=config.sys_interconnection, host_sys=host.encode() or None,
             use_mspti=not capabilities & _PROFILING)
-        return (self._call("init", os.fsencode(directory))
-                and self._call("configure", ctypes.byref(wish)))
+        self._is_open = self._call("init", os.fsencode(directory))
+        return self._is_open and self._call("configure", ctypes.byref(wish))
 
     def warmup(self) -> None:
         self._call("warmup", optional=True)
@@ -84,23 +90,35 @@ class Device:
     def start(self) -> None:
         self._call("start")
 
-    def step(self, is_end: bool) -> None:
-        self._call("step_mark", int(is_end), None, optional=True)
+    def step_begin(self) -> None:
+        self._in_step = self._call("step_mark", 0, None, optional=True)
+
+    def step_end(self) -> None:
+        if self._in_step:
+            self._in_step = False
+            self._call("step_mark", 1, None, optional=True)
 
     def stop(self) -> None:
         self._call("stop")
 
     def finalize(self) -> None:
-        self._call("finalize")
+        if self._is_open:
+            self._is_open = False
+            self._check("finalize", self._library.sl_device_finalize())
 
     def _call(self, name: str, *arguments: object, optional: bool = False) -> bool:
         if not self._working:
             return False
-        code = getattr(self._library, "sl_device_" + name)(*arguments)
-        if code == 0 or (optional and code == _UNSUPPORTED):
-            return code == 0
-        self._working = False
+        return self._check(name, getattr(self._library, "sl_device_" + name)(*arguments), optional)
+
+    def _check(self, name: str, code: int, optional: bool = False) -> bool:
         said = self._library.sl_last_error().decode("utf-8", "replace")
-        _log.warning(f"The device is not recorded: {name} failed with code {code}{': ' + said if said else ''}. "
-                     "The host is recorded.")
+        if code == 0 or (optional and code == _UNSUPPORTED):
+            if code == 0 and said:
+                _log.warning(f"The device records less than was asked for: {said}.")
+            return code == 0
+        if self._working:
+            _log.warning(f"The device is not recorded: {name} failed with code {code}{': ' + said if said else ''}. "
+                         "The host is recorded.")
+        self._working = False
         return False

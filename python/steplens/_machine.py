@@ -7,6 +7,7 @@ and dropped, and the machine goes on without it. In a forked child every call do
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import weakref
 from typing import Any, Callable, Optional
@@ -50,11 +51,8 @@ def new_capture(config: Config, directory: str) -> Any:
 
 
 class Machine:
-    """Runs the captures of one profiler object.
-
-    `new_directory()` names the folder of the next capture; `metadata()` gives what goes into profiler_metadata.json;
-    `on_ready(directory)` is called after each finished capture. With `keeps_empty` a capture stopped during its warm-up
-    stays on disk.
+    """Runs the captures of one profiler object, which stops it at the end of its own life. With `keeps_empty` a capture stopped
+    during its warm-up stays on disk.
     """
 
     def __init__(self, config: Config, source: _session.Source, new_directory: Callable[[], str],
@@ -67,9 +65,7 @@ class Machine:
         self.on_start: Callable[[], None] = _nothing  # around the time in which records are kept
         self.on_stop: Callable[[], None] = _nothing
         self._source = source
-        self._new_directory = new_directory
-        self._metadata = metadata
-        self._on_ready = on_ready
+        self.listen(new_directory, metadata, on_ready)
         self._keeps_empty = keeps_empty
         self._capture: Any = None
         self._recording = False
@@ -78,6 +74,21 @@ class Machine:
         self._holder: Optional[_session.Holder] = None
         self._pid = os.getpid()
         _machines.add(self)
+
+    def listen(self, new_directory: Callable[[], str], metadata: Callable[[], dict], on_ready: Callable[[str], None]) -> None:
+        """`new_directory()` names the folder of the next capture; `metadata()` gives what goes into profiler_metadata.json;
+        `on_ready(directory)` is called after each finished capture.
+
+        Methods do not keep their object alive: a profiler that nobody has any more ends. An object calls this again when it is
+        deleted, because references to what the garbage collector found are cleared before that."""
+        self._new_directory = _weakly(new_directory)
+        self._metadata = _weakly(metadata)
+        self._on_ready = _weakly(on_ready)
+
+    @property
+    def is_of_this_process(self) -> bool:
+        """False in a forked child: what is recorded belongs to the parent."""
+        return os.getpid() == self._pid
 
     # ---- Called by the surfaces -----------------------------------------------------------------------------------
 
@@ -102,7 +113,7 @@ class Machine:
 
     def tell_if_idle(self, steps: int) -> None:
         """After a stop: a schedule whose time never came is told, because the training may have been shorter than the user thought."""
-        if not self.was_active and os.getpid() == self._pid:
+        if not self.was_active and self.is_of_this_process:
             _log.warning(f"The schedule recorded nothing: none of the {steps} steps of this training was to be recorded.")
 
     # ---- Transitions ----------------------------------------------------------------------------------------------
@@ -111,7 +122,7 @@ class Machine:
         self.action = after
         if before is after and after is not SAVE:
             return  # most steps of a training
-        if os.getpid() != self._pid:
+        if not self.is_of_this_process:
             return
         operations, complaint = TABLE.get((before, after), ("", ""))
         if complaint and complains:
@@ -126,7 +137,7 @@ class Machine:
         if self._holder is None:
             return
         try:
-            self.directory = self._new_directory()
+            self.directory = self._new_directory()()
             self._capture = new_capture(self.config, self.directory)
         except Exception as problem:
             self._give_up("start", problem)
@@ -149,7 +160,7 @@ class Machine:
         if self._capture is None:
             return
         self._finished = True
-        self._report("finalize", lambda capture: capture.finalize(self._metadata()))
+        self._report("finalize", lambda capture: capture.finalize(self._metadata()()))
         self._let_go()
 
     def _op_D(self) -> None:
@@ -161,7 +172,7 @@ class Machine:
 
     def _op_R(self) -> None:
         if self._finished:
-            self._tell(lambda: self._on_ready(self.directory))
+            self._tell(lambda: self._on_ready()(self.directory))
 
     # ---- Parts ----------------------------------------------------------------------------------------------------
 
@@ -214,15 +225,20 @@ class Machine:
             self._op_D()
 
     def _begin_step(self, step: Optional[int]) -> None:
-        if step is not None and self._capture is not None and os.getpid() == self._pid:
+        if step is not None and self._capture is not None and self.is_of_this_process:
             self._step_open = True
             self._report("step", lambda capture: capture.step_begin(step))
 
     def _end_step(self) -> None:
         if self._step_open:
             self._step_open = False
-            if os.getpid() == self._pid:
+            if self.is_of_this_process:
                 self._report("step", lambda capture: capture.step_end())
+
+
+def _weakly(call: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
+    """Gives `call` back when it is called; a method is kept without its object, which is there whenever the machine works."""
+    return weakref.WeakMethod(call) if inspect.ismethod(call) else lambda: call
 
 
 def _nothing() -> None:
@@ -235,7 +251,7 @@ _machines: "weakref.WeakSet[Machine]" = weakref.WeakSet()
 def _stop_at_exit() -> None:
     """A program that ends while it records loses nothing."""
     for machine in list(_machines):
-        if machine.started and os.getpid() == machine._pid:
+        if machine.started and machine.is_of_this_process:
             if machine._capture is not None:
                 _log.warning("The program ends while the profiler is running; the capture is closed.")
             machine.stop(complains=False)

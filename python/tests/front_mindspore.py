@@ -32,7 +32,7 @@ class MindSporeTest(FrontTest):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def analyse(self, path, export=None, jobs=None, wait=True, then=None):
+    def analyse(self, path, export=None, jobs=None, wait=True, **_options):
         self.analysed.append((os.path.dirname(path), wait))
         return True
 
@@ -244,10 +244,18 @@ class Life(MindSporeTest):
         def die():
             nonlocal prof
             del prof
-            gc.collect()
 
         self.warns("end of the object", die)
         self.assertEqual(self.log, [I, S, P, F])
+
+    def test_an_object_in_a_cycle_is_stopped_by_the_garbage_collector(self):
+        prof = Profiler()
+        prof.add_metadata("a", "b")
+        prof.itself = prof
+        del prof
+        self.warns("end of the object", gc.collect)
+        self.assertEqual(self.log, [I, S, P, F])
+        self.assertEqual(FakeCapture.made[0].metadata, {"a": "b"})
 
     def test_metadata(self):
         prof = Profiler()

@@ -108,6 +108,15 @@ class Life(ProfileTest):
         prof = profile(on_trace_ready=ready)
         prof.start()
         del prof
+        self.assertEqual(self.log, [I, S, P, F, R])
+        with profile(on_trace_ready=ready):  # the process is free
+            self.assertEqual(self.log, [I, S])
+
+    def test_an_object_in_a_cycle_is_stopped_by_the_garbage_collector(self):
+        prof = profile(on_trace_ready=ready)
+        prof.itself = prof
+        prof.start()
+        del prof
         gc.collect()
         self.assertEqual(self.log, [I, S, P, F, R])
 
@@ -157,8 +166,13 @@ class Life(ProfileTest):
         self.assertTrue(os.path.isdir("export_only_prof_dir"))
         prof.stop()
         self.assertEqual(self.log, [I, S, P, F])
+        child = os.fork()
+        if child == 0:
+            del prof  # the capture is the parent's
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertTrue(os.path.isdir("export_only_prof_dir"))
         del prof
-        gc.collect()
         self.assertEqual(os.listdir("."), [])
 
 

@@ -10,12 +10,19 @@ from capture_support import NativeTest, run_python
 BUILD = os.path.dirname(os.path.abspath(os.environ.get("STEPLENS_PROGRAM", "build/steplens")))
 STANDIN = os.path.join(BUILD, "tests", "standin")
 
-CODE = """
-import sys, torch
+SET_UP = """
+import os, sys, torch
 from steplens._capture import Capture
 from steplens._config import Config
-capture = Capture(Config(activities={"cpu", "npu"}, level="1", aic_metrics="PipeUtilization", profile_memory=True), sys.argv[1])
+def new(directory=sys.argv[1], **more):
+    return Capture(Config(activities={"cpu", "npu"}, level="1", aic_metrics="PipeUtilization", profile_memory=True, **more), directory)
+"""
+
+CODE = """
+capture = new()
 capture.warmup()
+capture.step_begin(0)
+capture.step_end()
 capture.start()
 capture.step_begin(1)
 torch.ones(2).add(1)
@@ -27,12 +34,12 @@ capture.finalize({})
 
 @unittest.skipUnless(os.path.isdir(os.path.join(STANDIN, "whole")), "the stand-in is not built")
 class Device(NativeTest):
-    def run_with(self, make, **environment):
+    def run_with(self, make, code=CODE, **environment):
         """What the vendor's libraries were asked, what was said, the kind of device, operators recorded."""
         with tempfile.TemporaryDirectory() as root:
             directory, log = os.path.join(root, "capture"), os.path.join(root, "calls")
             values = {"STEPLENS_ASCEND_LIB": os.path.join(STANDIN, make), "STANDIN_LOG": log, **environment}
-            result = run_python(CODE, directory, environment=values)
+            result = run_python(SET_UP + code, directory, environment=values)
             self.assert_ran(result)
             calls = ""
             if os.path.exists(log):
@@ -59,6 +66,41 @@ class Device(NativeTest):
         _, said, _, operators, _ = self.run_with("whole", STANDIN_FAIL="aclprofStart:500005:1")
         self.assertEqual(said.count("The device is not recorded: start failed with code 500005"), 1, said)
         self.assertIn("aten::add", operators)
+
+    def test_a_step_is_marked_on_the_device_only_while_it_records(self):
+        calls, said, _, _, has_data = self.run_with("whole")  # its warm-up has a step
+        self.assertEqual((said, has_data), ("", True))
+        self.assertEqual([line for line in calls.splitlines() if "StepTimestamp" in line],
+                         ["aclprofGetStepTimestamp step=1 tag=0", "aclprofGetStepTimestamp step=1 tag=1"])
+
+    def test_a_device_that_failed_is_there_for_the_next_capture(self):
+        first = "first = new(sys.argv[1] + '.first'); first.start(); first.finalize({})\n"
+        for call in ("aclprofInit", "aclprofCreateConfig", "aclprofStart", "aclprofStop"):
+            with self.subTest(call):
+                calls, said, device, _, has_data = self.run_with("whole", first + CODE, STANDIN_FAIL=f"{call}:500005:1")
+                self.assertEqual(said.count("The device is not recorded"), 1, said)
+                self.assertEqual((device, has_data), ("npu", True), calls)
+                if call != "aclprofInit":
+                    self.assertEqual(calls.count("aclprofFinalize"), 2, calls)
+
+    def test_a_setting_that_is_refused_costs_only_its_own_data(self):
+        calls, said, device, _, has_data = self.run_with("whole", STANDIN_FAIL="aclprofSetConfig:100000:1")
+        self.assertIn("The device records less than was asked for: aclprofSetConfig failed with code 100000.", said)
+        self.assertEqual((said.count("WARNING"), device, has_data), (1, "npu", True), calls)
+
+    def test_a_discarded_capture_leaves_nothing(self):
+        code = """
+capture = new(sys.argv[1] + ".gone")
+capture.warmup()
+os.mkdir(os.path.join(capture.directory, "PROF_of_the_device"))
+capture.discard()
+assert not os.path.exists(capture.directory), os.listdir(capture.directory)
+os.mkdir(capture.directory)
+capture = new(capture.directory)
+capture.discard()
+assert os.path.isdir(capture.directory), "it was there before"
+"""
+        self.run_with("whole", code + CODE)
 
     def test_without_a_device_the_cpu_is_the_device_and_nothing_is_said(self):
         _, said, device, operators, has_data = self.run_with("nowhere")

@@ -121,7 +121,7 @@ class Device(unittest.TestCase):
 
     def test_a_refused_setting_costs_only_its_own_data(self):
         answers = self.probe("whole", "acl", STANDIN_FAIL="aclprofSetConfig:100010")
-        self.assertEqual(100010, answers["configure"][0])
+        self.assertEqual((0, "aclprofSetConfig failed with code 100010"), answers["configure"])
         self.assertEqual(0, answers["start"][0])
 
     def test_stopping_slowly_is_waited_for(self):

@@ -7,7 +7,8 @@
 #include "steplens/device.h"
 
 static int Say(const char* call, int code) {
-  printf("%s %d %s\n", call, code, code != 0 || strcmp(call, "start") == 0 ? sl_last_error() : "");
+  const int has_words = code != 0 || strcmp(call, "start") == 0 || strcmp(call, "configure") == 0;
+  printf("%s %d %s\n", call, code, has_words ? sl_last_error() : "");
   fflush(stdout);
   return code;
 }

@@ -82,11 +82,11 @@ DeviceResult AclProfiling::Configure(const sl_device_config& config,
                                      const std::vector<uint32_t>& device_ids) {
   switches_ = MakeSwitches(config, AskFeatures());
   // A setting that is refused costs its own data, not the capture.
-  DeviceResult warning;
+  std::string refused;
   for (const auto& [key, value] : switches_.settings) {
     DeviceResult result =
         Call("aclprofSetConfig", vendor_.set_config, key, value.c_str(), value.size());
-    if (!result.ok()) warning = std::move(result);
+    if (!result.ok()) refused = std::move(result.text);
   }
   if (vendor_.create_config == nullptr) return Missing("aclprofCreateConfig");
   std::vector<uint32_t> ids = device_ids;
@@ -95,7 +95,7 @@ DeviceResult AclProfiling::Configure(const sl_device_config& config,
   if (config_ == nullptr) {
     return {SL_DEVICE_BAD_ARGUMENT, "aclprofCreateConfig refused the devices or the switches"};
   }
-  return warning;
+  return {0, std::move(refused)};
 }
 
 DeviceResult AclProfiling::Warmup() { return Call("aclprofWarmup", vendor_.warmup, config_); }

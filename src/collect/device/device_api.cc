@@ -69,8 +69,7 @@ DeviceResult Configure(Backend& backend, const sl_device_config* given) {
       ids.assign(config.device_ids, config.device_ids + config.device_count);
     }
     DeviceResult result = backend.acl.Configure(config, ids);
-    if (result.code == SL_DEVICE_BAD_ARGUMENT) return result;
-    backend.state = State::kConfigured;
+    if (result.ok()) backend.state = State::kConfigured;
     return result;
   }
   backend.config.device_ids = nullptr;  // the caller's memory

@@ -44,8 +44,7 @@ class Profiler:
         self._metadata = Metadata(_log.warning, max_chars=None, max_bytes=_MAX_METADATA_BYTES)
         self._step_number = 0
         self._was_stepped = False
-        self._machine = Machine(self._config, self._source, self._new_directory, lambda: dict(self._metadata.values),
-                                self._trace_ready, keeps_empty=True)
+        self._machine = Machine(self._config, self._source, *self._listeners(), keeps_empty=True)
         if self._parameters.start_profile:
             self.start()
 
@@ -127,10 +126,12 @@ class Profiler:
             self.stop()
 
     def __del__(self):
+        machine = self._machine
         try:
-            if self._machine is not None and self._machine.started:
+            if machine is not None and machine.started and machine.is_of_this_process:
                 _log.warning("Profiler is stopped at the end of the object.")
-                self._machine.stop(complains=False)
+                machine.listen(*self._listeners())
+                machine.stop(complains=False)
         except Exception:  # the interpreter may be half gone
             pass
 
@@ -157,6 +158,12 @@ class Profiler:
         self._root = place.directory or _output.absolute(self._parameters.output_path)
         self._worker = place.worker
         self._parameters.output_path = self._root
+
+    def _listeners(self) -> tuple:
+        return self._new_directory, self._all_metadata, self._trace_ready
+
+    def _all_metadata(self) -> dict:
+        return dict(self._metadata.values)
 
     def _new_directory(self) -> str:
         rank = _rank.mindspore_rank()

@@ -56,7 +56,7 @@ class _KinetoProfile:
         self._stopped = True
         if given.custom_trace_id_callback is not None:
             self._use_trace_id_callback(given.custom_trace_id_callback)
-        machine = Machine(self._config, source, self._new_directory, self._all_metadata, self._trace_ready)
+        machine = Machine(self._config, source, *self._listeners())
         if self._config.with_flops and self._config.mstx:
             machine.on_start, machine.on_stop = _flops.install, _flops.remove
         self._machine = machine
@@ -89,15 +89,19 @@ class _KinetoProfile:
             self.stop()
 
     def __del__(self):
+        machine = self._machine
+        if machine is None:
+            return
         try:
+            machine.listen(*self._listeners())
             self.__exit__(None, None, None)
-            self._forget_exports()
+            if machine.is_of_this_process:
+                self._forget_exports()
         except Exception:  # the interpreter may be half gone
             pass
 
     def _forget_exports(self) -> None:
-        if self._machine is not None:
-            _output.remove_export_only(self._machine.directory)
+        _output.remove_export_only(self._running_machine().directory)
 
     # ---- Exports --------------------------------------------------------------------------------------------------
 
@@ -170,6 +174,9 @@ class _KinetoProfile:
         return uuid.uuid4().hex.upper()
 
     # ---- Called by the machine ------------------------------------------------------------------------------------
+
+    def _listeners(self) -> tuple:
+        return self._new_directory, self._all_metadata, self._trace_ready
 
     def _new_directory(self) -> str:
         self._trace_id = self._new_trace_id()
