@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -164,13 +165,15 @@ class CommunicationTimeSum : public RecipeOf<Part> {
     table.AddColumn("rank_id", CellType::kInt);
     for (const char* name : {"hccl_op_name", "group_name", "band_type"})
       table.AddColumn(name, CellType::kText);
-    for (const char* name : {"transit_size", "transit_time", "bandwidth", "large_packet_ratio",
-                             "package_size", "count", "total_duration"}) {
+    for (const char* name :
+         {"transit_size", "transit_time", "bandwidth", "large_packet_ratio", "package_size"}) {
       table.AddColumn(name, CellType::kDouble);
     }
+    table.AddColumn("count", CellType::kInt);
+    table.AddColumn("total_duration", CellType::kDouble);
     const auto append = [&](const std::string& step, int64_t rank, std::string_view op,
                             const std::string& group, const std::string& transport,
-                            std::initializer_list<double> cells) {
+                            std::initializer_list<double> cells, const CommPacket& packet) {
       table.AppendText(0, step);
       table.AppendInt(1, rank);
       table.AppendText(2, op);
@@ -178,6 +181,9 @@ class CommunicationTimeSum : public RecipeOf<Part> {
       table.AppendText(4, transport);
       size_t column = 5;
       for (const double cell : cells) table.AppendDouble(column++, cell);
+      table.AppendDouble(column++, packet.size_mb);
+      table.AppendInt(column++, std::llround(packet.count));
+      table.AppendDouble(column++, packet.total_ms);
     };
     std::vector<std::pair<int64_t, std::map<TrafficKey, CommTraffic>>> totals;
     for (const RankPart& one : ranks_) {
@@ -190,8 +196,7 @@ class CommunicationTimeSum : public RecipeOf<Part> {
         for (const CommPacket& packet : packets) {
           append(part.Text(row.step), rank, part.Text(row.op), part.Text(row.group),
                  part.Text(row.transport),
-                 {row.size_mb, row.time_ms, row.bandwidth_gbps, row.large_packet_ratio,
-                  packet.size_mb, packet.count, packet.total_ms});
+                 {row.size_mb, row.time_ms, row.bandwidth_gbps, row.large_packet_ratio}, packet);
         }
       }
     }
@@ -203,8 +208,7 @@ class CommunicationTimeSum : public RecipeOf<Part> {
                   [](const CommPacket& a, const CommPacket& b) { return a.size_mb < b.size_mb; });
         for (const CommPacket& packet : traffic.packets) {
           append(step, rank, kTotalOperation, group, transport,
-                 {traffic.size_mb, traffic.time_ms, traffic.gbps(), 0, packet.size_mb, packet.count,
-                  packet.total_ms});
+                 {traffic.size_mb, traffic.time_ms, traffic.gbps(), 0}, packet);
         }
       }
     }
