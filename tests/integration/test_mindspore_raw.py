@@ -89,8 +89,8 @@ class MindSpore(Case):
         self.analyse()
         trace, events = self.events()
         self.assertEqual(len(events), 3)
-        flows = [(e["ph"], e["tid"], e["ts"]) for e in trace if e.get("cat") == "async_mindspore"]
-        self.assertEqual(flows, [("s", 7, "1.000"), ("f", 9, "2.000")])
+        flows = [(e["ph"], e["name"], e["tid"], e["ts"]) for e in trace if e.get("cat") == "async_mindspore"]
+        self.assertEqual(flows, [("s", "mindspore_to_self", 7, "1.000"), ("f", "mindspore_to_self", 9, "2.000")])
 
     def test_an_instant_has_no_duration(self):
         self.put("mindspore.op_range", op_range("Add", 100, 200), op_range("Mark", 150, 150, module=5))
@@ -123,6 +123,19 @@ class MindSpore(Case):
         cpu = [(e["name"], e["pid"], e["tid"], e["ts"], e["dur"], e["args"]) for e in events if e["pid"] == 2]
         self.assertEqual(cpu, [("Default/Add-op1", 2, 4242, "1000.000", 1000, {"type": "HostCpuOps"}),
                                ("Default/Add-op1", 2, 4242, "3000.000", 2000, {"type": "HostCpuOps"})])
+
+    def test_scopes_of_operators_are_layers(self):
+        self.put("mindspore.op_range", op_range("Add", 100, 200))
+        self.put("cpu_op_execute_timestamp_3.txt",
+                 b"Default/net/conv/Add-op1;HostCpuOps;1000,0.001,4 \nDefault/net/conv/Mul-op2;HostCpuOps;3000,0.001,4 \n"
+                 b"Default/net/fc/MatMul-op3;HostCpuOps;5000,0.001,4 \nother/Op-op4;HostCpuOps;7000,0.001,4 \n"
+                 b"Default/net/fc/Late-op5;HostCpuOps;5500,0.001,4 \n")  # begins before the layer above it ends: left out
+        self.analyse()
+        trace, _ = self.events()
+        lane = next(e["pid"] for e in trace if e["name"] == "process_name" and e["args"]["name"] == "Scope Layer")
+        self.assertEqual(lane, 3)
+        layers = sorted((e["tid"], e["name"], e["ts"], e["dur"]) for e in trace if e["ph"] == "X" and e["pid"] == lane)
+        self.assertEqual(layers, [(0, "Default", "1.000", 5), (1, "net", "1.000", 5), (2, "conv", "1.000", 3), (2, "fc", "5.000", 1)])
 
     def test_the_text_of_memory_totals_comes_before_single_events(self):
         self.put("mindspore.op_range", op_range("Add", 100, 200))

@@ -7,6 +7,7 @@
 #include "analysis/cpu_device/application_memory.h"
 #include "analysis/cpu_device/cpu_device.h"
 #include "analysis/cpu_device/memory_rows.h"
+#include "analysis/cpu_device/mindspore_lanes.h"
 #include "analysis/cpu_device/operator_links.h"
 #include "analysis/steps/kernel_steps.h"
 #include "analysis/time_math.h"
@@ -63,6 +64,7 @@ void AddDevice(TraceStore& store, OverlapSlices slices) {
   } else {
     AppendOperatorLinks(store);
   }
+  if (store.info.source == "ascend_ms") AddMindSporeLanes(store);
   FillKernelSteps(store);
   AddApplicationMemory(store, is_host);
   AddSessionTimes(store);

@@ -4,6 +4,16 @@
 
 namespace steplens::exporting {
 
+namespace {
+
+// What the arrows of a kind are called.
+std::string_view NameOf(std::string_view kind, bool is_mindspore) {
+  if (kind == "async_npu") return is_mindspore ? "mindspore_to_npu" : "torch_to_npu";
+  return kind == "async_mindspore" ? "mindspore_to_self" : kind;
+}
+
+}  // namespace
+
 FlowEvents::FlowEvents(const store::TraceStore& store, TraceEvents& events)
     : store_(store), events_(events), ids_(MakeFlowIds(store)) {}
 
@@ -12,7 +22,7 @@ const FlowEvents::Kind& FlowEvents::KindOf(StringId kind, bool is_framework) {
   Kind& out = known->second;
   if (!is_new) return out;
   const std::string_view text = store_.Text(kind);
-  std::string name = JsonText(text == "async_npu" ? "torch_to_npu" : text);
+  std::string name = JsonText(NameOf(text, store_.info.source == "ascend_ms"));
   name.pop_back();
   if (text == "MsTx") name += '_';
   const std::string id_key = is_framework ? "\", \"id\": " : "\", \"id\": \"";

@@ -1,0 +1,201 @@
+#include "analysis/cpu_device/mindspore_lanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/classify/classify.h"
+#include "analysis/time_math.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::TraceStore;
+using store::TrackId;
+
+using Point = std::pair<TrackId, int64_t>;    // a track and a time
+using Launchers = std::map<Point, uint32_t>;  // where device work begins -> the host slice
+
+std::string_view ProcessOf(const TraceStore& store, TrackId track) {
+  const auto t = static_cast<size_t>(track);
+  if (t >= store.tracks.size()) return {};
+  const auto parent = static_cast<size_t>(store.tracks.parent[t]);
+  return parent < store.tracks.size() ? store.Text(store.tracks.name[parent]) : std::string_view();
+}
+
+bool Launches(std::string_view name) {
+  return name.find("KernelLaunch") != name.npos || name.find("LaunchTask") != name.npos;
+}
+
+// The ranges of each thread of MindSpore that launch, by start. They do not lie inside each other.
+std::map<StringId, std::vector<uint32_t>> LaunchRanges(const TraceStore& store) {
+  std::map<StringId, std::vector<uint32_t>> by_tid;
+  for (uint32_t i = 0; i < store.slices.size(); ++i) {
+    const TrackId track = store.slices.track[i];
+    if (!Launches(store.Text(store.slices.name[i])) || ProcessOf(store, track) != "MindSpore")
+      continue;
+    by_tid[store.tracks.tid[static_cast<size_t>(track)]].push_back(i);
+  }
+  for (auto& [tid, ranges] : by_tid) {
+    std::stable_sort(ranges.begin(), ranges.end(), [&](uint32_t a, uint32_t b) {
+      return store.slices.begin_ns[a] < store.slices.begin_ns[b];
+    });
+  }
+  return by_tid;
+}
+
+Launchers LinkLaunches(TraceStore& store) {
+  Launchers launchers;
+  const auto kind = store.strings.Find("HostToDevice");
+  if (!kind) return launchers;
+  const auto by_tid = LaunchRanges(store);
+  const StringId async_npu = store.strings.Intern("async_npu");
+  const size_t count = store.flows.size();
+  for (size_t i = 0; i < count; ++i) {
+    const auto host = static_cast<size_t>(store.flows.from_track[i]);
+    if (store.flows.kind[i] != *kind || host >= store.tracks.size()) continue;
+    const auto thread = by_tid.find(store.tracks.tid[host]);
+    if (thread == by_tid.end()) continue;
+    const int64_t at_ns = store.flows.from_ns[i];
+    const auto after = std::upper_bound(
+        thread->second.begin(), thread->second.end(), at_ns,
+        [&](int64_t ns, uint32_t range) { return ns < store.slices.begin_ns[range]; });
+    if (after == thread->second.begin()) continue;
+    const uint32_t range = *(after - 1);
+    if (EndNs(store.slices.begin_ns[range], store.slices.dur_ns[range]) < at_ns) continue;
+    const Point device{store.flows.to_track[i], store.flows.to_ns[i]};
+    launchers[device] = range;
+    store.flows.Append({async_npu, store.slices.track[range], store.slices.begin_ns[range],
+                        device.first, device.second});
+  }
+  return launchers;
+}
+
+bool IsScoped(std::string_view name) {
+  return name.starts_with("Default") || name.starts_with("Gradients") ||
+         name.starts_with("recompute_Default");
+}
+
+// "Default/network/Add-op1" -> "Default", "network"; nothing for names without a scope.
+std::vector<std::string_view> ScopesOf(std::string_view name) {
+  std::vector<std::string_view> scopes;
+  if (!IsScoped(name)) return scopes;
+  for (size_t cut = name.find('/'); cut != name.npos; cut = name.find('/')) {
+    scopes.push_back(name.substr(0, cut));
+    name.remove_prefix(cut + 1);
+  }
+  return scopes;
+}
+
+struct ScopedWork {
+  int64_t begin_ns;
+  int64_t end_ns;
+  std::vector<std::string_view> scopes;  // of texts of the store
+};
+
+std::vector<ScopedWork> CollectScopedWork(const TraceStore& store, const Launchers& launchers) {
+  const std::vector<TrackKind> kinds = ClassifyTracks(store);
+  std::vector<ScopedWork> works;
+  for (uint32_t i = 0; i < store.slices.size(); ++i) {
+    const TrackId track = store.slices.track[i];
+    const auto t = static_cast<size_t>(track);
+    const bool is_device = t < kinds.size() && kinds[t] == TrackKind::kDevice;
+    if (!is_device && ProcessOf(store, track) != "CPU OP") continue;
+    std::vector<std::string_view> scopes = ScopesOf(store.Text(store.slices.name[i]));
+    if (const auto parent = launchers.find({track, store.slices.begin_ns[i]});
+        parent != launchers.end()) {
+      const std::string_view name = store.Text(store.slices.name[parent->second]);
+      const size_t at = name.rfind("::");
+      std::vector<std::string_view> outer = ScopesOf(name.substr(at == name.npos ? 0 : at + 2));
+      if (outer.size() > scopes.size()) scopes = std::move(outer);
+    }
+    if (scopes.empty()) continue;
+    works.push_back({store.slices.begin_ns[i],
+                     EndNs(store.slices.begin_ns[i], store.slices.dur_ns[i]), std::move(scopes)});
+  }
+  std::stable_sort(works.begin(), works.end(), [](const ScopedWork& a, const ScopedWork& b) {
+    return a.begin_ns < b.begin_ns;
+  });
+  return works;
+}
+
+// A slice of the lane that may still grow.
+struct Layer {
+  std::string name;
+  int64_t begin_ns;
+  int64_t end_ns;
+};
+
+class ScopeLane {
+ public:
+  explicit ScopeLane(TraceStore& store) : store_(store) {}
+
+  void Add(const ScopedWork& work) {
+    if (!open_.empty() && work.begin_ns < open_.front().end_ns) return;
+    size_t depth = 0;
+    while (depth < open_.size() && depth < work.scopes.size() &&
+           open_[depth].name == work.scopes[depth])
+      open_[depth++].end_ns = work.end_ns;
+    Close(depth);
+    for (; depth < work.scopes.size(); ++depth)
+      open_.push_back({std::string(work.scopes[depth]), work.begin_ns, work.end_ns});
+  }
+  void Close(size_t depth) {
+    for (size_t i = depth; i < open_.size(); ++i) {
+      const Layer& layer = open_[i];
+      store_.slices.Append({Thread(i), layer.begin_ns, layer.end_ns - layer.begin_ns,
+                            store_.strings.Intern(layer.name), StringId::kEmpty, store::kNone,
+                            store::kNone, 0});
+    }
+    open_.resize(depth);
+  }
+
+ private:
+  TrackId Thread(size_t depth) {
+    if (threads_.empty()) {
+      process_ = Append({.kind = store_.strings.Intern("process"),
+                         .pid = store_.strings.Intern("3"),
+                         .name = store_.strings.Intern("Scope Layer"),
+                         .sort_index = 12});
+    }
+    while (threads_.size() <= depth) {
+      const std::string tid = std::to_string(threads_.size());
+      threads_.push_back(Append({.parent = process_,
+                                 .kind = store_.strings.Intern("thread"),
+                                 .pid = store_.strings.Intern("3"),
+                                 .tid = store_.strings.Intern(tid),
+                                 .name = store_.strings.Intern("Layer " + tid),
+                                 .sort_index = static_cast<int64_t>(threads_.size())}));
+    }
+    return threads_[depth];
+  }
+  TrackId Append(const store::TrackTable::Row& row) {
+    store_.tracks.Append(row);
+    return TrackId{static_cast<uint32_t>(store_.tracks.size() - 1)};
+  }
+
+  TraceStore& store_;
+  TrackId process_ = store::kNoTrack;
+  std::vector<TrackId> threads_;  // by depth
+  std::vector<Layer> open_;       // by depth
+};
+
+}  // namespace
+
+void AddMindSporeLanes(TraceStore& store) {
+  const auto known = store.strings.Find("async_npu");
+  const auto kinds = store.flows.kind.span();
+  if (known && std::find(kinds.begin(), kinds.end(), *known) != kinds.end()) return;
+  const Launchers launchers = LinkLaunches(store);
+  const std::vector<ScopedWork> works = CollectScopedWork(store, launchers);
+  ScopeLane lane(store);
+  for (const ScopedWork& work : works) lane.Add(work);
+  lane.Close(0);
+}
+
+}  // namespace steplens::analysis

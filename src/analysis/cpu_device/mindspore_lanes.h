@@ -1,0 +1,17 @@
+#pragma once
+
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// Adds to a raw capture of MindSpore what its trace shows beside recorded ranges:
+//   flows "async_npu"    from the host range that launches (its name holds KernelLaunch or
+//                        LaunchTask) to the device's work, by the HostToDevice flow that starts
+//                        inside it on the same thread
+//   process Scope Layer  a thread for each depth of the scopes ("Default/network/...") that
+//                        operators of the CPU and of the device, or what launched them, are named
+//                        with; neighbours of one scope are one slice
+// Nothing is added where nothing has such names, or where flows "async_npu" exist already.
+void AddMindSporeLanes(store::TraceStore& store);
+
+}  // namespace steplens::analysis
