@@ -170,6 +170,8 @@ class CpuCapture(Case):
         self.assertEqual([k["Name"] for k in kernels if "hcom" in k["Name"]], [f"hcom_allReduce__586_{i}_1" for i in range(3)])
         self.assertEqual({k["Step Id"] for k in kernels}, {"0", "1", "2"})
         steps = rows(folder, "step_trace_time.csv")
+        self.assertEqual([list(rows(folder, f"{name}.csv")[0].items())[0] for name in ("step_trace_time", "op_statistic")], [("Device_id", "0")] * 2)
+        self.assertIn("Mix Block Num", kernels[0])
         for row in steps:
             self.assertAlmostEqual(float(row["Computing"]), 1.6)
             self.assertAlmostEqual(float(row["Communication"]), 1.99)
@@ -188,6 +190,8 @@ class CpuCapture(Case):
             begin, end = db.execute("SELECT startTimeNs, endTimeNs FROM SESSION_TIME_INFO").fetchone()
             first, last = db.execute("SELECT min(cast(startNs AS INTEGER)), max(cast(endNs AS INTEGER)) FROM PYTORCH_API").fetchone()
             self.assertTrue(begin <= first < last <= end, (begin, first, last, end))
+        with sqlite3.connect(folder / OUTPUT / "analysis.db") as db:
+            self.assertEqual(db.execute("SELECT DISTINCT deviceId FROM StepTraceTime").fetchall(), [(0,)])
 
     def test_raw_and_analysed_capture_agree(self):
         folder = raw.training(self.scratch / "a_ascend_pt", 0)

@@ -40,10 +40,12 @@ void WriteStoredSteps(const TraceStore& store, SqliteWriter& db) {
   }
 }
 
-void WriteComputedSteps(const table::Table& table, SqliteWriter& db) {
+// `only_device`: of every row where the table does not name one; kNone: no such column.
+void WriteComputedSteps(const table::Table& table, int64_t only_device, SqliteWriter& db) {
   const table::Column* device = table.Find("Device_id");
-  TableWriter rows =
-      db.Table("StepTraceTime", (device ? "deviceId INTEGER, " : "") + std::string(kStepColumns));
+  const bool has_device = device != nullptr || only_device != kNone;
+  TableWriter rows = db.Table("StepTraceTime",
+                              (has_device ? "deviceId INTEGER, " : "") + std::string(kStepColumns));
   constexpr std::string_view kColumns[] = {
       "Computing",  "Communication(Not Overlapped)",
       "Overlapped", "Communication",
@@ -52,7 +54,7 @@ void WriteComputedSteps(const table::Table& table, SqliteWriter& db) {
       "Preparing"};
   const table::Column* step = table.Find("Step");
   for (size_t row = 0; row < table.rows(); ++row) {
-    if (device) rows.Int(device->ints[row]);
+    if (has_device) rows.Int(device != nullptr ? device->ints[row] : only_device);
     const bool has_step = step != nullptr && step->ints[row] != table::kNull;
     has_step ? rows.Text(std::to_string(step->ints[row])) : rows.Null();
     for (const std::string_view name : kColumns) {
@@ -66,11 +68,13 @@ void WriteComputedSteps(const table::Table& table, SqliteWriter& db) {
 
 // A db has exact times, where the csv has those of doubles; so they are computed, unless the store
 // has them from a db or has no timeline.
-void WriteSteps(const TraceStore& store, SqliteWriter& db) {
+void WriteSteps(const TraceStore& store, const ExportOptions& options, SqliteWriter& db) {
   if (store.info.format != "db" || store.step_traces.size() == 0) {
     const table::Table table =
         analysis::StepBreakdown(std::span(&store, 1), {.rule = analysis::BreakdownRule::kDb});
-    if (table.rows() > 0) return WriteComputedSteps(table, db);
+    const bool is_newest = options.is_raw && store.info.source != "ascend_ms";
+    if (table.rows() > 0)
+      return WriteComputedSteps(table, is_newest ? store.info.device : kNone, db);
   }
   WriteStoredSteps(store, db);
 }
@@ -140,9 +144,10 @@ class CommunicationWriter {
 
 }  // namespace
 
-Status WriteAnalysisDb(const TraceStore& store, const std::string& path) {
+Status WriteAnalysisDb(const TraceStore& store, const ExportOptions& options,
+                       const std::string& path) {
   SL_ASSIGN_OR_RETURN(SqliteWriter db, SqliteWriter::Create(path));
-  WriteSteps(store, db);
+  WriteSteps(store, options, db);
   if (store.comm_times.size() > 0 || store.info.level != "Level0") {
     CommunicationWriter writer(db);
     for (const CommunicationStep& step : analysis::CollectCommunication(store)) {

@@ -49,7 +49,7 @@ Status WriteDb(const TraceStore& store, const ExportOptions& options, const std:
   std::array<Status, 2> results;
   pool.ParallelFor(results.size(), [&](size_t i) {
     results[i] =
-        i == 0 ? WriteProfilerDb(store, options, profiler) : WriteAnalysisDb(store, analysis);
+        i == 0 ? WriteProfilerDb(store, options, profiler) : WriteAnalysisDb(store, options, analysis);
   });
   for (Status& result : results) SL_RETURN_IF_ERROR(std::move(result));
   return {};

@@ -15,11 +15,16 @@ namespace steplens::exporting {
 
 bool IsMindSpore(const store::TraceStore& store);
 
-// Level0 has fewer columns, and no statistics.
-Status WriteKernelDetails(const store::TraceStore& store, const std::string& dir);
-Status WriteOpStatistic(const store::TraceStore& store, const std::string& dir);
-Status WriteApiStatistic(const store::TraceStore& store, const std::string& dir);
-Status WriteStepTraceTime(const store::TraceStore& store, const std::string& dir);
+// Level0 has fewer columns, and no statistics. Of raw captures of torch_npu they are those of its
+// newest versions: Device_id first, Block Num.
+Status WriteKernelDetails(const store::TraceStore& store, const ExportOptions& options,
+                          const std::string& dir);
+Status WriteOpStatistic(const store::TraceStore& store, const ExportOptions& options,
+                        const std::string& dir);
+Status WriteApiStatistic(const store::TraceStore& store, const ExportOptions& options,
+                         const std::string& dir);
+Status WriteStepTraceTime(const store::TraceStore& store, const ExportOptions& options,
+                          const std::string& dir);
 
 // What ran on the streams, task by task; not where the store has the exporter's own file.
 Status WriteTaskTime(const store::TraceStore& store, const Timeline& timeline,

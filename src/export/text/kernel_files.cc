@@ -83,7 +83,8 @@ std::vector<KernelColumn> JoinConstants(std::vector<KernelColumn> columns) {
 
 class KernelColumns {
  public:
-  explicit KernelColumns(const TraceStore& store)
+  // `is_new`: with the headers of the newest versions.
+  KernelColumns(const TraceStore& store, bool is_new)
       : store_(store),
         kernels_(store.kernels),
         steps_(store),
@@ -92,7 +93,8 @@ class KernelColumns {
         shapes_(store, [](std::string_view text) { return CsvText(Quoted(text)); }),
         is_collective_(store, analysis::IsCommunicationCore),
         is_mindspore_(IsMindSpore(store)),
-        is_reduced_(store.info.level == "Level0") {}
+        is_reduced_(store.info.level == "Level0"),
+        is_new_(is_new) {}
 
   std::vector<KernelColumn> Make() {
     if (steps_.HasSteps()) {
@@ -110,9 +112,9 @@ class KernelColumns {
     if (!is_reduced_ || is_mindspore_) Text("OP State", kernels_.state);
     Text("Accelerator Core", kernels_.core);
     AddTimes();
-    Int("Block Dim", kernels_.block_dim, 0);
+    Int(is_new_ ? "Block Num" : "Block Dim", kernels_.block_dim, 0);
     if (!is_reduced_) {
-      Int("Mix Block Dim", kernels_.mix_block_dim);
+      Int(is_new_ ? "Mix Block Num" : "Mix Block Dim", kernels_.mix_block_dim);
       Text("HF32 Eligible", kernels_.hf32);
     }
     const bool has_shapes = AnyKnown(kernels_.input_shapes) || AnyKnown(kernels_.output_shapes);
@@ -202,17 +204,33 @@ class KernelColumns {
   analysis::TextMemo<bool (*)(std::string_view)> is_collective_;
   bool is_mindspore_;
   bool is_reduced_;
+  bool is_new_;
   std::vector<KernelColumn> columns_;
 };
 
-// Rows of a computed table; the column "Rank" has no place in a file of one rank.
-Status WriteTable(const table::Table& table, const std::string& path) {
+// Whether the files are those of torch_npu's newest versions.
+bool IsNewest(const TraceStore& store, const ExportOptions& options) {
+  return options.is_raw && !IsMindSpore(store);
+}
+
+// What Device_id, the first column of the newest files, says in every row; empty: no such column.
+std::string DeviceCell(const TraceStore& store, const ExportOptions& options) {
+  const bool is_known = store.info.device != kNone;
+  return IsNewest(store, options) && is_known ? std::to_string(store.info.device) : std::string();
+}
+
+// Rows of a computed table; the column "Rank" has no place in a file of one rank. `device`: the
+// cell of an additional first column Device_id, if not empty.
+Status WriteTable(const table::Table& table, std::string device, const std::string& path) {
   std::vector<std::string> header;
+  if (table.Find("Device_id") != nullptr) device.clear();  // of several, each row its own
+  if (!device.empty()) header.push_back("Device_id");
   for (const table::Column& column : table.columns()) {
     if (column.name != "Rank") header.push_back(column.name);
   }
   CsvFile csv(path, header);
   for (size_t row = 0; row < table.rows(); ++row) {
+    if (!device.empty()) csv.Text(device);
     for (const table::Column& column : table.columns()) {
       if (column.name == "Rank") continue;
       if (column.type == table::CellType::kDouble) {
@@ -234,8 +252,9 @@ Status WriteTable(const table::Table& table, const std::string& path) {
 
 bool IsMindSpore(const TraceStore& store) { return store.info.source == "ascend_ms"; }
 
-Status WriteKernelDetails(const TraceStore& store, const std::string& dir) {
-  KernelColumns maker(store);
+Status WriteKernelDetails(const TraceStore& store, const ExportOptions& options,
+                          const std::string& dir) {
+  KernelColumns maker(store, IsNewest(store, options));
   std::vector<KernelColumn> columns = maker.Make();
   std::vector<std::string> header;
   for (const KernelColumn& column : columns) header.push_back(column.header);
@@ -248,12 +267,14 @@ Status WriteKernelDetails(const TraceStore& store, const std::string& dir) {
   return csv.Commit();
 }
 
-Status WriteOpStatistic(const TraceStore& store, const std::string& dir) {
+Status WriteOpStatistic(const TraceStore& store, const ExportOptions& options,
+                        const std::string& dir) {
   const std::string path = dir + "/op_statistic.csv";
   const store::OpStatisticTable& types = store.op_statistics;
   if (types.size() == 0) {
     if (store.info.level == "Level0" || store.kernels.size() == 0) return {};
-    return WriteTable(analysis::KernelStatistics(std::span(&store, 1), {}), path);
+    return WriteTable(analysis::KernelStatistics(std::span(&store, 1), {}),
+                      DeviceCell(store, options), path);
   }
   const bool has_device = AnyKnown(types.device);
   std::vector<std::string> header = {"OP Type",        "Core Type",    "Count",
@@ -274,12 +295,14 @@ Status WriteOpStatistic(const TraceStore& store, const std::string& dir) {
   return csv.Commit();
 }
 
-Status WriteApiStatistic(const TraceStore& store, const std::string& dir) {
+Status WriteApiStatistic(const TraceStore& store, const ExportOptions& options,
+                         const std::string& dir) {
   const std::string path = dir + "/api_statistic.csv";
   const store::ApiStatisticTable& calls = store.api_statistics;
   if (calls.size() == 0) {
     if (store.info.level == "Level0") return {};
-    return WriteTable(analysis::ApiStatistics(std::span(&store, 1), {}), path);
+    return WriteTable(analysis::ApiStatistics(std::span(&store, 1), {}),
+                      IsNewest(store, options) ? "host" : "", path);
   }
   const bool has_device = AnyKnown(calls.device);
   std::vector<std::string> header = {"Level",   "API Name", "Time(us)", "Count",
@@ -299,7 +322,8 @@ Status WriteApiStatistic(const TraceStore& store, const std::string& dir) {
   return csv.Commit();
 }
 
-Status WriteStepTraceTime(const TraceStore& store, const std::string& dir) {
+Status WriteStepTraceTime(const TraceStore& store, const ExportOptions& options,
+                          const std::string& dir) {
   const std::string path = dir + "/step_trace_time.csv";
   const store::StepTraceTable& steps = store.step_traces;
   if (steps.size() == 0 && store.info.level == "LevelNone") return {};
@@ -307,7 +331,8 @@ Status WriteStepTraceTime(const TraceStore& store, const std::string& dir) {
   if (steps.size() == 0 || store.info.format == "db") {
     const table::Table table =
         analysis::StepBreakdown(std::span(&store, 1), {.rule = analysis::BreakdownRule::kText});
-    if (table.rows() > 0 || steps.size() == 0) return WriteTable(table, path);
+    if (table.rows() > 0 || steps.size() == 0)
+      return WriteTable(table, DeviceCell(store, options), path);
   }
   const bool has_device = AnyKnown(steps.device);
   const bool has_preparing = std::any_of(steps.preparing_us.begin(), steps.preparing_us.end(),
