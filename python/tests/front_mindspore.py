@@ -32,8 +32,9 @@ class MindSporeTest(FrontTest):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def analyse(self, path, export=None, jobs=None, wait=True, **_options):
+    def analyse(self, path, export=None, jobs=None, wait=True, steps=None):
         self.analysed.append((os.path.dirname(path), wait))
+        self.steps = steps
         return True
 
     def plan(self, **parameters):
@@ -232,6 +233,13 @@ class Life(MindSporeTest):
                             (dict(offline_path="x"), "offline_path")]:
             self.warns(part, lambda: prof.analyse(**given))
         self.assertTrue(all(wait for _, wait in self.analysed))
+
+    def test_analyse_takes_chosen_steps(self):
+        prof = Profiler()
+        prof.stop()
+        for given, taken in (([3, 2], [2, 3]), (None, None)):
+            self.quiet(lambda: prof.analyse(step_list=given))
+            self.assertEqual(self.steps, taken)
 
     def test_the_context_manager_starts_and_stops(self):
         with Profiler(start_profile=False):

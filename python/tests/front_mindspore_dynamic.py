@@ -24,7 +24,7 @@ class MonitorTest(FrontTest):
         super().setUp()
         self.analysed = []
         patch = mock.patch.object(_analyse, "analyse",
-                                  side_effect=lambda *args, wait=True, **_options: self.analysed.append(wait) or True)
+                                  side_effect=lambda *args, wait=True, steps=None: self.analysed.append(wait) or True)
         patch.start()
         self.addCleanup(patch.stop)
         self.monitor = None
