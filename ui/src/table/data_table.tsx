@@ -103,6 +103,7 @@ class Actions {
       ...(props.onJump ? [{ label: t("table.jump"), hint: "Enter", run: () => this.jump(index) }] : []),
       ...(props.rowMenu?.(cellsOf(row), column?.column.name ?? "") ?? []),
       { label: t("copy"), hint: "Ctrl+C", run: this.copy },
+      ...(["tsv", "json"] as const).map((format) => ({ label: t("table.export_as", { format: format.toUpperCase() }), run: () => model.source.save(props.name, model.query(0, 0), format) })),
       { label: t("table.filter_in"), disabled: !column, run: filter("=") },
       { label: t("table.filter_out"), disabled: !column, run: filter("!=") },
     ]);

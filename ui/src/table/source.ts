@@ -2,7 +2,7 @@
 import type { Dataset } from "../api";
 import type { Cell, ColumnInfo, TableFilter, TableMeasure, TableReply, TableSort } from "../api_types";
 import { formatCell } from "../format";
-import { downloadBlob, downloadUrl, toCsv } from "../widgets/download";
+import { downloadBlob, downloadUrl, toCsv, toTsv } from "../widgets/download";
 
 export interface RowQuery {
   filter: TableFilter[];
@@ -16,8 +16,10 @@ export interface RowSource {
   key: string;
   load(query: RowQuery, signal: AbortSignal): Promise<TableReply>;
   /** Saves all filtered rows in order as a file. */
-  save(name: string, query: RowQuery): void;
+  save(name: string, query: RowQuery, format?: SaveFormat): void;
 }
+
+export type SaveFormat = "csv" | "tsv" | "json";
 
 export interface ServerTable {
   source: string;
@@ -35,7 +37,7 @@ export function serverSource(ds: Dataset, table: ServerTable): RowSource {
   return {
     key: `${ds.ds}/${ds.align}/${JSON.stringify(table)}`,
     load: (query, signal) => ds.table(body(query), signal),
-    save: (name, query) => downloadUrl(`${name}.csv`, ds.exportUrl(body(query), "csv")),
+    save: (name, query, format = "csv") => downloadUrl(`${name}.${format}`, ds.exportUrl(body(query), format)),
   };
 }
 
@@ -108,21 +110,13 @@ export function localSource(key: string, columns: ColumnInfo[], rows: Cell[][]):
       const window = kept.slice(query.offset, query.offset + query.limit);
       return Promise.resolve({ columns, rows: window, total: rows.length, filtered: kept.length });
     },
-    save: (name, query) => {
+    save: (name, query, format = "csv") => {
       const kept = selectRows(columns, rows, query);
-      const text = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
-      downloadBlob(
-        `${name}.csv`,
-        new Blob(
-          [
-            toCsv(
-              columns.map((c) => c.name),
-              text,
-            ),
-          ],
-          { type: "text/csv" },
-        ),
-      );
+      const header = columns.map((column) => column.name);
+      const texts = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
+      const objects = () => kept.map((row) => Object.fromEntries(header.map((each, at) => [each, row[at] ?? null])));
+      const text = format === "json" ? JSON.stringify(objects(), null, 1) : format === "tsv" ? toTsv([header, ...texts]) : toCsv(header, texts);
+      downloadBlob(`${name}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : `text/${format}` }));
     },
   };
 }
