@@ -74,7 +74,7 @@ function StepTime({ rows, rank }: { rows: StepRow[]; rank: number }) {
     <Card title={t("overview.step_time")}>
       <div class="big">{formatDuration(mean(own) * 1000)}</div>
       {own.length > 1 && <p class="muted">± {formatPercent(spread(own))} · {t("steps", { n: own.length })}</p>}
-      {ranks.length > 1 && (
+      {ranks.length > 1 && slowest.us > others && (
         <p>
           {t("overview.slowest")}{" "}
           <button class="link" onClick={() => setScope({ ranks: [slowest.rank] })}>

@@ -12,7 +12,7 @@ import {
 } from "../../src/format";
 import { formatMessage } from "../../src/i18n/message";
 import { keyNames } from "../../src/state/commands";
-import { formatHash, parseHash } from "../../src/state/router";
+import { formatHash, noteState, parseHash, route } from "../../src/state/router";
 import { formatRanks, parseRanks } from "../../src/state/session";
 import { selectRows } from "../../src/table/source";
 import { laneFilter, leastDuration, nameTest, parseFilter } from "../../src/timeline/filter";
@@ -182,4 +182,21 @@ test("view files of others are refused", () => {
 test("ticks are round", () => {
   assert.deepEqual(niceTicks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(niceTicks(0, 0, 5), [0]);
+});
+
+test("state that is noted late does not take back a change of page", () => {
+  const written: string[] = [];
+  const browser = { location: { hash: "#/timeline?ds=1" }, history: { replaceState: (_: unknown, __: string, hash: string) => written.push(hash) } };
+  Object.assign(globalThis, browser);
+  try {
+    route.value = parseHash(browser.location.hash);
+    noteState({ t: "1,2" });
+    assert.deepEqual(written, ["#/timeline?ds=1&t=1,2"]);
+    // The address says where the user wants to go; the event about it is on its way.
+    browser.location.hash = "#/operators?ds=1";
+    noteState({ t: "3,4" });
+    assert.equal(written.length, 1);
+  } finally {
+    for (const name of Object.keys(browser)) delete (globalThis as Record<string, unknown>)[name];
+  }
 });
