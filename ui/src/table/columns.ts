@@ -37,6 +37,8 @@ export interface ShownColumn {
 
 /** Columns of our own have names for programs; those of the reference viewer keep theirs. */
 export function columnTitle(name: string): string {
+  const sum = /^sum\((.*)\)$/.exec(name);
+  if (sum) return `Σ ${columnTitle(sum[1]!)}`;
   const key = `column.${name}`;
   return hasMessage(key) ? t(key) : name;
 }
