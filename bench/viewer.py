@@ -139,6 +139,14 @@ def percentile(values, part):
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 
+def draw_lanes(client, ds, meta):
+    """Asks for what the page draws first: the lanes with slices, over all of the time."""
+    lanes = [row[0] for row in client.get(f"/ds/{ds}/tracks")["rows"] if row[2] == "slices"][:40]
+    level = max(0, int(meta["extent"][1] / 1600).bit_length() - 1)
+    tiles = [[lane, level, index] for lane in lanes for index in range((meta["extent"][1] >> (level + 10)) + 1)]
+    client.ask("POST", "/tiles", {"ds": ds, "align": 0, "keys": tiles[:256]})
+
+
 def start(program, folder, environment_cache):
     began = time.time()
     process = subprocess.Popen([program, "view", str(folder), "--no-browser"], stdout=subprocess.PIPE,
@@ -150,6 +158,7 @@ def start(program, folder, environment_cache):
     while True:
         meta = client.get(f"/ds/{ds}")
         if meta["ranks"] and first is None:
+            draw_lanes(client, ds, meta)
             first = time.time() - began
         if meta["ready"]:
             return process, client, ds, first, time.time() - began

@@ -176,7 +176,9 @@ TreeBuilder::GroupName TreeBuilder::NameGroup(size_t process, uint32_t flags) co
   }
   const std::string_view pid = Text(store_.tracks.pid[process]);
   const std::string_view shown = !name.empty() ? name : !label.empty() ? label : pid;
-  return {shown.empty() ? "Other" : std::string(shown), Slug(shown)};
+  if (shown.empty()) return {"Other", Slug(shown)};
+  const bool is_number = name.empty() && label.empty();
+  return {is_number ? fmt::format("Process {}", pid) : std::string(shown), Slug(shown)};
 }
 
 void TreeBuilder::AddProcess(size_t process) {

@@ -74,7 +74,7 @@ function StepTime({ rows, rank }: { rows: StepRow[]; rank: number }) {
     <Card title={t("overview.step_time")}>
       <div class="big">{formatDuration(mean(own) * 1000)}</div>
       {own.length > 1 && <p class="muted">± {formatPercent(spread(own))} · {t("steps", { n: own.length })}</p>}
-      {ranks.length > 1 && (
+      {ranks.length > 1 && slowest.us > others && (
         <p>
           {t("overview.slowest")}{" "}
           <button class="link" onClick={() => setScope({ ranks: [slowest.rank] })}>
@@ -238,18 +238,26 @@ export default function OverviewPage({ ds, meta }: PageProps) {
         <button onClick={show}>{t("overview.show")}</button>
       </div>
       <div class="grid-3">
-        <StepTime rows={rows} rank={rank} />
-        <WhereItGoes rows={rows} rank={rank} />
+        {rows.length > 0 ? (
+          <>
+            <StepTime rows={rows} rank={rank} />
+            <WhereItGoes rows={rows} rank={rank} />
+          </>
+        ) : (
+          <Card title={t("overview.step_time")}>
+            <p class="muted">{t("overview.no_steps")}</p>
+          </Card>
+        )}
         <div class="card-stack">
           <TopFindings ds={ds} rank={rank} />
           <Quality meta={meta} />
         </div>
       </div>
       <div class="grid-2">
-        <Heat rows={rows} />
+        {rows.length > 0 && <Heat rows={rows} />}
         <TopKernels ds={ds} rank={rank} />
       </div>
-      <Overall ds={ds} rank={rank} />
+      {rows.length > 0 && <Overall ds={ds} rank={rank} />}
     </div>
   );
 }

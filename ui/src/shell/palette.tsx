@@ -1,6 +1,6 @@
 // One box for everything: text finds pages, lanes and slices; ">" commands, "@" lanes, "#" a time or step, ":" SQL.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatDuration, parseDuration } from "../format";
 import { t } from "../i18n";
 import { pages } from "../pages/registry";
@@ -9,6 +9,8 @@ import { openRange, openSearch, openSlice } from "../state/jump";
 import { navigate } from "../state/router";
 import { dataset, meta, scopeSteps } from "../state/session";
 import { displayName, trackTree } from "../state/tracks";
+import { words } from "../pages/findings";
+import { rowsOf } from "../pages/parts";
 
 interface Choice {
   label: string;
@@ -124,13 +126,48 @@ function useSlices(text: string): Choice[] {
   return found;
 }
 
+/** What could be made faster, and kernels by name; asked for once and when a name is typed. */
+function useOthers(text: string): Choice[] {
+  const [findings, setFindings] = useState<Choice[]>([]);
+  const [kernels, setKernels] = useState<Choice[]>([]);
+  const wanted = text.trim();
+  const isPlain = wanted.length >= 2 && !/^[>@#:]/.test(wanted);
+  useEffect(() => {
+    const open = dataset.value;
+    if (!open || !isPlain || findings.length > 0) return;
+    open.metric("findings", {}).then(
+      (reply) => setFindings(rowsOf(reply, "findings").map((row) => ({ label: `${t(`findings.kind.${String(row["kind"])}`)}: ${words(row, "subject")}`, hint: t("page.findings"), run: () => navigate("findings") }))),
+      () => undefined, // A box without findings still finds the rest.
+    );
+  }, [isPlain]);
+  useEffect(() => {
+    setKernels([]);
+    if (!isPlain) return;
+    const control = new AbortController();
+    const filter = [{ col: "name", op: "contains" as const, value: wanted }];
+    const timer = setTimeout(() => {
+      dataset.value?.table({ source: "kernels", args: {}, filter, group: ["name"], measures: [{ fn: "sum", col: "dur_ns" }], sort: [{ col: "sum(dur_ns)", desc: true }], offset: 0, limit: 4 }, control.signal).then(
+        (reply) => setKernels(reply.rows.map(([name, count, sum]) => ({ label: String(name), hint: `${t("page.operators")} · ${formatDuration(Number(sum))} × ${String(count)}`, run: () => openSearch(String(name)) }))),
+        () => undefined,
+      );
+    }, 150);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [text]);
+  return isPlain ? [...kernels, ...findings.filter((choice) => includes(choice.label, wanted)).slice(0, 3)] : [];
+}
+
 function Box({ start }: { start: string }) {
   const [text, setText] = useState(start);
   const [at, setAt] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const slices = useSlices(text);
-  const choices = [...choicesFor(text).slice(0, text.startsWith(">") ? 100 : kMost), ...slices];
-  useEffect(() => input.current?.focus(), []);
+  const others = useOthers(text);
+  const choices = [...choicesFor(text).slice(0, text.startsWith(">") ? 100 : kMost), ...others, ...slices];
+  // Before the next key comes, which is meant for it.
+  useLayoutEffect(() => input.current?.focus(), []);
   const close = () => (opened.value = null);
   const run = (choice: Choice | undefined) => {
     close();

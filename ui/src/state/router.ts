@@ -47,8 +47,9 @@ export function navigate(page: string, patch: Record<string, string | null> = {}
   location.hash = formatHash({ page, params });
 }
 
-/** Notes state in the address without a new history entry. */
+/** Notes state in the address without a new history entry. Nothing is noted on the way to another page: the address is that page's already. */
 export function noteState(patch: Record<string, string | null>): void {
+  if (parseHash(location.hash).page !== route.value.page) return;
   const params = new Map(route.value.params);
   apply(params, patch);
   const next = { page: route.value.page, params };

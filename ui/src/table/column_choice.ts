@@ -27,11 +27,12 @@ export function movedColumn(names: readonly string[], name: string, by: number):
 }
 
 /** The menu of a column's header. */
-export function columnMenu(shown: ShownColumn[], at: number, choice: ColumnChoice, change: (choice: ColumnChoice) => void): MenuEntry[] {
+export function columnMenu(shown: ShownColumn[], at: number, choice: ColumnChoice, change: (choice: ColumnChoice) => void, group: (column: string) => void): MenuEntry[] {
   const names = shown.map((each) => each.column.name);
   const name = names[at]!;
   const move = (by: number) => change({ ...choice, order: movedColumn(names, name, by) });
   return [
+    { label: t("table.column.group"), run: () => group(name) },
     { label: t("table.column.hide"), disabled: shown.length < 2, run: () => change({ ...choice, hidden: [...choice.hidden, name] }) },
     { label: t("table.column.left"), disabled: at === 0, run: () => move(-1) },
     { label: t("table.column.right"), disabled: at === shown.length - 1, run: () => move(1) },

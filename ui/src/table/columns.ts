@@ -37,6 +37,8 @@ export interface ShownColumn {
 
 /** Columns of our own have names for programs; those of the reference viewer keep theirs. */
 export function columnTitle(name: string): string {
+  const sum = /^sum\((.*)\)$/.exec(name);
+  if (sum) return `Σ ${columnTitle(sum[1]!)}`;
   const key = `column.${name}`;
   return hasMessage(key) ? t(key) : name;
 }
@@ -55,13 +57,20 @@ export interface ColumnChoice {
 export const kPlainColumns: ColumnChoice = { hidden: [], order: [], frozen: 0, widths: {} };
 
 const kDigit = 7.9;
+const kSquare = 13.6;
 const kWidest = 360;
 
-/** As wide as the title and the longest of some cells. */
+/** About as wide as a text is drawn: Chinese characters are square. */
+function textWidth(text: string): number {
+  const square = text.match(/[\u2e80-\u9fff\uf900-\uffef]/g)?.length ?? 0;
+  return square * kSquare + (text.length - square) * kDigit;
+}
+
+/** As wide as the title, with its buttons, and the longest of some cells. */
 function firstWidth(column: ColumnInfo, title: string, texts: readonly string[]): number {
-  const cells = Math.max(0, ...texts.map((text) => text.length)) * kDigit + 18;
+  const cells = Math.max(0, ...texts.map(textWidth)) + 18;
   const least = isNumeric(column) ? 76 : 90;
-  return Math.ceil(Math.max(least, title.length * kDigit + 46, Math.min(kWidest, cells)));
+  return Math.ceil(Math.max(least, textWidth(title) + 48, Math.min(kWidest, cells)));
 }
 
 /** The columns that are not hidden, in order. `rows` are some of the table's, for the widths. */

@@ -6,17 +6,17 @@
 import type { RefObject } from "preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Cell, TableSort } from "../api_types";
+import type { Cell, TableFilter, TableSort } from "../api_types";
 import { t } from "../i18n";
 import { toTsv } from "../widgets/download";
 import { type MenuEntry, openMenu } from "../widgets/menu";
 import { mapScroll, scrollBy, scrollTopOf } from "../widgets/scroller";
 import { copyText, ErrorState, Loading } from "../widgets/states";
 import { columnMenu, storeChoice, storedChoice } from "./column_choice";
-import { cellText, type ColumnChoice, type ColumnSpecs, fitColumns, type RowView, type ShownColumn, shownColumns, viewOf } from "./columns";
+import { cellText, type ColumnChoice, type ColumnSpecs, columnTitle, fitColumns, type RowView, type ShownColumn, shownColumns, viewOf } from "./columns";
 import { TableModel } from "./model";
 import { TableFooter, TableHeader, TableRow } from "./parts";
-import type { RowSource } from "./source";
+import { canSum, type RowSource } from "./source";
 
 export type { ColumnSpec, RowView } from "./columns";
 
@@ -103,6 +103,7 @@ class Actions {
       ...(props.onJump ? [{ label: t("table.jump"), hint: "Enter", run: () => this.jump(index) }] : []),
       ...(props.rowMenu?.(cellsOf(row), column?.column.name ?? "") ?? []),
       { label: t("copy"), hint: "Ctrl+C", run: this.copy },
+      ...(["tsv", "json"] as const).map((format) => ({ label: t("table.export_as", { format: format.toUpperCase() }), run: () => model.source.save(props.name, model.query(0, 0), format) })),
       { label: t("table.filter_in"), disabled: !column, run: filter("=") },
       { label: t("table.filter_out"), disabled: !column, run: filter("!=") },
     ]);
@@ -232,9 +233,54 @@ function OneCell({ children }: { children: ComponentChildren }) {
   );
 }
 
+/** A table, or what its rows come to by the values of a column. */
 export function DataTable(props: DataTableProps) {
-  const model = useMemo(() => new TableModel(props.source, props.sort ?? []), []);
+  const [group, setGroup] = useState<{ column: string; sums: string[] } | null>(null);
+  const [inside, setInside] = useState<TableFilter | null>(null);
+  if (!group) return <Table {...props} key="rows" inside={inside} onInside={setInside} onGroup={(column, sums) => setGroup({ column, sums })} />;
+  const { onSelect: _, onJump: __, rowMenu: ___, columns: ____, ...rest } = props;
+  const open = (row: RowView) => {
+    setInside({ col: group.column, op: "in", value: [String(row.get(group.column) ?? "")] });
+    setGroup(null);
+  };
+  const first = group.sums[0];
+  return (
+    <Table
+      {...rest}
+      key={`by ${group.column}`}
+      name={`${props.name}_by_${group.column}`}
+      source={props.source.grouped(group.column, group.sums)}
+      sort={[{ col: first ? `sum(${first})` : "count", desc: true }]}
+      onJump={open}
+      grouped={columnTitle(group.column)}
+      onWhole={() => setGroup(null)}
+      inside={null}
+      onInside={setInside}
+      onGroup={(column) => setGroup({ column, sums: group.sums })}
+    />
+  );
+}
+
+interface TableProps extends DataTableProps {
+  /** The group that was looked into. */
+  inside: TableFilter | null;
+  onInside(filter: TableFilter | null): void;
+  onGroup(column: string, sums: string[]): void;
+  /** What the rows are grouped by. */
+  grouped?: string;
+  onWhole?: () => void;
+}
+
+/** As many sums as fit beside each other. */
+const kMostSums = 5;
+
+function Table(props: TableProps) {
+  const model = useMemo(() => new TableModel(props.source, props.sort ?? [], props.inside ? [props.inside] : []), []);
   useEffect(() => model.setSource(props.source), [props.source.key]);
+  const group = (column: string) => {
+    props.onInside(null);
+    if (!props.grouped) return props.onGroup(column, model.columns.value.filter((each) => each.name !== column && canSum(each)).slice(0, kMostSums).map((each) => each.name));
+  };
   const body = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
   const [scrollTop, setScrollTop] = useState(0);
@@ -277,7 +323,7 @@ export function DataTable(props: DataTableProps) {
               onResize={(name, width) => setChoice({ ...choice, widths: { ...choice.widths, [name]: width } })}
               onMenu={(event, at) => {
                 event.preventDefault();
-                openMenu(event.clientX, event.clientY, columnMenu(shown, at, choice, setChoice));
+                openMenu(event.clientX, event.clientY, columnMenu(shown, at, choice, setChoice, group));
               }}
             />
           </div>
@@ -313,7 +359,7 @@ export function DataTable(props: DataTableProps) {
           )}
         </div>
       </div>
-      <TableFooter model={model} shown={shown} name={props.name} onCopy={actions.copy} />
+      <TableFooter model={model} shown={shown} name={props.name} onCopy={actions.copy} grouped={props.grouped} onWhole={props.onWhole} />
     </div>
   );
 }

@@ -30,8 +30,10 @@ export class TableModel {
   constructor(
     public source: RowSource,
     sort: TableSort[],
+    filter: TableFilter[] = [],
   ) {
     this.sort.value = sort;
+    this.filter.value = filter;
     this.restart();
   }
 

@@ -6,6 +6,7 @@ import { openPopover } from "../widgets/menu";
 import { cellText, type ShownColumn } from "./columns";
 import { FilterPopover } from "./filter_popover";
 import type { TableModel } from "./model";
+import { canSum } from "./source";
 
 interface HeaderProps {
   model: TableModel;
@@ -154,7 +155,7 @@ const kMostSummed = 5000;
 function sumOfSelected(model: TableModel, shown: readonly ShownColumn[]): string {
   const selection = model.selection();
   if (!selection || selection[0] === selection[1] || selection[1] - selection[0] > kMostSummed) return "";
-  const able = shown.filter((each) => isNumeric(each.column) && /\((us|ms|ns|s|KB|MB|B)\)|_(ns|us|ms|bytes)$|count/i.test(each.column.name));
+  const able = shown.filter((each) => canSum(each.column) || each.column.name.startsWith("sum("));
   const column = able.find((each) => each.column.name === model.sort.value[0]?.col) ?? able[0];
   if (!column) return "";
   let sum = 0;
@@ -162,7 +163,17 @@ function sumOfSelected(model: TableModel, shown: readonly ShownColumn[]): string
   return t("table.sum", { name: column.title, sum: Number.isInteger(sum) ? String(sum) : sum.toFixed(3), n: selection[1] - selection[0] + 1 });
 }
 
-export function TableFooter({ model, shown, name, onCopy }: { model: TableModel; shown: ShownColumn[]; name: string; onCopy(): void }) {
+interface FooterProps {
+  model: TableModel;
+  shown: ShownColumn[];
+  name: string;
+  onCopy(): void;
+  /** What the rows are grouped by. */
+  grouped?: string | undefined;
+  onWhole?: (() => void) | undefined;
+}
+
+export function TableFooter({ model, shown, name, onCopy, grouped, onWhole }: FooterProps) {
   const { filtered, total, filter } = model;
   const count =
     filtered.value === total.value
@@ -172,6 +183,11 @@ export function TableFooter({ model, shown, name, onCopy }: { model: TableModel;
   return (
     <footer class="tfoot">
       <span>{count}</span>
+      {grouped && (
+        <button class="chip" title={t("clear")} onClick={onWhole}>
+          {`${t("table.grouped", { name: grouped })} ×`}
+        </button>
+      )}
       {filter.value.map((each, at) => (
         <button key={at} class="chip" title={t("clear")} onClick={() => drop(at)}>
           {`${each.col} ${each.op} ${String(each.value)} ×`}

@@ -2,7 +2,7 @@
 import type { Dataset } from "../api";
 import type { Cell, ColumnInfo, TableFilter, TableMeasure, TableReply, TableSort } from "../api_types";
 import { formatCell } from "../format";
-import { downloadBlob, downloadUrl, toCsv } from "../widgets/download";
+import { downloadBlob, downloadUrl, toCsv, toTsv } from "../widgets/download";
 
 export interface RowQuery {
   filter: TableFilter[];
@@ -16,8 +16,17 @@ export interface RowSource {
   key: string;
   load(query: RowQuery, signal: AbortSignal): Promise<TableReply>;
   /** Saves all filtered rows in order as a file. */
-  save(name: string, query: RowQuery): void;
+  save(name: string, query: RowQuery, format?: SaveFormat): void;
+  /** One row a value of the column: how many there are, and the sums of the columns that are given. */
+  grouped(column: string, sums: readonly string[]): RowSource;
 }
+
+/** Columns whose sum says something: times, sizes, counts. */
+export function canSum({ name, type }: ColumnInfo): boolean {
+  return type !== "text" && /\((us|ms|ns|s|KB|MB|B)\)|_(ns|us|ms|bytes)$|^count$/i.test(name) && !/(begin|start|end|alloc|release|^t)_ns$|time\(ms\)|timestamp/i.test(name);
+}
+
+export type SaveFormat = "csv" | "tsv" | "json";
 
 export interface ServerTable {
   source: string;
@@ -35,7 +44,8 @@ export function serverSource(ds: Dataset, table: ServerTable): RowSource {
   return {
     key: `${ds.ds}/${ds.align}/${JSON.stringify(table)}`,
     load: (query, signal) => ds.table(body(query), signal),
-    save: (name, query) => downloadUrl(`${name}.csv`, ds.exportUrl(body(query), "csv")),
+    save: (name, query, format = "csv") => downloadUrl(`${name}.${format}`, ds.exportUrl(body(query), format)),
+    grouped: (column, sums) => serverSource(ds, { ...table, group: [column], measures: sums.map((col) => ({ fn: "sum", col })) }),
   };
 }
 
@@ -99,30 +109,44 @@ export function selectRows(columns: ColumnInfo[], rows: Cell[][], query: Pick<Ro
   });
 }
 
+/** Groups rows in memory as the server would, in order of first appearance. */
+export function groupRows(columns: ColumnInfo[], rows: Cell[][], column: string, sums: readonly string[]): { columns: ColumnInfo[]; rows: Cell[][] } {
+  const at = (name: string) => columns.findIndex((each) => each.name === name);
+  const groups = new Map<string, Cell[]>();
+  for (const row of rows) {
+    const key = String(row[at(column)] ?? "");
+    const group = groups.get(key) ?? [row[at(column)] ?? null, 0, ...sums.map(() => 0)];
+    group[1] = Number(group[1]) + 1;
+    sums.forEach((name, k) => (group[2 + k] = Number(group[2 + k]) + Number(row[at(name)] ?? 0)));
+    groups.set(key, group);
+  }
+  const own = columns[at(column)];
+  return {
+    columns: [...(own ? [own] : []), { name: "count", type: "int" }, ...sums.map((name): ColumnInfo => ({ name: `sum(${name})`, type: "double", decimals: 3 }))],
+    rows: [...groups.values()],
+  };
+}
+
 /** Rows that are already here. `key` must change with the rows. */
 export function localSource(key: string, columns: ColumnInfo[], rows: Cell[][]): RowSource {
   return {
+    grouped: (column, sums) => {
+      const made = groupRows(columns, rows, column, sums);
+      return localSource(`${key}/by/${column}`, made.columns, made.rows);
+    },
     key: `local/${key}/${rows.length}`,
     load: (query) => {
       const kept = selectRows(columns, rows, query);
       const window = kept.slice(query.offset, query.offset + query.limit);
       return Promise.resolve({ columns, rows: window, total: rows.length, filtered: kept.length });
     },
-    save: (name, query) => {
+    save: (name, query, format = "csv") => {
       const kept = selectRows(columns, rows, query);
-      const text = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
-      downloadBlob(
-        `${name}.csv`,
-        new Blob(
-          [
-            toCsv(
-              columns.map((c) => c.name),
-              text,
-            ),
-          ],
-          { type: "text/csv" },
-        ),
-      );
+      const header = columns.map((column) => column.name);
+      const texts = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
+      const objects = () => kept.map((row) => Object.fromEntries(header.map((each, at) => [each, row[at] ?? null])));
+      const text = format === "json" ? JSON.stringify(objects(), null, 1) : format === "tsv" ? toTsv([header, ...texts]) : toCsv(header, texts);
+      downloadBlob(`${name}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : `text/${format}` }));
     },
   };
 }

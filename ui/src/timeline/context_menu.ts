@@ -17,6 +17,20 @@ import { dropQuery } from "./query_lanes";
 import type { TimelineSearch } from "./searching";
 import { goTo, selectSlice, setArea } from "./selecting";
 
+/** Lets the browser's own picker choose a colour for a name. */
+function askColor(model: TimelineModel, track: number, id: number, name: string): void {
+  const input = document.createElement("input");
+  input.type = "color";
+  const lane = model.tree.byId.get(track);
+  const now = lane ? model.names.color(model.family(lane), id) : 0;
+  input.value = `#${[now, now >> 8, now >> 16].map((part) => (part & 255).toString(16).padStart(2, "0")).join("")}`;
+  input.oninput = () => {
+    model.names.setColor(name, input.value);
+    model.invalidate();
+  };
+  input.click();
+}
+
 function sliceEntries(model: TimelineModel, hover: Hover, search: TimelineSearch): MenuEntry[] {
   const { run } = hover;
   if (!run) return [];
@@ -26,6 +40,7 @@ function sliceEntries(model: TimelineModel, hover: Hover, search: TimelineSearch
     { label: t("tl.menu.zoom_slice"), hint: "F", run: () => void select().then(() => zoomToSelection(model)) },
     { label: t("tl.menu.explain"), hint: "E", run: () => void explainAt(model, hover) },
     { label: t("tl.menu.find_same"), run: () => search.type(name) },
+    { label: t("tl.menu.color"), run: () => askColor(model, run.track, run.name, name) },
     { label: t("tl.menu.copy_name"), run: () => void copyText(name) },
     { label: t("tl.menu.base"), hint: "B", run: () => void select().then(() => setBase(model)) },
     {

@@ -93,13 +93,19 @@ export function openViewFile(model: TimelineModel, apply: (state: ReadonlyMap<st
   const input = document.createElement("input");
   input.type = "file";
   input.accept = ".json";
-  input.onchange = () => {
-    void input.files?.[0]?.text().then((text) => {
-      const file = parseViewFile(text);
-      if (!file) return toast("error", t("tl.view_file.bad"));
-      model.markers.load(file.markers);
-      apply(new Map(Object.entries(file.state)));
-    });
-  };
+  input.onchange = () => void applyViewFile(model, input.files?.[0], apply);
   input.click();
+}
+
+/** Shows what a view file says; a word about it if it is none. */
+export async function applyViewFile(
+  model: TimelineModel,
+  chosen: File | undefined,
+  apply: (state: ReadonlyMap<string, string>) => void,
+): Promise<void> {
+  if (!chosen) return;
+  const file = parseViewFile(await chosen.text());
+  if (!file) return toast("error", t("tl.view_file.bad"));
+  model.markers.load(file.markers);
+  apply(new Map(Object.entries(file.state)));
 }

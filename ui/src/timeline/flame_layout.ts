@@ -54,3 +54,49 @@ export function layoutFlame(nodes: FlameNode[], root: number | null): FlameNode[
   place(tops, 0, 0, whole > 0 ? 1 / whole : 0);
   return placed;
 }
+
+/**
+ * A name from both sides: what calls it, as a flame graph from the name outwards, and what it calls. A name inside itself
+ * counts once. The first node of each list is the name itself.
+ */
+export function sandwich(nodes: FlameNode[], name: string): { callers: FlameNode[]; callees: FlameNode[] } {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const children = new Map<number, FlameNode[]>();
+  for (const node of nodes) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  const above = (node: FlameNode): FlameNode[] => {
+    const chain: FlameNode[] = [];
+    for (let at = byId.get(node.parent); at && chain.length < nodes.length; at = byId.get(at.parent)) chain.push(at);
+    return chain;
+  };
+  const own = nodes.filter((node) => node.name === name && !above(node).some((each) => each.name === name));
+  return {
+    callers: mergePaths(own.map((node) => ({ path: [name, ...above(node).map((each) => each.name)], node }))),
+    callees: mergePaths(own.flatMap((node) => pathsBelow(node, children, []))),
+  };
+}
+
+interface PathOf {
+  path: string[];
+  node: FlameNode;
+}
+
+function pathsBelow(node: FlameNode, children: ReadonlyMap<number, FlameNode[]>, path: string[]): PathOf[] {
+  const own = [...path, node.name];
+  const below = (children.get(node.id) ?? []).flatMap((child) => (child.id === node.id ? [] : pathsBelow(child, children, own)));
+  return [{ path: own, node: { ...node, total_ns: node.self_ns } }, ...below];
+}
+
+/** Nodes of equal paths as one; each adds its time to every node on its path. */
+function mergePaths(paths: PathOf[]): FlameNode[] {
+  const merged = new Map<string, FlameNode>();
+  for (const { path, node } of paths) {
+    path.forEach((name, depth) => {
+      const key = path.slice(0, depth + 1).join("\0");
+      const parent = depth === 0 ? -1 : (merged.get(path.slice(0, depth).join("\0"))?.id ?? -1);
+      const at = merged.get(key) ?? { id: merged.size, parent, name, total_ns: 0, self_ns: 0, count: 0, depth: 0, x: 0, w: 0 };
+      const last = depth === path.length - 1;
+      merged.set(key, { ...at, total_ns: at.total_ns + node.total_ns, self_ns: at.self_ns + (last ? node.self_ns : 0), count: at.count + (last ? node.count : 0) });
+    });
+  }
+  return [...merged.values()];
+}

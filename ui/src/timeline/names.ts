@@ -1,4 +1,5 @@
 // Names of slices by id, with the colour of each family, fetched as they are met.
+import { ColorRules } from "./color_rules";
 import { type ColorMode, families, type Family, mix, type Pixel, sliceColor, sliceFamily } from "./colors";
 
 const kBatch = 2000;
@@ -17,6 +18,8 @@ export class NameTable {
   /** Which names a search leaves bright; null = all. */
   private bright: ((name: string) => boolean) | null = null;
   private dimmed = 1;
+  /** Colours the user gave. */
+  private readonly rules = new ColorRules();
 
   constructor(
     private readonly fetchNames: (ids: number[]) => Promise<Record<string, string>>,
@@ -39,6 +42,21 @@ export class NameTable {
     this.mode = mode;
     this.dark = dark;
     this.ground = ground;
+    this.reset();
+  }
+
+  get ownColors(): number {
+    return this.rules.size;
+  }
+
+  /** Gives slices of that name a colour, whatever their running number. */
+  setColor(name: string, color: string): void {
+    this.rules.set(name, color);
+    this.reset();
+  }
+
+  clearColors(): void {
+    this.rules.clear();
     this.reset();
   }
 
@@ -66,7 +84,7 @@ export class NameTable {
     const text = this.text(id);
     if (text === undefined) return sliceColor(family, "", "family", this.dark);
     const own = sliceFamily(family, text);
-    let color = sliceColor(own, text, this.mode, this.dark);
+    let color = this.rules.of(text) ?? sliceColor(own, text, this.mode, this.dark);
     if (this.bright && !this.bright(text)) color = mix(this.ground, color, this.dimmed);
     table[id] = color;
     this.hatched[families.indexOf(family)]![id] = own === "wait" ? 1 : own === "free" ? 2 : 0;

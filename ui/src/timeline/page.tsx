@@ -12,6 +12,7 @@ import { Loading } from "../widgets/states";
 import { useAlignment } from "./aligning";
 import { kAxisHeight } from "./axis";
 import { TimelineCanvas } from "./canvas";
+import { applyViewFile } from "./exporting";
 import { FlowArrows } from "./flow_arrows";
 import { LaneStats } from "./lane_stats";
 import { LaneHeaders, LaneScrollbar } from "./headers";
@@ -177,6 +178,13 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     };
   }, []);
 
+  const showView = (state: ReadonlyMap<string, string>) => void applyLink(model, search, state);
+  const dropViewFile = (event: DragEvent) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    void applyViewFile(model, file, showView);
+  };
   const resizeNames = (event: PointerEvent) => {
     const grip = event.currentTarget as HTMLElement;
     const from = event.clientX;
@@ -193,7 +201,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
     localStorage.setItem(kStored.panel, String(height));
   };
   return (
-    <div class="timeline">
+    <div class="timeline" onDragOver={(event) => event.preventDefault()} onDrop={dropViewFile}>
       <Toolbar
         model={model}
         search={search}
@@ -201,7 +209,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
         laneStats={() => stats.current}
         searchBox={searchBox}
         filterBox={filterBox}
-        onView={(state) => void applyLink(model, search, state)}
+        onView={showView}
       />
       <div class="tl-main" style={{ gridTemplateColumns: `${names}px minmax(0, 1fr)` }}>
         <div class="tl-corner">

@@ -174,6 +174,14 @@ export function moreMenu(anchor: Element, props: MoreMenu): void {
   openMenuAt(anchor, [
     { label: t("tl.color.family"), checked: model.names.styleMode === "family", run: color("family") },
     { label: t("tl.color.name"), checked: model.names.styleMode === "name", run: color("name") },
+    {
+      label: t("tl.color.clear", { n: model.names.ownColors }),
+      disabled: model.names.ownColors === 0,
+      run: () => {
+        model.names.clearColors();
+        model.invalidate();
+      },
+    },
     "-",
     ...presets.map((preset): MenuEntry => ({ label: t(preset.title), run: () => preset.apply(model) })),
     ...ownPresetEntries(model),

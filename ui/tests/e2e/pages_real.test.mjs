@@ -123,6 +123,8 @@ async function sqlLanes(page) {
   assert.match(await page.locator(".sel-name").innerText(), /^mine hcom_/);
   await shot(page, "real-sql-lanes");
   await header.first().click({ button: "right" });
+  const lefts = await page.locator('.menu [role^="menuitem"]').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, width }) => `${left} ${width}`));
+  assert.equal(new Set(lefts).size, 1, "entries of a menu stand below each other");
   await page.getByRole("menuitem", { name: "Take this query's lanes off" }).click();
   await eventually(async () => assert.equal(await header.count(), 0, "they are gone"));
   await eventually(async () => assert.ok(!(await page.evaluate(() => location.hash)).includes("sqllanes"), "and from the address"));

@@ -33,6 +33,37 @@ async function sortAndFilter(page) {
   await shot(page, "real-table");
 }
 
+/** Columns are hidden and grouped by; a group is looked into; the table is saved in other forms. */
+async function columnMenu(page) {
+  const menu = async (column, entry) => {
+    await page.locator(".th", { hasText: column }).click({ button: "right" });
+    await page.getByRole("menuitem", { name: entry }).click();
+  };
+  await menu("Category", "Hide this column");
+  await eventually(async () => assert.equal(await page.locator(".th", { hasText: "Category" }).count(), 0));
+  await menu("Name", "Group by this column");
+  await page.locator(".tfoot", { hasText: "grouped by" }).waitFor();
+  await eventually(async () => {
+    const counts = (await cells(page, 2)).map(Number);
+    assert.ok(counts.length > 5 && counts.every((count) => count >= 1), "how many there are of each");
+  });
+  const group = page.locator(".tr", { hasText: "aten::" }).first();
+  const name = await group.locator(".td").first().innerText();
+  const count = Number(await group.locator(".td").nth(1).innerText());
+  await group.dblclick();
+  await eventually(async () => {
+    const names = await cells(page, 1);
+    assert.ok(names.length > 0 && names.every((text) => text === name), "the rows of the group");
+    assert.match(await page.locator(".tfoot span").first().innerText(), new RegExp(`^${count} of`));
+  });
+  const tsv = await download(page, async () => {
+    await page.locator(".tr").first().click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Save the table as TSV" }).click();
+  });
+  assert.equal(tsv.bytes.toString("utf8").trim().split("\n").length, count + 1, "the rows that are left, and a header");
+  assert.ok(tsv.bytes.toString("utf8").includes("\t"));
+}
+
 async function tableKeys(page) {
   await page.locator(".tbody").focus();
   await page.keyboard.press("End");
@@ -60,6 +91,7 @@ export async function run({ browser, program }) {
     lines.length > 100 && lines.slice(1).every((line) => line.includes("aten::")),
     "the csv has the filtered rows",
   );
+  await columnMenu(page);
   await tableKeys(page);
   const more = async (label) => {
     await page.locator('[aria-label="More"]').click();

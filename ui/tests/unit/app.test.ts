@@ -12,9 +12,11 @@ import {
 } from "../../src/format";
 import { formatMessage } from "../../src/i18n/message";
 import { keyNames } from "../../src/state/commands";
-import { formatHash, parseHash } from "../../src/state/router";
+import { formatHash, noteState, parseHash, route } from "../../src/state/router";
 import { formatRanks, parseRanks } from "../../src/state/session";
-import { selectRows } from "../../src/table/source";
+import { canSum, groupRows, selectRows } from "../../src/table/source";
+import { movedColumn } from "../../src/table/column_choice";
+import { fitColumns, kPlainColumns, shownColumns } from "../../src/table/columns";
 import { laneFilter, leastDuration, nameTest, parseFilter } from "../../src/timeline/filter";
 import { parseViewFile } from "../../src/timeline/exporting";
 import { csvField, toCsv, toTsv } from "../../src/widgets/download";
@@ -182,4 +184,44 @@ test("view files of others are refused", () => {
 test("ticks are round", () => {
   assert.deepEqual(niceTicks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(niceTicks(0, 0, 5), [0]);
+});
+
+test("state that is noted late does not take back a change of page", () => {
+  const written: string[] = [];
+  const browser = { location: { hash: "#/timeline?ds=1" }, history: { replaceState: (_: unknown, __: string, hash: string) => written.push(hash) } };
+  Object.assign(globalThis, browser);
+  try {
+    route.value = parseHash(browser.location.hash);
+    noteState({ t: "1,2" });
+    assert.deepEqual(written, ["#/timeline?ds=1&t=1,2"]);
+    // The address says where the user wants to go; the event about it is on its way.
+    browser.location.hash = "#/operators?ds=1";
+    noteState({ t: "3,4" });
+    assert.equal(written.length, 1);
+  } finally {
+    for (const name of Object.keys(browser)) delete (globalThis as Record<string, unknown>)[name];
+  }
+});
+
+test("rows are grouped by a column, with counts and sums", () => {
+  const columns = [{ name: "Type", type: "text" as const }, { name: "Duration(us)", type: "double" as const }, { name: "begin_ns", type: "int" as const }];
+  assert.deepEqual(columns.map(canSum), [false, true, false], "a sum of moments says nothing");
+  const made = groupRows(columns, [["b", 1, 5], ["a", 2, 6], ["b", 4, null]], "Type", ["Duration(us)"]);
+  assert.deepEqual(made.columns.map(({ name }) => name), ["Type", "count", "sum(Duration(us))"]);
+  assert.deepEqual(made.rows, [["b", 2, 5], ["a", 1, 2]]);
+});
+
+test("columns are as wide as what they hold and fill the table", () => {
+  const columns = [{ name: "x", type: "text" as const }, { name: "y", type: "int" as const }, { name: "z", type: "text" as const }];
+  const rows = [["short", 1, "a much longer text in here"]];
+  const plain = shownColumns(columns, {}, kPlainColumns, rows);
+  assert.ok(plain[2]!.width > plain[0]!.width);
+  const wide = fitColumns(plain, 1000, kPlainColumns);
+  assert.ok(Math.abs(wide.reduce((sum, each) => sum + each.width, 0) - 1000) <= 2);
+  assert.equal(wide[1]!.width, plain[1]!.width, "numbers stay as they are");
+  assert.deepEqual(fitColumns(plain, 50, kPlainColumns), plain, "what cannot fit scrolls");
+  const choice = { ...kPlainColumns, hidden: ["y"], order: ["z"], widths: { x: 77 } };
+  assert.deepEqual(shownColumns(columns, {}, choice, rows).map((each) => each.column.name), ["z", "x"]);
+  assert.equal(fitColumns(shownColumns(columns, {}, choice, rows), 900, choice)[1]!.width, 77, "the user's widths stay");
+  assert.deepEqual(movedColumn(["a", "b", "c"], "c", -1), ["a", "c", "b"]);
 });

@@ -5,7 +5,8 @@ import { Dataset } from "../mock/dataset.mjs";
 import { encodeTiles } from "../mock/tiles.mjs";
 import { TrackTree } from "../../src/state/tracks";
 import { isDark, mix, nameHash, pixel, sliceColor, sliceFamily, trackFamily } from "../../src/timeline/colors";
-import { layoutFlame, type FlameNode } from "../../src/timeline/flame_layout";
+import { layoutFlame, sandwich, type FlameNode } from "../../src/timeline/flame_layout";
+import { readRules, ruleName } from "../../src/timeline/color_rules";
 import { hitRow, rowOfSlice } from "../../src/timeline/hit";
 import { computeLayout, kPlainLanes, laneAt, lanesIn, type LaneState } from "../../src/timeline/layout";
 import { levelFor } from "../../src/timeline/lod";
@@ -233,4 +234,20 @@ test("flame children lie inside their parents, widest first", () => {
     layoutFlame([node(1, 0, 100), node(2, 1, 20)], 2).map((each) => [each.id, each.w]),
     [[2, 1]],
   );
+});
+
+test("a name is seen from both sides: its callers and its callees, once where it calls itself", () => {
+  const node = (id: number, parent: number, name: string, total_ns: number, self_ns: number) => ({ id, parent, name, total_ns, self_ns, count: 1, depth: 0, x: 0, w: 0 });
+  const nodes = [node(0, -1, "main", 100, 10), node(1, 0, "train", 90, 20), node(2, 1, "op", 40, 25), node(3, 2, "op", 15, 5), node(4, 3, "kernel", 10, 10), node(5, 1, "other", 30, 10), node(6, 5, "op", 20, 20)];
+  const { callers, callees } = sandwich(nodes, "op");
+  const named = (list: typeof nodes) => Object.fromEntries(layoutFlame(list, null).map(({ name, depth, total_ns }) => [`${depth} ${name}`, total_ns]));
+  assert.deepEqual(named(callers), { "0 op": 60, "1 train": 40, "2 main": 40, "1 other": 20, "2 train": 20, "3 main": 20 }, "from the name outwards");
+  assert.deepEqual(named(callees), { "0 op": 60, "1 op": 15, "2 kernel": 10 });
+});
+
+test("colours of one's own hold for a name whatever its running number", () => {
+  assert.equal(ruleName("hcom_allReduce__586_0_1"), "hcom_allReduce");
+  assert.equal(ruleName("aten::mm"), "aten::mm");
+  assert.deepEqual([...readRules('{"a":"#12ab34","b":"red","c":7}')], [["a", "#12ab34"]]);
+  assert.deepEqual([...readRules("not json")], []);
 });

@@ -92,7 +92,7 @@ export function Arrangement({ ds, step, strategy }: { ds: Dataset; step: number 
     <input
       type="number"
       value={limits[at]}
-      placeholder={(at === 0 ? least : most).toFixed(1)}
+      placeholder={(at === 0 ? least : most).toPrecision(4)}
       aria-label={t(at === 0 ? "cluster.from" : "cluster.to")}
       onInput={(event) => setLimits(at === 0 ? [event.currentTarget.value, limits[1]] : [limits[0], event.currentTarget.value])}
     />

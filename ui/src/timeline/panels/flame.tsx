@@ -1,5 +1,5 @@
 // Flame graph of the area: nesting merged by name, widest first.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { MetricTable } from "../../api_types";
 import { formatDuration, formatPercent } from "../../format";
 import { t } from "../../i18n";
@@ -11,7 +11,7 @@ import { readColors } from "../base_layer";
 import { fitText } from "../labels";
 import type { TimelineModel } from "../model";
 import type { TimelineSearch } from "../searching";
-import { type FlameNode, layoutFlame, readNodes } from "../flame_layout";
+import { type FlameNode, layoutFlame, readNodes, sandwich } from "../flame_layout";
 
 const kRow = 18;
 
@@ -46,11 +46,16 @@ function draw(canvas: HTMLCanvasElement, nodes: FlameNode[]): void {
   }
 }
 
-function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }) {
+interface CanvasProps {
+  nodes: FlameNode[];
+  onTip(node: FlameNode | undefined): void;
+  onPick(node: FlameNode | undefined): void;
+  onOpen(node: FlameNode): void;
+  label: string;
+}
+
+function FlameCanvas({ nodes, onTip, onPick, onOpen, label }: CanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [root, setRoot] = useState<number | null>(null);
-  const [tip, setTip] = useState("");
-  const nodes = layoutFlame(readNodes(table), root);
   useEffect(() => {
     const element = canvas.current;
     if (!element?.parentElement) return;
@@ -58,7 +63,7 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
     const observer = new ResizeObserver(() => draw(element, nodes));
     observer.observe(element.parentElement);
     return () => observer.disconnect();
-  }, [table, root, theme.value]);
+  }, [nodes, theme.value]);
   const at = (event: MouseEvent): FlameNode | undefined => {
     const box = canvas.current?.getBoundingClientRect();
     if (!box) return undefined;
@@ -66,7 +71,32 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
     const depth = Math.floor((event.clientY - box.top) / kRow);
     return nodes.find((node) => node.depth === depth && x >= node.x && x < node.x + node.w);
   };
+  return (
+    <canvas
+      ref={canvas}
+      role="img"
+      aria-label={label}
+      onPointerMove={(e) => onTip(at(e))}
+      onPointerLeave={() => onTip(undefined)}
+      onClick={(e) => onPick(at(e))}
+      onDblClick={(e) => ((node) => node && onOpen(node))(at(e))}
+    />
+  );
+}
+
+function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }) {
+  const [root, setRoot] = useState<number | null>(null);
+  const [around, setAround] = useState("");
+  const [tip, setTip] = useState("");
+  const all = useMemo(() => readNodes(table), [table]);
+  const nodes = useMemo(() => layoutFlame(all, root), [all, root]);
+  const sides = useMemo(() => {
+    if (around === "") return null;
+    const { callers, callees } = sandwich(all, around);
+    return { callers: layoutFlame(callers, null), callees: layoutFlame(callees, null) };
+  }, [all, around]);
   const whole = nodes[0]?.total_ns ?? 1;
+  const focused = all.find((node) => node.id === root)?.name ?? "";
   const show = (node: FlameNode | undefined) =>
     setTip(
       node
@@ -77,19 +107,30 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
     <div class="flame">
       <div class="row flame-line">
         <span class="grow">{tip || t("tl.flame.hint")}</span>
-        {root !== null && <button onClick={() => setRoot(null)}>{t("tl.flame.whole")}</button>}
+        {focused !== "" && around === "" && <button onClick={() => setAround(focused)}>{t("tl.flame.sandwich")}</button>}
+        {(root !== null || around !== "") && (
+          <button
+            onClick={() => {
+              setRoot(null);
+              setAround("");
+            }}
+          >
+            {t("tl.flame.whole")}
+          </button>
+        )}
       </div>
-      <div class="flame-box">
-        <canvas
-          ref={canvas}
-          role="img"
-          aria-label={tip || t("tl.tab.flame")}
-          onPointerMove={(e) => show(at(e))}
-          onPointerLeave={() => setTip("")}
-          onClick={(e) => setRoot(at(e)?.id ?? null)}
-          onDblClick={(e) => ((node) => node && search.type(node.name))(at(e))}
-        />
-      </div>
+      {sides ? (
+        <div class="flame-box">
+          <h3>{t("tl.flame.callers", { name: around })}</h3>
+          <FlameCanvas nodes={sides.callers} label={tip || t("tl.flame.callers", { name: around })} onTip={show} onPick={(node) => node && setAround(node.name)} onOpen={(node) => search.type(node.name)} />
+          <h3>{t("tl.flame.callees", { name: around })}</h3>
+          <FlameCanvas nodes={sides.callees} label={tip || t("tl.flame.callees", { name: around })} onTip={show} onPick={(node) => node && setAround(node.name)} onOpen={(node) => search.type(node.name)} />
+        </div>
+      ) : (
+        <div class="flame-box">
+          <FlameCanvas nodes={nodes} label={tip || t("tl.tab.flame")} onTip={show} onPick={(node) => setRoot(node?.id ?? null)} onOpen={(node) => search.type(node.name)} />
+        </div>
+      )}
     </div>
   );
 }

@@ -52,7 +52,7 @@ function facts(model: TimelineModel, detail: SliceDetail): Pair[] {
     .find((rank) => rank.rank === detail.rank)
     ?.steps.find((span) => span.step === detail.step);
   const pairs: Pair[] = [
-    { key: t("tl.sel.lane"), value: detail.lane || model.laneName(detail.track) },
+    { key: t("tl.sel.lane"), value: model.laneName(detail.track) || detail.lane },
     { key: t("tl.sel.start"), value: `${formatDuration(detail.begin)} (${formatInt(detail.begin)} ns)` },
     { key: t("tl.sel.wall"), value: detail.wall },
     { key: t("tl.sel.dur"), value: `${formatDuration(detail.dur)} (${formatInt(detail.dur)} ns)` },
