@@ -26,11 +26,11 @@ CommandSpec BreakdownCommand() {
       "by computing and not), free, "
       "pipeline bubble and preparing. Columns as in step_trace_time.csv, in microseconds.";
   spec.positionals = {PathPositional(true)};
-  spec.options =
-      Joined({{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
-              {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true},
-              {.name = "--compat", .help = "Round Stage and Preparing as the reference tool does"}},
-             Joined(TableOptions(), InputOptions()));
+  spec.options = Joined(
+      {{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
+       {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true},
+       {.name = "--compat", .help = "Count as the reference tool does (docs/differences.md)"}},
+      Joined(TableOptions(), InputOptions()));
   spec.example = "steplens breakdown examples/sample";
   spec.run = Run;
   return spec;

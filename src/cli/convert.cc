@@ -107,20 +107,23 @@ exporting::ExportOptions OptionsFor(const store::TraceStore& rank) {
   return options;
 }
 
-// profiler_info*.json of the capture as it is; profiler_metadata.json made anew where a db held it.
+// profiler_info*.json of the capture as it is, else one that says which rank it is;
+// profiler_metadata.json made anew where a db held it.
 Status WriteInfoFiles(const store::TraceStore& rank, const fs::path& folder) {
   bool has_metadata = false;
+  bool has_info = false;
   for (const store::InputFile& file : rank.info.files) {
     const std::string name = fs::path(file.path).filename().string();
     const bool is_metadata = name == "profiler_metadata.json";
     if (!is_metadata && !name.starts_with("profiler_info")) continue;
-    has_metadata = has_metadata || is_metadata;
+    (is_metadata ? has_metadata : has_info) = true;
     std::error_code error;
     fs::copy_file(file.path, folder / name, fs::copy_options::overwrite_existing, error);
     if (error)
       return Error{ErrorCode::kIo, fmt::format("{}: cannot be copied to {}: {}", file.path,
                                                folder.string(), error.message())};
   }
+  if (!has_info) SL_RETURN_IF_ERROR(exporting::WriteProfilerInfo(rank, folder.string()));
   if (has_metadata) return {};
   return exporting::WriteProfilerMetadata(rank, (folder / "profiler_metadata.json").string());
 }

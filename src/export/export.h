@@ -42,6 +42,9 @@ Status WriteDb(const store::TraceStore& store, const ExportOptions& options, con
 // minddata_pipeline_summary_<number>.csv and .json, into `dir`, which is created.
 Status WriteDataPipeline(const store::DataPipeline& pipeline, const std::string& dir);
 
+// profiler_info_<rank>.json into `dir`; it says which rank the capture is of, and no more.
+Status WriteProfilerInfo(const store::TraceStore& store, const std::string& dir);
+
 // profiler_metadata.json of the facts about the run that the store has beside its configuration;
 // no file if there are none.
 Status WriteProfilerMetadata(const store::TraceStore& store, const std::string& path);

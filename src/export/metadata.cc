@@ -51,6 +51,13 @@ std::vector<std::pair<std::string_view, std::string_view>> MetadataFacts(
   return facts;
 }
 
+Status WriteProfilerInfo(const store::TraceStore& store, const std::string& dir) {
+  JsonWriter json;
+  json.BeginObject().Key("rank_id").Int(store.info.rank).EndObject();
+  const std::string name = "profiler_info_" + std::to_string(store.info.rank) + ".json";
+  return WriteWholeFile(dir + "/" + name, json.Take());
+}
+
 Status WriteProfilerMetadata(const store::TraceStore& store, const std::string& path) {
   const auto facts = MetadataFacts(store);
   if (facts.empty()) return {};

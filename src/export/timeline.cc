@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/classify/text_memo.h"
+#include "analysis/classify/collective_kernels.h"
 #include "base/number.h"
 
 namespace steplens::exporting {
@@ -55,7 +55,8 @@ int64_t FindOsPid(const TraceStore& store, const std::vector<TrackFacts>& tracks
 
 }  // namespace
 
-Timeline::Timeline(const TraceStore& store) : kinds(analysis::ClassifyTracks(store)) {
+Timeline::Timeline(const TraceStore& store)
+    : kinds(analysis::ClassifyTracks(store)), platform(analysis::DetectPlatform(store, kinds)) {
   device = DeviceOfRank(store);
   tracks.resize(store.tracks.size());
   for (size_t i = 0; i < tracks.size(); ++i) {
@@ -76,23 +77,27 @@ Timeline::Timeline(const TraceStore& store) : kinds(analysis::ClassifyTracks(sto
 
 DeviceIndex::DeviceIndex(const TraceStore& store, const Timeline& timeline) {
   const auto track = store.slices.track.span();
+  const analysis::SliceKinds slice_kinds(store);
+  const bool is_gpu = timeline.platform == analysis::Platform::kGpu;
   for (size_t i = 0; i < track.size(); ++i) {
-    if (timeline.of(track[i]).kind == TrackKind::kDevice)
-      slices.push_back(static_cast<uint32_t>(i));
+    if (timeline.of(track[i]).kind != TrackKind::kDevice) continue;
+    // The streams of a GPU trace also hold annotations.
+    if (is_gpu && !analysis::IsGpuWork(slice_kinds[store.slices.category[i]])) continue;
+    slices.push_back(static_cast<uint32_t>(i));
   }
   kernel_of.assign(slices.size(), kNoId);
   comm_task_of.assign(slices.size(), kNoId);
-  if (!MatchKernelsInOrder(store)) MatchKernels(store);
+  if (!MatchKernelsInOrder(store, timeline)) MatchKernels(store, timeline);
   if (store.comm_tasks.size() > 0) MatchCommTasks(store, timeline);
 }
 
 // Whether the compute kernels are the first device slices, one by one, as in captures whose device
 // is the host. Nothing has to be searched then.
-bool DeviceIndex::MatchKernelsInOrder(const TraceStore& store) {
-  analysis::TextMemo is_collective(store, analysis::IsCommunicationCore);
+bool DeviceIndex::MatchKernelsInOrder(const TraceStore& store, const Timeline& timeline) {
+  analysis::CollectiveKernels is_collective(store, timeline.platform);
   size_t place = 0;
   for (uint32_t row = 0; row < store.kernels.size(); ++row) {
-    if (is_collective(store.kernels.core[row])) continue;
+    if (is_collective(row)) continue;
     const bool is_it = place < slices.size() &&
                        store.slices.begin_ns[slices[place]] == store.kernels.begin_ns[row] &&
                        store.slices.name[slices[place]] == store.kernels.name[row];
@@ -145,13 +150,14 @@ class SliceClaims {
 
 }  // namespace
 
-void DeviceIndex::MatchKernels(const TraceStore& store) {
+void DeviceIndex::MatchKernels(const TraceStore& store, const Timeline& timeline) {
+  analysis::CollectiveKernels is_collective(store, timeline.platform);
   const auto name_of = [&](uint32_t slice) {
     return static_cast<int64_t>(store.slices.name[slice]);
   };
   SliceClaims claims(store, slices, name_of, kernel_of);
   for (uint32_t row = 0; row < store.kernels.size(); ++row) {
-    if (analysis::IsCommunicationCore(store.Text(store.kernels.core[row]))) continue;
+    if (is_collective(row)) continue;
     const auto name = static_cast<int64_t>(store.kernels.name[row]);
     if (!claims.Claim(store.kernels.begin_ns[row], name, row)) lone_kernels.push_back(row);
   }

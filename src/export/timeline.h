@@ -28,10 +28,11 @@ struct Timeline {
 
   std::vector<TrackFacts> tracks;
   std::vector<analysis::TrackKind> kinds;  // of each track, for the analyses that ask for it
-  int64_t os_pid = 0;                      // of the profiled process; 0 if nothing says it
-  int64_t device = 0;                      // of the rank; 0 if nothing says it
-  bool is_hccl_era = false;                // "HCCL" where later captures say "Communication"
-  bool has_overlap = false;                // the store has an Overlap Analysis process
+  analysis::Platform platform;
+  int64_t os_pid = 0;        // of the profiled process; 0 if nothing says it
+  int64_t device = 0;        // of the rank; 0 if nothing says it
+  bool is_hccl_era = false;  // "HCCL" where later captures say "Communication"
+  bool has_overlap = false;  // the store has an Overlap Analysis process
   TrackFacts nothing;
 };
 
@@ -41,15 +42,15 @@ struct Timeline {
 struct DeviceIndex {
   DeviceIndex(const store::TraceStore& store, const Timeline& timeline);
 
-  std::vector<uint32_t> slices;           // rows of slices on device tracks, in store order
+  std::vector<uint32_t> slices;           // rows of slices that are device work, in store order
   std::vector<uint32_t> kernel_of;        // parallel to `slices`: row of kernels, or kNoId
   std::vector<uint32_t> comm_task_of;     // parallel to `slices`: row of comm_tasks, or kNoId
   std::vector<uint32_t> lone_kernels;     // compute kernels without a slice
   std::vector<uint32_t> lone_comm_tasks;  // communication tasks without a slice
 
  private:
-  bool MatchKernelsInOrder(const store::TraceStore& store);
-  void MatchKernels(const store::TraceStore& store);
+  bool MatchKernelsInOrder(const store::TraceStore& store, const Timeline& timeline);
+  void MatchKernels(const store::TraceStore& store, const Timeline& timeline);
   void MatchCommTasks(const store::TraceStore& store, const Timeline& timeline);
 };
 

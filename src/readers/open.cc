@@ -164,6 +164,20 @@ const Part* FirstIfAllDamaged(const RankSource& source, const std::vector<Part>&
   return first;
 }
 
+// Text made of a GPU trace has its kernels in kernel_details.csv, too, and that file counts.
+void KeepKernelsOnce(const RankSource& source, std::vector<Part>& parts) {
+  const auto has_kernels = [&](FileRole role, size_t i) {
+    return source.files[i].role == role && parts[i].store.kernels.size() > 0;
+  };
+  bool has_file = false;
+  for (size_t i = 0; i < parts.size(); ++i)
+    has_file = has_file || has_kernels(FileRole::kTextFile, i);
+  if (!has_file) return;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (has_kernels(FileRole::kTrace, i)) parts[i].store.kernels = {};
+  }
+}
+
 // Reads the files of a rank side by side and appends them in order. Sets `complete` to whether all
 // could be read.
 Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& options, bool& complete) {
@@ -184,6 +198,7 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   }
   if (const Part* damaged = FirstIfAllDamaged(source, parts)) return damaged->status.error();
 
+  KeepKernelsOnce(source, parts);
   TraceStore out = std::move(parts.front().store);
   bool first_trace = source.files.front().role == FileRole::kTrace;
   for (size_t i = 1; i < parts.size(); ++i) {

@@ -462,5 +462,66 @@ class Sample(Export):
             self.assertFalse(out.parent.exists())
 
 
+def gpu_trace():
+    """Two steps of rank 5 on a GPU that overlap there: a kernel of step 1 runs after the first one of step 2."""
+    events = [{"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "python"}},
+              {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "args": {"labels": "GPU 0"}}]
+
+    def add(name, cat, pid, tid, ts, dur, **args):
+        events.append({"ph": "X", "name": name, "cat": cat, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args})
+
+    def launch(correlation, host_us, name, cat, ts, dur, stream=7):
+        add("cudaLaunchKernel", "cuda_runtime", 9, 9, host_us, 1, correlation=correlation)
+        add(name, cat, 0, stream, ts, dur, correlation=correlation, stream=stream, device=0)
+
+    for step, begin in (1, 1000), (2, 1100):
+        add(f"ProfilerStep#{step}", "user_annotation", 9, 9, begin, 100)
+        add(f"ProfilerStep#{step}", "gpu_user_annotation", 0, 7, begin + 20, 100)
+        add("aten::mm", "cpu_op", 9, 9, begin + 5, 50)
+    launch(2, 1020, "late_gemm", "kernel", 1250, 50)
+    launch(1, 1010, "gemm", "kernel", 1020, 40)
+    launch(3, 1025, "ncclDevKernel_AllReduce_Sum", "kernel", 1050, 30, stream=20)
+    launch(4, 1030, "Memcpy HtoD", "gpu_memcpy", 1090, 20)
+    launch(5, 1110, "gemm", "kernel", 1120, 40)
+    launch(6, 1120, "gemm", "kernel", 1310, 90)
+    launch(7, 1130, "ncclDevKernel_AllReduce_Sum", "kernel", 1380, 40, stream=20)
+    return json.dumps({"distributedInfo": {"rank": 5, "world_size": 8}, "traceEvents": events})
+
+
+class GpuTrace(Export):
+    SAME_IN_DB = ("Rank", "Step", "Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Preparing")
+
+    def check(self, source, folder, columns):
+        # The overlap of steps must not make work count twice, whatever the form.
+        expected, found = self.info(source)["ranks"], self.info(folder)["ranks"]
+        for key in ("rank", "steps"):
+            self.assertEqual([rank[key] for rank in expected], [rank[key] for rank in found], key)
+        self.assertEqual([rank["counts"]["kernels"] for rank in expected], [rank["counts"]["kernels"] for rank in found])
+
+        def cells(path):
+            return [{name: row[name] for name in columns or row} for row in self.rows("breakdown", path)]
+
+        self.assertEqual(cells(source), cells(folder))
+
+    def test_text_and_db_say_what_the_trace_says(self):
+        source = self.write("trace/gpu.json", gpu_trace())
+        text, db = self.convert(source, "text"), self.convert(source, "db")
+        self.check(source, text, None)
+        self.check(source, db, self.SAME_IN_DB)
+        self.check_verify(text)
+        self.check_verify(db)
+
+    @needs_shared
+    def test_so_do_real_ones(self):
+        for name in ("hta/trace_diff/test", "hta/amd_trace"):
+            source = DATA / "kineto" / name
+            if not source.exists():
+                continue
+            text = self.convert(source, "text", name.replace("/", "_"))
+            self.check(source, text, None)
+            self.check_verify(text)
+            self.check(source, self.convert(source, "db", name.replace("/", "_") + "_db"), self.SAME_IN_DB[:-1])
+
+
 if __name__ == "__main__":
     unittest.main()

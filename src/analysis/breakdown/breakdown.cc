@@ -146,6 +146,14 @@ void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps, boo
   }
 }
 
+// What counts for one step, each list sorted by begin.
+struct StepWork {
+  std::span<const Interval> compute;
+  std::span<const Interval> communication;
+  std::span<const Interval> memory;
+  std::span<const Interval> receive;
+};
+
 // The part of a list sorted by begin that starts in [begin_ns, end_ns).
 std::span<const Interval> StartingIn(std::span<const Interval> intervals, const StepRange& step) {
   const auto starts_before = [](const Interval& in, int64_t ts_ns) { return in.begin_ns < ts_ns; };
@@ -155,28 +163,59 @@ std::span<const Interval> StartingIn(std::span<const Interval> intervals, const 
   return {first, last};
 }
 
-// The rule of db and GPU captures: the work that starts in the step, inside its own hull.
-void CountSelection(const DeviceWork& work, const StepRange& step, StepParts& row) {
-  const auto compute = StartingIn(work.compute, step);
-  const auto communication = StartingIn(work.communication, step);
-  const auto memory = StartingIn(work.memory, step);
-  for (const auto& list : {compute, communication, memory}) {
+// A list sorted by begin, divided: each interval goes to the first step that it starts in.
+std::vector<std::vector<Interval>> ByFirstStep(std::span<const Interval> intervals,
+                                               std::span<const StepRange> steps) {
+  std::vector<std::vector<Interval>> parts(steps.size());
+  StepFinder finder(steps);
+  for (const Interval& in : intervals) {
+    if (const auto step = finder.Find(in.begin_ns)) parts[*step].push_back(in);
+  }
+  return parts;
+}
+
+// The work of a step, measured inside its own hull.
+void CountSelection(const StepWork& work, StepParts& row) {
+  for (const auto& list : {work.compute, work.communication, work.memory}) {
     if (list.empty()) continue;
     row.Extend(Hull(list));
     row.NoteWork(list.front().begin_ns);
   }
-  const OverlapParts parts = ComputeOverlap(compute, communication, row.hull);
+  const OverlapParts parts = ComputeOverlap(work.compute, work.communication, row.hull);
   row.computing_ns = parts.compute_only_ns + parts.overlapped_ns;
   row.communication_ns = parts.comm_only_ns + parts.overlapped_ns;
   row.comm_not_overlapped_ns = parts.comm_only_ns;
   row.free_ns = parts.free_ns;
-  if (!memory.empty()) {
-    const OverlapParts rest = ComputeOverlap(MergeSorted(compute, communication), memory, row.hull);
+  if (!work.memory.empty()) {
+    const OverlapParts rest =
+        ComputeOverlap(MergeSorted(work.compute, work.communication), work.memory, row.hull);
     row.memory_ns = rest.comm_only_ns;
     row.free_ns = rest.free_ns;
   }
-  for (const Interval& in : StartingIn(work.receive, step)) {
+  for (const Interval& in : work.receive) {
     row.bubble_ns = AddNs(row.bubble_ns, in.end_ns - in.begin_ns);
+  }
+}
+
+// The rule of db and GPU captures: the work that starts in the step, each piece of it in one step.
+void CountStarting(const DeviceWork& work, std::span<const StepRange> steps,
+                   std::vector<StepParts>& rows) {
+  const auto compute = ByFirstStep(work.compute, steps);
+  const auto communication = ByFirstStep(work.communication, steps);
+  const auto memory = ByFirstStep(work.memory, steps);
+  const auto receive = ByFirstStep(work.receive, steps);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    CountSelection({compute[s], communication[s], memory[s], receive[s]}, rows[s]);
+  }
+}
+
+// As the reference has it: where steps overlap, in each of them.
+void CountStartingAsReference(const DeviceWork& work, std::span<const StepRange> steps,
+                              std::vector<StepParts>& rows) {
+  for (size_t s = 0; s < steps.size(); ++s) {
+    CountSelection({StartingIn(work.compute, steps[s]), StartingIn(work.communication, steps[s]),
+                    StartingIn(work.memory, steps[s]), StartingIn(work.receive, steps[s])},
+                   rows[s]);
   }
 }
 
@@ -201,10 +240,10 @@ std::vector<StepRange> StepsOrAll(const TraceStore& store) {
            std::numeric_limits<int64_t>::max()}};
 }
 
-// Raw captures are measured as their text results will be.
-bool IsText(const TraceStore& store, BreakdownRule rule) {
+// Raw captures are measured as their text results will be; text made of a GPU trace as the trace.
+bool IsText(const TraceStore& store, bool is_gpu, BreakdownRule rule) {
   if (rule != BreakdownRule::kOfCapture) return rule == BreakdownRule::kText;
-  return store.info.format == "text" || store.info.format == "raw";
+  return !is_gpu && (store.info.format == "text" || store.info.format == "raw");
 }
 
 std::vector<StepParts> BreakDownDevice(bool is_text, bool compat, const DeviceWork& work,
@@ -217,8 +256,10 @@ std::vector<StepParts> BreakDownDevice(bool is_text, bool compat, const DeviceWo
   }
   if (is_text) {
     CountTimeline(work, steps, compat, rows);
+  } else if (compat) {
+    CountStartingAsReference(work, steps, rows);
   } else {
-    for (size_t s = 0; s < steps.size(); ++s) CountSelection(work, steps[s], rows[s]);
+    CountStarting(work, steps, rows);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const StepParts& a, const StepParts& b) { return a.step < b.step; });
@@ -280,21 +321,27 @@ table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& option
 }
 
 table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOptions& options) {
+  // Result files have no column for copies.
+  const bool with_copies = options.rule == BreakdownRule::kOfCapture;
   std::vector<std::vector<DeviceWork>> works;
+  std::vector<bool> is_gpu;
   bool several_devices = false;
-  bool has_gpu = false;
   for (const TraceStore& store : ranks) {
     const bool wanted = options.selection.HasRank(store.info.rank);
     works.push_back(wanted ? CollectDeviceWork(store) : std::vector<DeviceWork>{});
     several_devices |= works.back().size() > 1;
-    has_gpu |= wanted && DetectPlatform(store, ClassifyTracks(store)) == Platform::kGpu;
+    is_gpu.push_back(wanted && DetectPlatform(store, ClassifyTracks(store)) == Platform::kGpu);
+    for (DeviceWork& work : works.back()) {
+      if (!with_copies) work.memory.clear();
+    }
   }
-  BreakdownTable result(several_devices, has_gpu, options.compat);
+  const bool has_gpu = std::find(is_gpu.begin(), is_gpu.end(), true) != is_gpu.end();
+  BreakdownTable result(several_devices, with_copies && has_gpu, options.compat);
   for (size_t r = 0; r < ranks.size(); ++r) {
     const TraceStore& store = ranks[r];
     if (works[r].empty()) continue;
     const std::vector<StepRange> steps = StepsOrAll(store);
-    const bool is_text = IsText(store, options.rule);
+    const bool is_text = IsText(store, is_gpu[r], options.rule);
     for (const DeviceWork& work : works[r]) {
       for (const StepParts& parts : BreakDownDevice(is_text, options.compat, work, steps)) {
         if (!options.selection.HasStep(parts.step)) continue;

@@ -9,13 +9,16 @@
 
 namespace steplens::analysis {
 
-// How work is divided among steps: text cuts the timeline into pieces first, a db takes the work
-// that starts in a step.
+// How work is divided among steps. Text cuts the timeline into pieces; a db takes the work as it
+// is; a piece belongs to the first step it starts in. kText and kDb ask for the columns of result
+// files, which know no copies: their time is free. kOfCapture follows the input, and tells the
+// copies of a GPU.
 enum class BreakdownRule : uint8_t { kOfCapture, kText, kDb };
 
 struct BreakdownOptions {
   Selection selection{};
-  // Stage and Preparing of text captures in the 0.25 us grid of the reference's doubles.
+  // As the reference has it: Stage and Preparing of text captures in the 0.25 us grid of doubles;
+  // the work of a db in each of the steps it starts in, where steps overlap.
   bool compat = false;
   BreakdownRule rule = BreakdownRule::kOfCapture;
 };

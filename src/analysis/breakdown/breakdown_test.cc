@@ -126,6 +126,62 @@ TEST(StepBreakdown, GpuCopiesHaveAColumnOfTheirOwn) {
   EXPECT_EQ(Cell(table, "Stage"), 210);
 }
 
+// Step 1 has a kernel that runs after the first one of step 2.
+StoreBuilder OverlappingSteps(std::string_view format) {
+  StoreBuilder b;
+  b.store.info.format = format;
+  const TrackId host = b.ThreadOf("python", "thread 1");
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Step(1, 0, 100);
+  b.Step(2, 100, 200);
+  const auto launch = [&](int64_t correlation, int64_t host_ns, int64_t begin_ns, int64_t end_ns) {
+    b.Slice(host, host_ns, host_ns + 2, "cudaLaunchKernel", "cuda_runtime", correlation);
+    b.Slice(stream, begin_ns, end_ns, "gemm", "kernel", correlation);
+    b.Kernel("gemm", "", "", begin_ns, end_ns);
+  };
+  launch(1, 10, 20, 60);
+  launch(2, 20, 250, 300);   // of step 1, late
+  launch(3, 110, 120, 160);  // of step 2, while step 1 still runs
+  launch(4, 120, 310, 400);
+  return b;
+}
+
+TEST(StepBreakdown, KernelsCountOnceWhereStepsOfAGpuOverlap) {
+  const table::Table table = StepBreakdown(OverlappingSteps("json").Job(), {});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Computing", 0), 40 + 50 + 40);
+  EXPECT_EQ(Cell(table, "Computing", 1), 90);
+  EXPECT_EQ(Cell(table, "Stage", 1), 90);
+}
+
+TEST(StepBreakdown, CompatCountsThemInEachOfTheSteps) {
+  BreakdownOptions options;
+  options.compat = true;
+  const table::Table table = StepBreakdown(OverlappingSteps("json").Job(), options);
+  EXPECT_EQ(Cell(table, "Computing", 0), 40 + 50 + 40);
+  EXPECT_EQ(Cell(table, "Computing", 1), 40 + 50 + 90);
+}
+
+TEST(StepBreakdown, ResultFilesCountTheCopiesOfAGpuAsFree) {
+  StoreBuilder b;
+  b.store.info.format = "json";
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(stream, 0, 100, "gemm", "kernel");
+  b.Slice(stream, 120, 150, "Memcpy", "gpu_memcpy");
+  b.Slice(stream, 200, 210, "gemm", "kernel");
+  b.Kernel("gemm", "", "", 0, 100);
+  b.Kernel("gemm", "", "", 200, 210);
+  const store::Job job = b.Job();
+  for (const BreakdownRule rule : {BreakdownRule::kText, BreakdownRule::kDb}) {
+    BreakdownOptions options;
+    options.rule = rule;
+    const table::Table table = StepBreakdown(job, options);
+    EXPECT_EQ(table.Find("Memory"), nullptr);
+    EXPECT_EQ(Cell(table, "Free"), 100);
+    EXPECT_EQ(Cell(table, "Stage"), 210);
+  }
+}
+
 TEST(StepBreakdown, SelectsRanksAndSteps) {
   store::Job job = TwoSteps("text").Job();
   job.ranks.push_back(std::move(TwoSteps("text").store));

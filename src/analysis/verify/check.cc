@@ -20,6 +20,11 @@ TrackKind Context::track_kind(store::TrackId track) const {
   return t < track_kinds_->size() ? (*track_kinds_)[t] : TrackKind::kOther;
 }
 
+bool Context::is_gpu() const {
+  if (!track_kinds_) track_kinds_ = ClassifyTracks(store);
+  return DetectPlatform(store, *track_kinds_) == Platform::kGpu;
+}
+
 const TrackIndex& Context::index() const {
   if (!index_) index_ = BuildTrackIndex(store);
   return *index_;

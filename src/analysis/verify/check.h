@@ -44,6 +44,7 @@ class Context {
     return IsCommunicationCore(Text(store.kernels.core[kernel]));
   }
   bool IsHostOp(size_t slice) const;
+  bool is_gpu() const;
   TrackKind track_kind(store::TrackId track) const;
   const TrackIndex& index() const;
   const FlowEnds& flow_ends() const;

@@ -56,7 +56,8 @@ class SlicePool {
 std::vector<KernelMatch> MatchKernels(const Context& context) {
   const store::KernelTable& kernels = context.store.kernels;
   SlicePool tasks(context, TrackKind::kDevice);
-  SlicePool collectives(context, TrackKind::kCommGroup);
+  // A GPU runs its collectives on streams, like all other kernels.
+  SlicePool collectives(context, context.is_gpu() ? TrackKind::kDevice : TrackKind::kCommGroup);
   std::vector<KernelMatch> matches;
   matches.reserve(kernels.size());
   for (size_t i = 0; i < kernels.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "analysis/verify/verify.h"
 
 #include <iterator>
+#include <span>
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/verify/checks.h"
@@ -86,13 +87,15 @@ std::vector<CheckResult> VerifyRank(const store::TraceStore& store, const Verify
 
 std::vector<std::vector<CheckResult>> VerifyJob(const store::Job& job,
                                                 const VerifyOptions& options) {
-  const table::Table breakdown = StepBreakdown(job, {});
   std::vector<std::vector<CheckResult>> results;
   results.reserve(job.ranks.size());
   for (const store::TraceStore& rank : job.ranks) {
     const verify::Context context(rank, options);
     results.push_back(RunChecks(context));
-    results.back().push_back(verify::CheckBreakdown(context, breakdown));
+    BreakdownOptions as_in_file;
+    as_in_file.rule = context.is_db() ? BreakdownRule::kDb : BreakdownRule::kText;
+    results.back().push_back(
+        verify::CheckBreakdown(context, StepBreakdown(std::span(&rank, 1), as_in_file)));
   }
   return results;
 }

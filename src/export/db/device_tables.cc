@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "analysis/classify/classify.h"
+#include "analysis/classify/collective_kernels.h"
 #include "analysis/communication/transfers.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
@@ -269,12 +269,14 @@ class DeviceWriter {
     return made == made_by_place_.end() ? kNoId32 : made->second;
   }
 
-  // A capture without its timeline has collectives in kernel_details.csv only.
+  // A capture without its timeline has collectives in kernel_details.csv only, a GPU trace without
+  // their sizes among its kernels.
   void WriteCollectiveKernels(TableWriter& rows) {
     const store::KernelTable& kernels = store_.kernels;
+    analysis::CollectiveKernels is_collective(store_, ctx_.timeline.platform);
     int64_t next_id = 1;
     for (size_t i = 0; i < kernels.size(); ++i) {
-      if (!analysis::IsCommunicationCore(store_.Text(kernels.core[i]))) continue;
+      if (!is_collective(i)) continue;
       rows.Int(ctx_.strings.exporter(kernels.name[i])).Int(kernels.begin_ns[i]);
       rows.Int(analysis::EndNs(kernels.begin_ns[i], kernels.dur_ns[i]));
       rows.Int(ValueOr(kernels.correlation[i], kNoId32)).Int(Known(StringId::kEmpty));

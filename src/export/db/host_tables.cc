@@ -167,11 +167,24 @@ int64_t ApiType(std::string_view level) {
   return 5000;
 }
 
+// The connections of a GPU's device work. Nothing for other captures.
+std::unordered_set<int64_t> GpuLaunches(const DbContext& ctx, const analysis::SliceKinds& kinds) {
+  std::unordered_set<int64_t> connections;
+  if (ctx.timeline.platform != analysis::Platform::kGpu) return connections;
+  for (uint32_t i = 0; i < ctx.store.slices.size(); ++i) {
+    if (analysis::IsGpuWork(kinds[ctx.store.slices.category[i]]))
+      connections.insert(ctx.ConnectionOf(i));
+  }
+  return connections;
+}
+
 // CANN_API. connectionId is the table's key: a call without one, or with one that is taken, gets a
-// negative one, which connects nothing.
+// negative one, which connects nothing. The calls of a GPU's runtime that launch work are of the
+// node level, whose calls a db knows as launches.
 void WriteCannApi(DbContext& ctx) {
   const TraceStore& store = ctx.store;
   const analysis::SliceKinds kinds(store);
+  const std::unordered_set<int64_t> launches = GpuLaunches(ctx, kinds);
   TableWriter rows = ctx.db.Table("CANN_API",
                                   "startNs INTEGER, endNs INTEGER, type INTEGER, "
                                   "globalTid INTEGER, connectionId INTEGER PRIMARY KEY, "
@@ -187,7 +200,8 @@ void WriteCannApi(DbContext& ctx) {
     if (connection == kNoId32 || connection < 0 || !taken.insert(connection).second)
       connection = next_unconnected--;
     rows.Int(store.slices.begin_ns[i]).Int(EndOf(store, i));
-    rows.Int(api ? ApiType(api->level) : is_cann ? 0 : ApiType("runtime"));
+    const std::string_view gpu_level = launches.contains(connection) ? "node" : "runtime";
+    rows.Int(api ? ApiType(api->level) : is_cann ? 0 : ApiType(gpu_level));
     rows.Int(ctx.GlobalTid(store.slices.track[i])).Int(connection);
     rows.Int(ctx.strings.exporter(api ? api->name : name)).EndRow();
   }

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "analysis/api/api_statistics.h"
 #include "analysis/breakdown/breakdown.h"
-#include "analysis/classify/classify.h"
-#include "analysis/classify/text_memo.h"
+#include "analysis/classify/collective_kernels.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/steps/steps.h"
 #include "export/text/csv_file.h"
@@ -19,6 +19,11 @@ using store::kNone;
 using store::TraceStore;
 
 constexpr std::string_view kMissing = "N/A";
+
+bool IsGpu(const TraceStore& store) {
+  return analysis::DetectPlatform(store, analysis::ClassifyTracks(store)) ==
+         analysis::Platform::kGpu;
+}
 
 template <typename Values>
 bool AnyKnown(const Values& values) {
@@ -91,12 +96,18 @@ class KernelColumns {
         texts_(store,
                [](std::string_view text) { return CsvText(text.empty() ? kMissing : text); }),
         shapes_(store, [](std::string_view text) { return CsvText(Quoted(text)); }),
-        is_collective_(store, analysis::IsCommunicationCore),
+        is_gpu_(IsGpu(store)),
+        is_collective_(store, is_gpu_ ? analysis::Platform::kGpu : analysis::Platform::kAscend),
         is_mindspore_(IsMindSpore(store)),
         is_reduced_(store.info.level == "Level0"),
         is_new_(is_new) {}
 
+  // The rows in the order of the file. Those of a GPU trace lie as its streams do: by device and
+  // start then.
+  const std::vector<uint32_t>& rows() const { return rows_; }
+
   std::vector<KernelColumn> Make() {
+    Order();
     if (steps_.HasSteps()) {
       Add(is_mindspore_ ? "Step ID" : "Step Id",
           [this](CsvFile& csv, size_t row) { csv.Int(steps_(row)); });
@@ -110,7 +121,7 @@ class KernelColumns {
     Text("Name", kernels_.name);
     Text("Type", kernels_.type);
     if (!is_reduced_ || is_mindspore_) Text("OP State", kernels_.state);
-    Text("Accelerator Core", kernels_.core);
+    AddCore();
     AddTimes();
     Int(is_new_ ? "Block Num" : "Block Dim", kernels_.block_dim, 0);
     if (!is_reduced_) {
@@ -139,8 +150,7 @@ class KernelColumns {
     }
     Add(std::move(header), [this, &values, of_collective](CsvFile& csv, size_t row) {
       int64_t value = values[row];
-      if (value == kNone && of_collective != kNone && is_collective_(kernels_.core[row]))
-        value = of_collective;
+      if (value == kNone && of_collective != kNone && is_collective_(row)) value = of_collective;
       csv.Int(value, kMissing);
     });
   }
@@ -164,16 +174,36 @@ class KernelColumns {
       return Add(std::move(header), nullptr, std::string(cell(0)));
     Add(std::move(header), [cell](CsvFile& csv, size_t row) { csv.Rendered(cell(row)); });
   }
+  // The file tells collectives by their core, a GPU trace by their name.
+  void AddCore() {
+    if (!is_gpu_) return Text("Accelerator Core", kernels_.core);
+    Add("Accelerator Core", [this](CsvFile& csv, size_t row) {
+      is_collective_(row) ? csv.Text("COMMUNICATION") : csv.Rendered(texts_[kernels_.core[row]]);
+    });
+  }
   void AddTimes() {
     Add("Start Time(us)", [this](CsvFile& csv, size_t row) { csv.Us(kernels_.begin_ns[row]); });
     Add("Duration(us)", [this](CsvFile& csv, size_t row) { csv.Us(kernels_.dur_ns[row]); });
     Add("Wait Time(us)", [this](CsvFile& csv, size_t row) { csv.Us(WaitNs(row)); });
   }
+  void Order() {
+    rows_.resize(kernels_.size());
+    std::iota(rows_.begin(), rows_.end(), 0);
+    if (is_gpu_) {
+      std::stable_sort(rows_.begin(), rows_.end(), [this](uint32_t a, uint32_t b) {
+        return std::pair(kernels_.device[a], kernels_.begin_ns[a]) <
+               std::pair(kernels_.device[b], kernels_.begin_ns[b]);
+      });
+    }
+    before_.resize(rows_.size(), store::kNoId);
+    for (size_t i = 1; i < rows_.size(); ++i) before_[rows_[i]] = rows_[i - 1];
+  }
   // The gap to the end of the row before, whatever its stream.
   int64_t WaitNs(size_t row) const {
     if (kernels_.wait_ns[row] != kNone) return kernels_.wait_ns[row];
-    if (row == 0) return 0;
-    const int64_t before_ns = kernels_.begin_ns[row - 1] + kernels_.dur_ns[row - 1];
+    const uint32_t before = before_[row];
+    if (before == store::kNoId) return 0;
+    const int64_t before_ns = kernels_.begin_ns[before] + kernels_.dur_ns[before];
     return std::max<int64_t>(0, kernels_.begin_ns[row] - before_ns);
   }
   void AddShapes() {
@@ -201,10 +231,13 @@ class KernelColumns {
   KernelSteps steps_;
   RenderedTexts<RenderText> texts_;
   RenderedTexts<RenderText> shapes_;
-  analysis::TextMemo<bool (*)(std::string_view)> is_collective_;
+  bool is_gpu_;
+  analysis::CollectiveKernels is_collective_;
   bool is_mindspore_;
   bool is_reduced_;
   bool is_new_;
+  std::vector<uint32_t> rows_;
+  std::vector<uint32_t> before_;  // of each row of kernels the one above it in the file
   std::vector<KernelColumn> columns_;
 };
 
@@ -260,7 +293,7 @@ Status WriteKernelDetails(const TraceStore& store, const ExportOptions& options,
   for (const KernelColumn& column : columns) header.push_back(column.header);
   columns = JoinConstants(std::move(columns));
   CsvFile csv(dir + "/kernel_details.csv", header);
-  for (size_t row = 0; row < store.kernels.size(); ++row) {
+  for (const uint32_t row : maker.rows()) {
     for (const KernelColumn& column : columns) column.write(csv, row);
     csv.EndRow();
   }
@@ -272,7 +305,8 @@ Status WriteOpStatistic(const TraceStore& store, const ExportOptions& options,
   const std::string path = dir + "/op_statistic.csv";
   const store::OpStatisticTable& types = store.op_statistics;
   if (types.size() == 0) {
-    if (store.info.level == "Level0" || store.kernels.size() == 0) return {};
+    // The kernels of a GPU have no types to sort them by.
+    if (store.info.level == "Level0" || store.kernels.size() == 0 || IsGpu(store)) return {};
     return WriteTable(analysis::KernelStatistics(std::span(&store, 1), {}),
                       DeviceCell(store, options), path);
   }

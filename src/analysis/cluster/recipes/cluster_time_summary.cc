@@ -31,16 +31,17 @@ struct StepFigures {
   double comm_not_overlapped_us = kNotKnown;
   double overlapped_us = kNotKnown;
   double communication_us = kNotKnown;
-  double free_us = kNotKnown;
+  double free_us = kNotKnown;      // neither of them: copies included
   double wait_us = kNotKnown;      // as communication results have it
   double transmit_us = kNotKnown;  // likewise
-  MemoryTime memory;
-  std::vector<CommCall> calls;  // where wait and transmit have to be found out by comparison
+  double copies_us = kNotKnown;
+  double copies_alone_us = kNotKnown;  // while neither computation nor communication ran
+  std::vector<CommCall> calls;         // where wait and transmit have to be found out by comparison
 
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(step_us, computing_us, comm_not_overlapped_us, overlapped_us, communication_us, free_us,
-            wait_us, transmit_us, memory, calls);
+            wait_us, transmit_us, copies_us, copies_alone_us, calls);
   }
 };
 
@@ -94,6 +95,26 @@ void AddBreakdown(const TraceStore& rank, Part& part) {
       const int64_t step = steps->ints[row] == table::kNull ? kNoStep : steps->ints[row];
       part.steps[step].*figure = UsOf(column->ints[row]);
     }
+  }
+  // Of a GPU, the breakdown tells copies from free time.
+  const table::Column* memory = breakdown.Find("Memory");
+  const table::Column* free = breakdown.Find("Free");
+  for (size_t row = 0; memory != nullptr && row < breakdown.rows(); ++row) {
+    const int64_t step = steps->ints[row] == table::kNull ? kNoStep : steps->ints[row];
+    part.steps[step].free_us = UsOf(free->ints[row] + memory->ints[row]);
+    part.steps[step].copies_alone_us = UsOf(memory->ints[row]);
+  }
+}
+
+// Copies are seen on the timeline only.
+void AddCopies(const TraceStore& rank, const std::map<int64_t, MemoryTime>& times, Part& part) {
+  if (rank.slices.size() == 0) return;
+  for (const auto& [step, time] : times) part.steps.try_emplace(step);
+  for (auto& [step, figures] : part.steps) {
+    const auto found = times.find(step);
+    const MemoryTime time = found == times.end() ? MemoryTime{} : found->second;
+    figures.copies_us = UsOf(time.total_ns);
+    if (std::isnan(figures.copies_alone_us)) figures.copies_alone_us = UsOf(time.alone_ns);
   }
 }
 
@@ -170,9 +191,6 @@ class ClusterTimeSummary : public RecipeOf<Part> {
     if (rank.step_traces.size() == 0 && !options_.compat) AddBreakdown(rank, part);
     const HostCalls host(rank);
     const StepWindow window = FindStepWindow(rank, options_);
-    const auto memory =
-        options_.compat ? MemoryTimesAsReference(rank, host, window) : MemoryTimes(rank, host);
-    for (const auto& [step, time] : memory) part.steps[step].memory = time;
     if (options_.compat || rank.comm_times.size() == 0) {
       for (CommCall& call : CollectCommCalls(rank, host, options_)) {
         if (call.step != kNone) part.steps[call.step].calls.push_back(std::move(call));
@@ -180,6 +198,10 @@ class ClusterTimeSummary : public RecipeOf<Part> {
     } else {
       AddCommunicationResults(rank, part);
     }
+    AddCopies(
+        rank,
+        options_.compat ? MemoryTimesAsReference(rank, host, window) : MemoryTimes(rank, host),
+        part);
     if (options_.step)
       std::erase_if(part.steps, [&](const auto& one) { return one.first != *options_.step; });
     return part;
@@ -267,17 +289,18 @@ class ClusterTimeSummary : public RecipeOf<Part> {
         std::isnan(figures.step_us)
             ? figures.computing_us + figures.comm_not_overlapped_us + figures.free_us
             : figures.step_us;
-    const double memory_only_us = UsOf(figures.memory.alone_ns);
+    const double copies_alone_us =
+        std::isnan(figures.copies_alone_us) ? 0 : figures.copies_alone_us;
     const double values[] = {step_us,
                              figures.computing_us,
                              figures.comm_not_overlapped_us,
                              figures.overlapped_us,
                              figures.communication_us,
-                             figures.free_us - memory_only_us,
+                             figures.free_us - copies_alone_us,
                              figures.wait_us,
                              figures.transmit_us,
-                             UsOf(figures.memory.total_ns),
-                             memory_only_us};
+                             figures.copies_us,
+                             figures.copies_alone_us};
     table.AppendInt(0, rank);
     table.AppendInt(1, step.number);
     size_t column = 2;

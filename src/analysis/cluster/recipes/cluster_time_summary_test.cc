@@ -81,5 +81,40 @@ TEST(ClusterTimeSummary, CopiesThatOverlapEachOtherAreLostInCompatModeOnly) {
             (std::vector<double>{20}));
 }
 
+// A GPU that computes 0..10 and 50..60 us and copies for 30 us between, all asked for in the step.
+TEST(ClusterTimeSummary, CopiesOfAGpuLeaveItsFreeTimeOnce) {
+  TestRank a(0);
+  a.store = {};
+  a.store.info.format = "json";
+  const store::TrackId host = a.ThreadOf("python", "thread 1");
+  const store::TrackId stream = a.ThreadOf("python", "stream 7");
+  a.Step(7, 0, 5 * kUs);
+  const auto work = [&](const char* category, int64_t begin_us, int64_t end_us) {
+    const int64_t connection = a.next_connection++;
+    a.Slice(host, kUs, 2 * kUs, "cudaLaunchKernel", "cuda_runtime", connection);
+    a.Slice(stream, begin_us * kUs, end_us * kUs, category, category, connection);
+  };
+  work("kernel", 0, 10);
+  work("gpu_memcpy", 15, 45);
+  work("kernel", 50, 60);
+  a.Kernel("gemm", "", "", 0, 10 * kUs);
+  a.Kernel("gemm", "", "", 50 * kUs, 60 * kUs);
+  const Result<Answer> answer = Ask(ClusterTimeSummaryRecipe(), {&a});
+  EXPECT_EQ(ColumnOf(answer, "computation"), (std::vector<double>{20}));
+  EXPECT_EQ(ColumnOf(answer, "memory"), (std::vector<double>{30}));
+  EXPECT_EQ(ColumnOf(answer, "memoryNotOverlapComputationCommunication"),
+            (std::vector<double>{30}));
+  EXPECT_EQ(ColumnOf(answer, "free"), (std::vector<double>{10}));
+}
+
+TEST(ClusterTimeSummary, CopiesAreUnknownWithoutATimeline) {
+  TestRank a(0);
+  a.store.step_traces.Append({.step = 7, .computing_us = 5, .free_us = 3});
+  const Result<Answer> answer = Ask(ClusterTimeSummaryRecipe(), {&a});
+  EXPECT_TRUE(std::isnan(ColumnOf(answer, "memory").at(0)));
+  EXPECT_TRUE(std::isnan(ColumnOf(answer, "memoryNotOverlapComputationCommunication").at(0)));
+  EXPECT_EQ(ColumnOf(answer, "free"), (std::vector<double>{3}));
+}
+
 }  // namespace
 }  // namespace steplens::analysis::cluster

@@ -8,6 +8,7 @@
 #include "analysis/classify/classify.h"
 #include "analysis/classify/device_work.h"
 #include "analysis/overlap/sweep.h"
+#include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {
@@ -57,6 +58,29 @@ std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
   return out;
 }
 
+// Which step a copy belongs to: of a GPU by the device's time, as the breakdown counts it. Copies
+// come in the order of their start.
+class StepsOfCopies {
+ public:
+  StepsOfCopies(const TraceStore& rank, const HostCalls& host)
+      : host_(host), ranges_(IsGpu(rank) ? ComputeStepRanges(rank) : std::vector<StepRange>{}) {}
+
+  std::optional<int64_t> At(int64_t ts_ns) {
+    if (ranges_.empty()) return host_.StepAt(ts_ns);
+    const auto range = finder_.Find(ts_ns);
+    return range ? std::optional(ranges_[*range].step) : std::nullopt;
+  }
+
+ private:
+  static bool IsGpu(const TraceStore& rank) {
+    return DetectPlatform(rank, ClassifyTracks(rank)) == Platform::kGpu;
+  }
+
+  const HostCalls& host_;
+  const std::vector<StepRange> ranges_;
+  StepFinder finder_{ranges_};
+};
+
 enum class Work : uint8_t { kCompute, kCommunication, kMemory };
 struct Piece {
   int64_t begin_ns = 0;
@@ -101,9 +125,10 @@ std::map<int64_t, MemoryTime> MemoryTimes(const TraceStore& rank, const HostCall
   }
   const std::vector<Interval> busy_union = UnionOf(std::move(busy));
   SortIntervals(copies);
+  StepsOfCopies steps(rank, host);
   std::map<int64_t, std::vector<Interval>> by_step;
   for (const Interval& copy : copies) {
-    if (const auto step = host.StepAt(copy.begin_ns)) by_step[*step].push_back(copy);
+    if (const auto step = steps.At(copy.begin_ns)) by_step[*step].push_back(copy);
   }
   std::map<int64_t, MemoryTime> times;
   for (const auto& [step, of_step] : by_step) {

@@ -20,7 +20,8 @@ struct MemoryTime {
   }
 };
 
-// By step; a copy belongs to the step its start lies in, and to none outside all of them.
+// By step; a copy belongs to the step its start lies in, and to none outside all of them. Of a GPU,
+// the step is that of the breakdown: the device's time, not the host's.
 std::map<int64_t, MemoryTime> MemoryTimes(const store::TraceStore& rank, const HostCalls& host);
 
 // As the reference has it: work counts only if its launch is recorded inside the window, and the
