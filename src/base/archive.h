@@ -25,8 +25,9 @@ namespace steplens {
 //   std::string bytes = ToBytes(partial);
 //   std::optional<Partial> again = FromBytes<Partial>(bytes);
 //
-// Integers are as long as they need to be, text has its length before it. Bytes that do not follow
-// the struct (damage, another version) give nothing, never a crash.
+// Integers are as long as they need to be, text has its length before it. A std::string_view is
+// read as a view of the bytes. Bytes that do not follow the struct (damage, another version) give
+// nothing, never a crash.
 namespace archive_internal {
 
 template <typename T>
@@ -78,7 +79,7 @@ class ArchiveWriter {
     } else if constexpr (std::is_same_v<T, double>) {
       const auto bits = std::bit_cast<uint64_t>(value);
       out_.append(reinterpret_cast<const char*>(&bits), sizeof bits);
-    } else if constexpr (std::is_same_v<T, std::string>) {
+    } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
       PutCount(value.size());
       out_ += value;
     } else if constexpr (IsPair<T>::value) {
@@ -160,6 +161,10 @@ class ArchiveReader {
     } else if constexpr (std::is_same_v<T, std::string>) {
       const size_t size = GetSize();
       value.assign(rest_.substr(0, size));
+      rest_.remove_prefix(size);
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
+      const size_t size = GetSize();
+      value = rest_.substr(0, size);
       rest_.remove_prefix(size);
     } else if constexpr (IsPair<T>::value) {
       Get(value.first);

@@ -219,6 +219,66 @@ Status AtomicFile::Commit() {
   return {};
 }
 
+namespace {
+
+Status WriteStretch(int fd, const std::string& path, uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return SystemError(path, "write", errno);
+    bytes.remove_prefix(static_cast<size_t>(put));
+    offset += static_cast<uint64_t>(put);
+  }
+  return {};
+}
+
+Result<uint64_t> IdOf(int fd, const std::string& path) {
+  struct stat info{};
+  if (::fstat(fd, &info) != 0) return SystemError(path, "read", errno);
+  return static_cast<uint64_t>(info.st_ino);
+}
+
+}  // namespace
+
+Status AtomicFile::Reserve(uint64_t size) {
+  if (size == 0) return {};
+  if (::fallocate(fd_, 0, 0, static_cast<off_t>(size)) == 0) return {};
+  const bool is_unknown = errno == EOPNOTSUPP || errno == ENOSYS;
+  if (is_unknown && ::ftruncate(fd_, static_cast<off_t>(size)) == 0) return {};
+  return SystemError(path_, "write", errno);
+}
+
+Status AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
+  return WriteStretch(fd_, path_, offset, bytes);
+}
+
+Result<uint64_t> AtomicFile::Id() const { return IdOf(fd_, path_); }
+
+Result<FileStretches> FileStretches::Open(const std::string& path, uint64_t id, std::string name) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return SystemError(path, "open", errno);
+  FileStretches file(std::move(name), fd);
+  SL_ASSIGN_OR_RETURN(const uint64_t found, IdOf(fd, path));
+  if (found != id) return Error{ErrorCode::kNotFound, path + ": is another file here"};
+  return file;
+}
+
+FileStretches::~FileStretches() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+FileStretches::FileStretches(FileStretches&& other) noexcept
+    : name_(std::move(other.name_)), fd_(std::exchange(other.fd_, -1)) {}
+
+Status FileStretches::WriteAt(uint64_t offset, std::string_view bytes) {
+  return WriteStretch(fd_, name_, offset, bytes);
+}
+
+Status FileStretches::Close() {
+  if (::close(std::exchange(fd_, -1)) == 0) return {};
+  return SystemError(name_, "write", errno);
+}
+
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::string& path) {
   SL_ASSIGN_OR_RETURN(OpenedFile file, OpenForReading(path));
   unsigned char magic[2] = {};

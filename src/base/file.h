@@ -50,11 +50,35 @@ class AtomicFile {
   Status Write(const void* data, size_t size);
   Status Commit();
 
+  // For a file whose size is known and that several processes write, each its own stretches.
+  Status Reserve(uint64_t size);  // with the space on the disk, where the file system can
+  Status WriteAt(uint64_t offset, std::string_view bytes);
+  const std::string& path() const { return path_; }
+  const std::string& temporary_path() const { return temporary_; }
+  Result<uint64_t> Id() const;  // what its file system calls it
+
  private:
   AtomicFile(std::string path, std::string temporary, int fd)
       : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
   std::string path_;
   std::string temporary_;
+  int fd_ = -1;
+};
+
+// Such a file in a process that only writes stretches of it; who made it commits it.
+class FileStretches {
+ public:
+  // kNotFound unless there is a file of this path and id; errors speak of `name`.
+  static Result<FileStretches> Open(const std::string& path, uint64_t id, std::string name);
+  ~FileStretches();
+  FileStretches(FileStretches&& other) noexcept;
+  FileStretches& operator=(FileStretches&&) = delete;
+  Status WriteAt(uint64_t offset, std::string_view bytes);
+  Status Close();  // where a network file system reports what went wrong
+
+ private:
+  FileStretches(std::string name, int fd) : name_(std::move(name)), fd_(fd) {}
+  std::string name_;
   int fd_ = -1;
 };
 

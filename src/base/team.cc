@@ -31,10 +31,18 @@ class LocalTeam : public Team {
 
   Status Share(std::string&) override { return {}; }
 
+  size_t MemberOf(size_t, size_t) const override { return 0; }
+  Status Serve(const Answer&) override { return {}; }
+  Status Ask(size_t, std::string_view) override { return NobodyElse(); }
+  Result<std::string> TakeAnswer(size_t) override { return NobodyElse(); }
+  void Dismiss() override {}
+
   bool is_root() const override { return true; }
   size_t members() const override { return 1; }
 
  private:
+  static Error NobodyElse() { return {ErrorCode::kInternal, "there is nobody else to ask"}; }
+
   ThreadPool& pool_;
 };
 

@@ -30,6 +30,17 @@ class Team {
   // Gives every member what the root has in `bytes`. All members call it.
   virtual Status Share(std::string& bytes) = 0;
 
+  // Who maps item i of `count`: the root is 0.
+  virtual size_t MemberOf(size_t item, size_t count) const = 0;
+
+  // After the items, the root may ask the others for more, each one thing at a time. They answer
+  // until it dismisses them, which it does at the latest when its Team goes.
+  using Answer = std::function<std::string(std::string_view)>;
+  virtual Status Serve(const Answer& answer) = 0;  // by all but the root; there, nothing happens
+  virtual Status Ask(size_t member, std::string_view request) = 0;
+  virtual Result<std::string> TakeAnswer(size_t member) = 0;
+  virtual void Dismiss() = 0;
+
   // This process alone, for what is quicker done by everybody than waited for.
   virtual Team& local() { return *this; }
 

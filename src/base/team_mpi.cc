@@ -22,7 +22,8 @@ constexpr const char* kLibrary = "libsteplens_mpi.so";
 // The functions of libsteplens_mpi.so (src/mpi/steplens_mpi.h).
 struct Mpi {
   int (*start)(int*, int*) = nullptr;
-  int (*send)(const char*, uint64_t) = nullptr;
+  int (*send_to)(int, const char*, uint64_t) = nullptr;
+  int (*send_end)(int) = nullptr;
   int (*receive_size)(int, uint64_t*) = nullptr;
   int (*receive)(int, char*, uint64_t) = nullptr;
   int (*share)(char*, uint64_t) = nullptr;
@@ -83,7 +84,8 @@ Result<Mpi> LoadMpi() {
   }
   Mpi mpi;
   if (!Load(library, "steplens_mpi_start", mpi.start) ||
-      !Load(library, "steplens_mpi_send", mpi.send) ||
+      !Load(library, "steplens_mpi_send_to", mpi.send_to) ||
+      !Load(library, "steplens_mpi_send_end", mpi.send_end) ||
       !Load(library, "steplens_mpi_receive_size", mpi.receive_size) ||
       !Load(library, "steplens_mpi_receive", mpi.receive) ||
       !Load(library, "steplens_mpi_share", mpi.share) ||
@@ -91,6 +93,14 @@ Result<Mpi> LoadMpi() {
     return Error{ErrorCode::kUnsupported, fmt::format("{} is of another version", kLibrary)};
   }
   return mpi;
+}
+
+// On one machine shared memory is all that is needed; Open MPI would look for networks first, for a
+// fifth of a second. Whoever says what to use is left alone.
+void ChooseTransport() {
+  const int64_t members = NumberInEnvironment("OMPI_COMM_WORLD_SIZE");
+  if (members == 0 || NumberInEnvironment("OMPI_COMM_WORLD_LOCAL_SIZE") != members) return;
+  ::setenv("OMPI_MCA_pml", "ob1", /*replace=*/0);  // NOLINT: no other thread reads it yet
 }
 
 // Parts on their way to the root, many in a block: "u64 size, bytes" again and again.
@@ -130,23 +140,33 @@ class MpiThread {
   MpiThread(const Mpi& mpi, Place expected)
       : mpi_(mpi), thread_([this, expected] { Run(expected); }) {}
   ~MpiThread() {
-    Post([this] { return mpi_.stop(0); }, /*is_last=*/true);
+    Stop();
     thread_.join();
+  }
+
+  // Begins to end MPI, which takes a moment; no call is made after this.
+  void Stop() {
+    if (is_stopping_) return;
+    is_stopping_ = true;
+    Begin(stop_, /*is_last=*/true);
   }
 
   // What the call returns, or kNotStarted.
   static constexpr int kNotStarted = -1;
-  int Call(const std::function<int()>& call) { return Post(call, false); }
+  int Call(const std::function<int()>& call) {
+    Begin(call, /*is_last=*/false);
+    std::unique_lock lock(state_);
+    changed_.wait(lock, [&] { return call_ == nullptr; });
+    return result_;
+  }
 
  private:
-  int Post(const std::function<int()>& call, bool is_last) {
+  void Begin(const std::function<int()>& call, bool is_last) {
     std::unique_lock lock(state_);
     changed_.wait(lock, [&] { return call_ == nullptr; });
     call_ = &call;
     is_last_ = is_last;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return call_ == nullptr; });
-    return result_;
   }
 
   void Run(Place expected) {
@@ -165,6 +185,8 @@ class MpiThread {
   }
 
   Mpi mpi_;
+  const std::function<int()> stop_ = [this] { return mpi_.stop(0); };
+  bool is_stopping_ = false;
   std::mutex state_;  // of the three below
   std::condition_variable changed_;
   const std::function<int()>* call_ = nullptr;
@@ -183,6 +205,11 @@ class MpiTeam : public Team {
         members_(place.members),
         local_(MakeLocalTeam(pool)),
         thread_(mpi, place) {}
+  ~MpiTeam() override {
+    if (is_root()) Dismiss();
+    // Whatever is asked now is not answered well; the root learns it, and ends.
+    [[maybe_unused]] const Status ended = Serve([](std::string_view) { return std::string(); });
+  }
 
   Status MapInOrder(size_t count, const Map& map, const Take& take) override {
     const size_t begin = RunBegin(count, member_);
@@ -210,6 +237,44 @@ class MpiTeam : public Team {
     return Do([&] { return mpi_.share(bytes.data(), size); });
   }
 
+  size_t MemberOf(size_t item, size_t count) const override {
+    int member = 0;
+    while (member + 1 < members_ && item >= RunBegin(count, member + 1)) ++member;
+    return static_cast<size_t>(member);
+  }
+
+  Status Serve(const Answer& answer) override {
+    while (!is_root() && !is_dismissed_) {
+      std::string request;
+      SL_RETURN_IF_ERROR(Receive(0, request));
+      if (is_dismissed_) break;
+      const std::string bytes = answer(request);
+      SL_RETURN_IF_ERROR(Do([&] { return mpi_.send_to(0, bytes.data(), bytes.size()); }));
+    }
+    thread_.Stop();
+    return {};
+  }
+
+  Status Ask(size_t member, std::string_view request) override {
+    return Do(
+        [&] { return mpi_.send_to(static_cast<int>(member), request.data(), request.size()); });
+  }
+
+  Result<std::string> TakeAnswer(size_t member) override {
+    std::string bytes;
+    SL_RETURN_IF_ERROR(Receive(static_cast<int>(member), bytes));
+    return bytes;
+  }
+
+  void Dismiss() override {
+    if (is_dismissed_) return;
+    is_dismissed_ = true;
+    for (int member = 1; member < members_; ++member) {
+      [[maybe_unused]] const Status sent = Do([&] { return mpi_.send_end(member); });
+    }
+    thread_.Stop();
+  }
+
   Team& local() override { return *local_; }
 
   bool is_root() const override { return member_ == 0; }
@@ -229,15 +294,17 @@ class MpiTeam : public Team {
   Status SendAll(const Blocks& blocks) {
     const uint64_t count = blocks.list().size();
     SL_RETURN_IF_ERROR(
-        Do([&] { return mpi_.send(reinterpret_cast<const char*>(&count), sizeof count); }));
+        Do([&] { return mpi_.send_to(0, reinterpret_cast<const char*>(&count), sizeof count); }));
     for (const std::string& block : blocks.list())
-      SL_RETURN_IF_ERROR(Do([&] { return mpi_.send(block.data(), block.size()); }));
+      SL_RETURN_IF_ERROR(Do([&] { return mpi_.send_to(0, block.data(), block.size()); }));
     return {};
   }
 
   Status Receive(int member, std::string& bytes) {
     uint64_t size = 0;
     SL_RETURN_IF_ERROR(Do([&] { return mpi_.receive_size(member, &size); }));
+    is_dismissed_ |= size == kEnd;
+    if (size == kEnd) return {};
     bytes.resize(size);
     return Do([&] { return mpi_.receive(member, bytes.data(), size); });
   }
@@ -280,10 +347,13 @@ class MpiTeam : public Team {
     thread_.Call([&] { return mpi_.stop(1); });
   }
 
+  static constexpr uint64_t kEnd = UINT64_MAX;  // kSteplensMpiEnd
+
   Mpi mpi_;
   int member_;
   int members_;
   std::unique_ptr<Team> local_;
+  bool is_dismissed_ = false;  // or, on the root, has dismissed the others
   MpiThread thread_;
 };
 
@@ -292,6 +362,7 @@ class MpiTeam : public Team {
 Result<std::unique_ptr<Team>> MakeTeam(ThreadPool& pool) {
   const Place place = PlaceInEnvironment();
   if (place.members <= 1) return MakeLocalTeam(pool);
+  ChooseTransport();
   SL_ASSIGN_OR_RETURN(const Mpi mpi, LoadMpi());
   return std::unique_ptr<Team>(std::make_unique<MpiTeam>(mpi, place, pool));
 }

@@ -14,6 +14,7 @@
 #include "cluster/compare.h"
 #include "cluster/in_place.h"
 #include "cluster/report.h"
+#include "cluster/shared_write.h"
 #include "cluster/summary_text.h"
 
 namespace steplens::cli {
@@ -71,8 +72,9 @@ Status WriteReports(const Arguments& arguments, const ClusterRequest& request,
 
 // The whole command on the root; `written` and `outcome` also serve the machine's answer.
 Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
-                      const RunResult& result, const std::string& seconds, ThreadPool& pool,
-                      ClusterOutcome& outcome, Written& written) {
+                      const RunResult& result, const std::string& seconds,
+                      const cluster::ResultFiles& files, ClusterOutcome& outcome,
+                      Written& written) {
   if (result.found > 0) PrintCoverage(result, seconds);
   outcome = CollectAnswers(request, result);
   if (arguments.Value("--export_type") == "console") {
@@ -80,9 +82,9 @@ Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
   } else {
     // Where an answer on text data has files users know, its tables come only if they are asked
     // for.
-    SL_ASSIGN_OR_RETURN(
-        written, cluster::WriteAnswers(outcome.exports, request.type, request.output,
-                                       request.run.options.compat, request.run.tables_too, pool));
+    SL_ASSIGN_OR_RETURN(written,
+                        cluster::WriteAnswers(outcome.exports, request.type, files,
+                                              request.run.options.compat, request.run.tables_too));
     SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
     SL_RETURN_IF_ERROR(WriteReports(arguments, request, outcome, written));
     if (!arguments.Has("--agent")) PrintWritten(written);
@@ -128,7 +130,7 @@ struct Session {
 
 Result<int> RunAsked(const Arguments& arguments, Session& session) {
   const auto start = std::chrono::steady_clock::now();
-  SL_ASSIGN_OR_RETURN(const ClusterRequest request, ParseClusterRequest(arguments));
+  SL_ASSIGN_OR_RETURN(ClusterRequest request, ParseClusterRequest(arguments));
   if (!request.unknown.empty()) {
     fmt::print(stderr, "steplens: Invalid parameters: {}. It will not have any effect.\n",
                fmt::join(request.unknown, " "));
@@ -137,8 +139,17 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
   ThreadPool pool(threads);
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(pool));
   session.is_root = team->is_root();
+  cluster::ResultFiles files(request.output, *team, cluster::ThreadsAfterRanks(*team, pool));
+  if (arguments.Value("--export_type") != "console") {
+    request.run.on_files = [&files](const auto& of_answers, const cluster::RankTexts& texts) {
+      files.Write(of_answers, texts);
+    };
+  }
   SL_ASSIGN_OR_RETURN(session.result, RunModes(*team, pool, request));
-  if (!session.is_root) return kExitDone;
+  if (!session.is_root) {
+    SL_RETURN_IF_ERROR(cluster::ServeWrites(*team, session.result.texts));
+    return kExitDone;
+  }
   for (const std::string& note : request.notes) fmt::print(stderr, "steplens: {}\n", note);
   if (request.kind == ClusterRequest::Kind::kMap) {
     PrintCoverage(session.result, Seconds(start));
@@ -146,8 +157,7 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
     if (!arguments.Has("--agent")) PrintWritten(session.written);
     return kExitDone;
   }
-  ThreadPool writers(cluster::ThreadsAfterRanks(*team, pool));
-  return RunOnRoot(arguments, request, session.result, Seconds(start), writers, session.outcome,
+  return RunOnRoot(arguments, request, session.result, Seconds(start), files, session.outcome,
                    session.written);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "cluster/shared_write.h"
 #include "table/csv.h"
 #include "table/json.h"
 #include "table/notebook.h"
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using analysis::cluster::Answer;
+using analysis::cluster::FilePiece;
 using analysis::cluster::ResultFile;
 using analysis::cluster::ResultTable;
 using table::CellType;
@@ -53,12 +55,14 @@ Status MakeFolder(const std::string& path) {
   return {};
 }
 
-Status WriteWhole(const std::string& path, const ResultFile& file) {
+Status WriteWhole(const std::string& path, const ResultFile& file, const RankTexts& texts) {
   constexpr size_t kBufferBytes = 1 << 20;
   SL_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
   std::string buffer;
-  const ResultFile::Sink sink = [&](std::string_view bytes) -> Status {
-    buffer += bytes;
+  const ResultFile::Sink sink = [&](const FilePiece& piece) -> Status {
+    const std::optional<std::string_view> bytes = texts.Find(piece);
+    if (!bytes) return Error{ErrorCode::kInternal, path + ": a text of it is not there"};
+    buffer += *bytes;
     if (buffer.size() < kBufferBytes) return {};
     const Status status = out.Write(buffer.data(), buffer.size());
     buffer.clear();
@@ -72,7 +76,7 @@ Status WriteWhole(const std::string& path, const ResultFile& file) {
 }
 
 Status WriteText(const std::string& path, const std::string& text) {
-  return WriteWhole(path, {path, [&](const ResultFile::Sink& sink) { return sink(text); }});
+  return WriteWhole(path, {path, [&](const ResultFile::Sink& sink) { return sink(text); }}, {});
 }
 
 std::string Stem(const std::string& name) { return fs::path(name).stem().string(); }
@@ -122,24 +126,23 @@ std::vector<ResultTable> SplitFiles(const ResultTable& whole) {
 
 class Writer {
  public:
-  Writer(ExportType type, const std::string& output, bool compat, bool all_tables, ThreadPool& pool)
-      : type_(type), compat_(compat), all_tables_(all_tables), pool_(pool) {
-    written_.directory = (fs::path(output) / kOutputName).string();
-  }
+  Writer(ExportType type, bool compat, bool all_tables)
+      : type_(type), compat_(compat), all_tables_(all_tables) {}
 
-  Result<Written> Write(std::span<const Export> exports) {
+  Result<Written> Write(std::span<const Export> exports, const ResultFiles& files) {
+    SL_RETURN_IF_ERROR(Status(files.status()));
+    written_.directory = files.directory();
+    written_.files = files.paths();
     SL_RETURN_IF_ERROR(MakeFolder(written_.directory));
-    std::vector<const ResultFile*> files;
     std::vector<const Table*> tables;
     for (const Export& one : exports) {
-      for (const ResultFile& file : one.answer->files) files.push_back(&file);
       if (!one.answer->files.empty() && !all_tables_) continue;
       for (const ResultTable& result : one.answer->tables) {
         const bool is_left_out = compat_ && result.table.rows() == 0;
         if (!is_left_out && type_ == ExportType::kDb) tables.push_back(&result.table);
       }
     }
-    SL_RETURN_IF_ERROR(WriteAtOnce(files, tables));
+    if (!tables.empty()) SL_RETURN_IF_ERROR(WriteDatabase(tables));
     for (const Export& one : exports) {
       const bool has_tables = one.answer->files.empty() || all_tables_;
       if (type_ != ExportType::kDb && has_tables) SL_RETURN_IF_ERROR(WriteTables(one));
@@ -148,26 +151,6 @@ class Writer {
   }
 
  private:
-  // The files, and the tables as a database.
-  Status WriteAtOnce(const std::vector<const ResultFile*>& files,
-                     const std::vector<const Table*>& tables) {
-    for (const ResultFile* file : files) {
-      const fs::path path = fs::path(written_.directory) / file->path;
-      SL_RETURN_IF_ERROR(MakeFolder(path.parent_path().string()));
-      written_.files.push_back(path.string());
-    }
-    std::vector<Status> done(files.size() + 1);
-    pool_.ParallelFor(done.size(), [&](size_t i) {
-      if (i < files.size()) {
-        done[i] = WriteWhole(written_.files[i], *files[i]);
-      } else if (!tables.empty()) {
-        done[i] = WriteDatabase(tables);
-      }
-    });
-    for (Status& status : done) SL_RETURN_IF_ERROR(std::move(status));
-    return {};
-  }
-
   Status WriteDatabase(const std::vector<const Table*>& tables) {
     written_.database = (fs::path(written_.directory) / "cluster_analysis.db").string();
     const std::span<const table::SqlIndex> indexes = kIndexes;
@@ -242,7 +225,6 @@ class Writer {
   ExportType type_;
   bool compat_;
   bool all_tables_;
-  ThreadPool& pool_;
   Written written_;
 };
 
@@ -283,10 +265,37 @@ Status WriteResultText(const std::string& path, const std::string& text) {
   return WriteText(path, text);
 }
 
+ResultFiles::ResultFiles(const std::string& output, Team& team, size_t threads)
+    : directory_((fs::path(output) / kOutputName).string()), team_(team), pool_(threads) {}
+
+void ResultFiles::Write(const std::vector<const ResultFile*>& files, const RankTexts& texts) {
+  status_ = WriteAll(files, texts);
+  team_.Dismiss();  // the others end while the rest is written
+}
+
+Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, const RankTexts& texts) {
+  std::vector<FileToWrite> all;
+  for (const ResultFile* file : files) {
+    const fs::path path = fs::path(directory_) / file->path;
+    SL_RETURN_IF_ERROR(MakeFolder(path.parent_path().string()));
+    all.push_back({path.string(), file});
+    paths_.push_back(path.string());
+  }
+  if (team_.members() > 1 && !all.empty()) {
+    SL_RETURN_IF_ERROR(WriteTogether(team_, pool_, texts, all));
+    for (const std::string& path : paths_) ::chmod(path.c_str(), kFileMode);
+    return {};
+  }
+  std::vector<Status> done(all.size());
+  pool_.ParallelFor(all.size(),
+                    [&](size_t i) { done[i] = WriteWhole(paths_[i], *files[i], texts); });
+  for (Status& status : done) SL_RETURN_IF_ERROR(std::move(status));
+  return {};
+}
+
 Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type,
-                             const std::string& output, bool compat, bool all_tables,
-                             ThreadPool& pool) {
-  return Writer(type, output, compat, all_tables, pool).Write(exports);
+                             const ResultFiles& files, bool compat, bool all_tables) {
+  return Writer(type, compat, all_tables).Write(exports, files);
 }
 
 }  // namespace steplens::cluster

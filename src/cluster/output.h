@@ -6,7 +6,9 @@
 
 #include "analysis/cluster/answer.h"
 #include "base/status.h"
+#include "base/team.h"
 #include "base/thread_pool.h"
+#include "cluster/rank_texts.h"
 
 namespace steplens::cluster {
 
@@ -27,13 +29,36 @@ struct Written {
   std::vector<std::string> files;   // all others
 };
 
-// Writes answers below <output>/cluster_analysis_output, which is made if need be. A file appears
-// whole or not at all, and only tables and files of these recipes are replaced. Tables without rows
-// are written too, unless `compat`. The tables of an answer that has files of its own are written
-// only if `all_tables`. Several files are written at once.
+// The files of answers that are no tables, written below <output>/cluster_analysis_output as soon
+// as they are known. `texts` are what they are made of; members of the team who hold some write,
+// too (ServeWrites) and are dismissed then.
+class ResultFiles {
+ public:
+  ResultFiles(const std::string& output, Team& team, size_t threads);
+  void Write(const std::vector<const analysis::cluster::ResultFile*>& files,
+             const RankTexts& texts);
+  const Status& status() const { return status_; }
+  const std::string& directory() const { return directory_; }
+  const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  Status WriteAll(const std::vector<const analysis::cluster::ResultFile*>& files,
+                  const RankTexts& texts);
+
+  std::string directory_;
+  Team& team_;
+  ThreadPool pool_;
+  Status status_;
+  std::vector<std::string> paths_;
+};
+
+// Writes the tables of answers beside these files, in a folder that is made if need be. A file
+// appears whole or not at all, and only tables and files of these recipes are replaced. Tables
+// without rows are written too, unless `compat`. The tables of an answer that has files of its own
+// are written
+// only if `all_tables`.
 Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type,
-                             const std::string& output, bool compat, bool all_tables,
-                             ThreadPool& pool);
+                             const ResultFiles& files, bool compat, bool all_tables);
 
 // Writes one more result file, whole or not at all.
 Status WriteResultText(const std::string& path, const std::string& text);

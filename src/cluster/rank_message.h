@@ -1,29 +1,39 @@
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace steplens::cluster {
 
+// What is said of a text for files that stays where it was rendered. `Text` is a string, or a view
+// of the packed bytes.
+template <typename Text>
+struct RenderedText {
+  Text index;  // empty: nothing was rendered
+  uint64_t size = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(index, size);
+  }
+  bool operator==(const RenderedText&) const = default;
+};
+
 // What travels of a rank from where it was mapped to the root.
-struct RankMessage {
-  bool is_cached = false;             // nothing was read, the part was known
-  std::string part;                   // the bytes that the part cache keeps
-  std::vector<std::string> rendered;  // texts for files, one a recipe; none for most captures
-};
+template <typename Text>
+struct RankMessageOf {
+  bool is_cached = false;                    // nothing was read, the part was known
+  Text part;                                 // the bytes that the part cache keeps
+  std::vector<RenderedText<Text>> rendered;  // one a recipe; none for most captures
 
-// The same in place: views of the packed bytes.
-struct RankMessageView {
-  bool is_cached = false;
-  std::string_view part;
-  std::vector<std::string_view> rendered;
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(is_cached, part, rendered);
+  }
 };
-
-//   byte is_cached | u64 count | u64 size of each piece ... | pieces: the part, then the texts
-std::string PackMessage(const RankMessage& message);
-// Nothing if the sizes do not fit the bytes.
-std::optional<RankMessageView> UnpackMessage(std::string_view bytes);
+using RankMessage = RankMessageOf<std::string>;
+using RankMessageView = RankMessageOf<std::string_view>;
 
 }  // namespace steplens::cluster

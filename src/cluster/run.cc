@@ -29,16 +29,20 @@ using cluster_analysis::Recipe;
 using cluster_analysis::RecipeSpec;
 
 // What one rank contributes: who it is and its part of each recipe, or why it contributes nothing.
-struct RankPart {
+// `Text` is a string, or a view of the bytes it was read from.
+template <typename Text>
+struct RankPartOf {
   std::string error;
   RankFacts facts;
-  std::vector<std::string> parts;  // one a recipe, as the cache keeps them
+  std::vector<Text> parts;  // one a recipe, as the cache keeps them
 
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(error, facts, parts);
   }
 };
+using RankPart = RankPartOf<std::string>;
+using RankPartView = RankPartOf<std::string_view>;
 
 readers::Wanted WantedBy(const std::vector<RecipeSpec>& recipes) {
   readers::Wanted wanted{.timeline = false, .communication = false, .others = false};
@@ -114,9 +118,26 @@ class Run {
     }
     result_.form = InputForm();
     std::vector<std::optional<Result<cluster_analysis::Answer>>> answers(result_.recipes.size());
-    ThreadPool finishers(ThreadsAfterRanks(team_, pool_));
-    finishers.ParallelFor(answers.size(), [&](size_t r) {
+    const auto finish = [&](size_t r) {
       answers[r].emplace(result_.recipes[r]->Finish(result_.form));
+    };
+    std::vector<size_t> with_files;
+    std::vector<size_t> others;
+    for (size_t r = 0; r < answers.size(); ++r)
+      (options_.recipes[r].has_files ? with_files : others).push_back(r);
+    ThreadPool finishers(ThreadsAfterRanks(team_, pool_));
+    finishers.ParallelFor(with_files.size(), [&](size_t i) { finish(with_files[i]); });
+    std::vector<const cluster_analysis::ResultFile*> files;
+    for (const size_t r : with_files) {
+      if (!answers[r]->ok()) continue;
+      for (const cluster_analysis::ResultFile& file : (**answers[r]).files) files.push_back(&file);
+    }
+    finishers.ParallelFor(1 + others.size(), [&](size_t i) {
+      if (i > 0) {
+        finish(others[i - 1]);
+      } else if (options_.on_files) {
+        options_.on_files(files, result_.texts);
+      }
     });
     for (auto& answer : answers) result_.answers.push_back(*std::move(answer));
     return std::move(result_);
@@ -177,6 +198,9 @@ class Run {
     if (team_.is_root() && !all_known) {
       [[maybe_unused]] const Status writable = cache_.BeginWriting();
     }
+    std::vector<size_t> holders;
+    for (size_t i = 0; i < count; ++i) holders.push_back(team_.MemberOf(i, count));
+    result_.texts = RankTexts(result_.recipes.size(), std::move(holders));
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
@@ -193,30 +217,35 @@ class Run {
     return {};
   }
 
-  std::string MapRank(size_t i) const {
+  std::string MapRank(size_t i) {
     RankMessage message;
     if (!options_.parts.empty()) {
       message.part = options_.parts[i].part;
-      if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
+      if (const auto part = FromBytes<RankPartView>(message.part)) Render(i, *part, message);
     } else if (std::optional<std::string> known = cache_.Find(keys_[i])) {
       message.is_cached = true;
       message.part = std::move(*known);
-      if (const auto part = FromBytes<RankPart>(message.part)) Render(*part, message);
+      if (const auto part = FromBytes<RankPartView>(message.part)) Render(i, *part, message);
     } else {
       const RankPart part = ReadAndMap(selection_.ranks[i]);
       message.part = ToBytes(part);
-      Render(part, message);
+      Render(i, part, message);
     }
-    return PackMessage(message);
+    return ToBytes(message);
   }
 
   // The texts of files that only text captures get.
-  void Render(const RankPart& part, RankMessage& message) const {
+  template <typename Part>
+  void Render(size_t i, const Part& part, RankMessage& message) {
     if (!options_.map_to.empty() || part.facts.format != "text" ||
         part.parts.size() != result_.recipes.size())
       return;
-    for (size_t r = 0; r < part.parts.size(); ++r)
-      message.rendered.push_back(result_.recipes[r]->Render(part.facts, part.parts[r]));
+    for (size_t r = 0; r < part.parts.size(); ++r) {
+      auto rendered = result_.recipes[r]->Render(part.facts, part.parts[r]);
+      if (!rendered) rendered.emplace();
+      message.rendered.push_back({std::move(rendered->index), rendered->text.size()});
+      result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
+    }
   }
 
   RankPart ReadAndMap(const readers::RankSource& source) const {
@@ -281,9 +310,9 @@ class Run {
   }
 
   void TakeRank(size_t i, std::string_view bytes) {
-    const std::optional<RankMessageView> message = UnpackMessage(bytes);
-    std::optional<RankPart> part;
-    if (message) part = FromBytes<RankPart>(message->part);
+    const std::optional<RankMessageView> message = FromBytes<RankMessageView>(bytes);
+    std::optional<RankPartView> part;
+    if (message) part = FromBytes<RankPartView>(message->part);
     const readers::RankSource& source = selection_.ranks[i];
     const bool is_of_rank = part && part->facts.rank == source.rank;
     if (!is_of_rank || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
@@ -310,8 +339,9 @@ class Run {
       if (!recipe.Add(part->facts, part->parts[r])) {
         result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
                                             source.rank, options_.recipes[r].name));
-      } else if (r < message->rendered.size() && !message->rendered[r].empty()) {
-        recipe.AddRendered(message->rendered[r]);
+      } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
+        const auto& [index, size] = message->rendered[r];
+        recipe.AddRendered(index, result_.texts.NumberOf(i, r), size);
       }
     }
     result_.ranks.push_back(std::move(part->facts));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/team.h"
 #include "base/thread_pool.h"
 #include "cluster/part_file.h"
+#include "cluster/rank_texts.h"
 
 namespace steplens::cluster {
 
@@ -30,6 +32,11 @@ struct RunOptions {
   std::string manifest;
   std::map<int64_t, std::string> hosts;  // of ranks, where a rank table says so
   bool tables_too = false;               // tables also where text captures have files of their own
+  // Called on the root with the answers' files as soon as they can be written, in a thread of its
+  // own where there is one.
+  using OnFiles = std::function<void(const std::vector<const analysis::cluster::ResultFile*>&,
+                                     const RankTexts&)>;
+  OnFiles on_files;
   bool use_cache = true;
   bool show_progress = false;
 };
@@ -44,9 +51,10 @@ struct FailedRank {
 };
 
 // What a run found out. `answers` is parallel to the recipes asked for and empty on members of the
-// team that are not the root.
+// team that are not the root; they have the texts of the ranks that they mapped.
 struct RunResult {
   std::vector<std::unique_ptr<analysis::cluster::Recipe>> recipes;  // answers' files refer to them
+  RankTexts texts;                                                  // and to these
   std::vector<Result<analysis::cluster::Answer>> answers;
   std::vector<analysis::cluster::RankFacts> ranks;  // those used, ascending
   std::vector<FailedRank> failed;

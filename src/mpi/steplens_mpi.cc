@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <ctime>
 
 namespace {
 
@@ -20,16 +21,29 @@ int steplens_mpi_start(int* member, int* members) {
   return error;
 }
 
-int steplens_mpi_send(const char* data, uint64_t size) {
-  int error = MPI_Send(&size, 1, MPI_UINT64_T, 0, kSizeTag, MPI_COMM_WORLD);
+int steplens_mpi_send_to(int member, const char* data, uint64_t size) {
+  int error = MPI_Send(&size, 1, MPI_UINT64_T, member, kSizeTag, MPI_COMM_WORLD);
   for (uint64_t sent = 0; error == MPI_SUCCESS && sent < size; sent += kMaxMessageBytes) {
     const uint64_t piece = std::min(size - sent, kMaxMessageBytes);
-    error = MPI_Send(data + sent, static_cast<int>(piece), MPI_BYTE, 0, kBytesTag, MPI_COMM_WORLD);
+    error =
+        MPI_Send(data + sent, static_cast<int>(piece), MPI_BYTE, member, kBytesTag, MPI_COMM_WORLD);
   }
   return error;
 }
 
+int steplens_mpi_send_end(int member) {
+  const uint64_t size = kSteplensMpiEnd;
+  return MPI_Send(&size, 1, MPI_UINT64_T, member, kSizeTag, MPI_COMM_WORLD);
+}
+
 int steplens_mpi_receive_size(int member, uint64_t* size) {
+  // MPI_Recv alone would ask again and again without a pause.
+  constexpr timespec kPause{0, 100'000};
+  for (int is_there = 0; is_there == 0;) {
+    const int error = MPI_Iprobe(member, kSizeTag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS) return error;
+    if (is_there == 0) ::nanosleep(&kPause, nullptr);
+  }
   return MPI_Recv(size, 1, MPI_UINT64_T, member, kSizeTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 

@@ -7,9 +7,13 @@ extern "C" {
 
 // Starts MPI and says who this process is.
 int steplens_mpi_start(int* member, int* members);
-// Sends bytes to the root (member 0). The root takes what a member sends in the order of sending.
-int steplens_mpi_send(const char* data, uint64_t size);
-// The size of the next message of a member, and then its bytes.
+// Sends bytes to a member, which takes what another sends in the order of sending.
+int steplens_mpi_send_to(int member, const char* data, uint64_t size);
+// Says that nothing more will be sent to a member.
+int steplens_mpi_send_end(int member);
+// The size of the next message of a member, or kSteplensMpiEnd, and then its bytes. Waits without
+// keeping a core busy.
+inline constexpr uint64_t kSteplensMpiEnd = UINT64_MAX;
 int steplens_mpi_receive_size(int member, uint64_t* size);
 int steplens_mpi_receive(int member, char* data, uint64_t size);
 // The root's bytes to all members; every member knows the size.

@@ -15,6 +15,7 @@ import pathlib
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -92,6 +93,10 @@ class ClusterCase(Case):
     def copy(self, name):
         """A copy of a cluster of the class that the test may damage."""
         return pathlib.Path(shutil.copytree(self.made / name, self.scratch / "data"))
+
+    def assert_no_remains(self, folder):
+        for path in folder.rglob("*"):
+            self.assertNotRegex(path.name, r"\.tmp|-journal|-wal|\.[A-Za-z0-9]{6}$", f"{path} was left behind")
 
     def tables_of(self, source, *words, **more):
         """The results of a run of its own."""
@@ -241,10 +246,6 @@ class BadInput(ClusterCase):
 
 class BadOutput(ClusterCase):
     CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
-
-    def assert_no_remains(self, folder):
-        for path in folder.rglob("*"):
-            self.assertNotRegex(path.name, r"\.tmp|-journal|-wal|\.[A-Za-z0-9]{6}$", f"{path} was left behind")
 
     def test_the_output_is_a_file(self):
         path = self.write("file", "mine")
@@ -583,6 +584,69 @@ class SameResult(ClusterCase):
             done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=60, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertFalse(self.out.exists())
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
+@unittest.skipUnless((pathlib.Path(PROGRAM).parent / "libsteplens_mpi.so").exists(), "steplens was built without MPI")
+class SeveralProcesses(ClusterCase):
+    """All of them write the result files, and what goes wrong in one is told once by the first."""
+    CLUSTERS = {"text": ("--format", "text")}
+
+    def setUp(self):
+        super().setUp()
+        self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def words(self):
+        return [PROGRAM, "cluster", "-d", str(self.made / "text"), "-m", "all", "-o", str(self.out), "--no-cache"]
+
+    def run_two(self, first="", second=""):
+        """Two processes, with what the shell does before in the root and in the other."""
+        script = f'if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then {first or "true"}; else {second or "true"}; fi; exec {shlex.join(self.words())}'
+        return subprocess.run(["mpirun", "--oversubscribe", "-n", "2", "sh", "-c", script], capture_output=True, text=True,
+                              env=self.environment, timeout=60, check=False)
+
+    def expected(self):
+        alone = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+        self.cluster(self.made / "text", "--no-cache", mode="all", out=alone)
+        return {name: data for name, data in snapshot(alone).items() if name.endswith(".json")}
+
+    def assert_same(self, done, out):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_no_remains(out)
+        found = snapshot(out)
+        for name, data in self.expected().items():
+            self.assertEqual(found[name], data, name)
+
+    def test_both_write(self):
+        self.assert_same(self.run_two(), self.out)
+
+    def test_one_that_cannot_reach_the_folder_sends_its_share(self):
+        self.out.mkdir()
+        mount = f"mount -t tmpfs none {shlex.quote(str(self.out))}"
+        if subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, check=False).returncode != 0:
+            self.skipTest("a process cannot have a file system of its own here")
+        elsewhere = f"{mount}; exec {shlex.join(self.words())}"
+        self.assert_same(self.run_two(second=f"exec unshare -m sh -c {shlex.quote(elsewhere)}"), self.out)
+
+    def test_a_file_that_may_not_grow(self):
+        for limits in ({"first": "ulimit -f 8"}, {"second": "ulimit -f 8"}):
+            with self.subTest(limits):
+                done = self.run_two(**limits)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(done.stderr.count("cannot write"), 1, done.stderr)
+                self.assert_no_remains(self.out)
+                self.assertEqual([name for name in snapshot(self.out) if name.endswith(".json")], [])
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.write("out", "a file")
+        done = self.run_two()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stderr.count("cannot make the folder"), 1, done.stderr)
+
+    def test_one_that_is_killed_ends_all(self):
+        done = self.run_two(second="kill -9 $$")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertFalse(self.out.exists())
 
 
 class OtherCaptures(ClusterCase):

@@ -27,11 +27,36 @@ struct ResultTable {
   std::string file_per{};
 };
 
+// A piece of a result file: bytes, or a stretch of a text that a recipe rendered for a rank, which
+// is where the rank was mapped (Recipe::Render).
+struct FilePiece {
+  static constexpr uint64_t kHere = UINT64_MAX;
+
+  FilePiece(std::string_view bytes)  // NOLINT: most pieces are bytes
+      : data(bytes.data()), size(bytes.size()) {}
+  FilePiece(const std::string& bytes)  // NOLINT
+      : FilePiece(std::string_view(bytes)) {}
+  FilePiece(const char* bytes)  // NOLINT
+      : FilePiece(std::string_view(bytes)) {}
+  FilePiece(uint64_t of_text, uint64_t from, uint64_t count)
+      : text(of_text), offset(from), size(count) {}
+
+  bool is_here() const { return text == kHere; }
+  std::string_view bytes() const { return {data, static_cast<size_t>(size)}; }
+
+  uint64_t text = kHere;  // its number
+  union {
+    const char* data;  // of bytes
+    uint64_t offset;   // in the text
+  };
+  uint64_t size = 0;
+};
+
 // A result file that is no table, written piece by piece. `path` is relative to
 // cluster_analysis_output.
 struct ResultFile {
   std::string path;
-  using Sink = std::function<Status(std::string_view)>;
+  using Sink = std::function<Status(const FilePiece&)>;
   std::function<Status(const Sink&)> write;
 };
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,13 @@ enum class Form : uint8_t {
   kFilesAndTables,  // both
 };
 
+// What a rank adds to a recipe's files: the text, which stays where it was rendered until the file
+// is written, and an index of it, which travels to the root.
+struct Rendered {
+  std::string index;
+  std::string text;
+};
+
 // A question asked of every rank and answered for the job: map over ranks, then reduce. Map is
 // called for different ranks at once, in any process; Add and Finish on the root, rank by rank in
 // ascending order. A recipe keeps what its answer needs, not what the ranks recorded.
@@ -29,17 +37,22 @@ class Recipe {
   virtual ~Recipe() = default;
   virtual std::string Map(const store::TraceStore& rank, const RankFacts& facts) const = 0;
   // The text that a rank of text captures adds to the recipe's files, from its part: worked out
-  // where the rank is mapped, so that nothing but putting texts together is left for the root. Like
+  // where the rank is mapped, so that nothing but saying where texts go is left for the root. Like
   // Map in all else. Nothing by default, and without it the files are the same.
-  virtual std::string Render(const RankFacts& facts, std::string_view part) const {
+  virtual std::optional<Rendered> Render(const RankFacts& facts, std::string_view part) const {
     static_cast<void>(facts);
     static_cast<void>(part);
-    return {};
+    return std::nullopt;
   }
   // False if the bytes are not a part of this recipe.
   virtual bool Add(const RankFacts& facts, std::string_view part) = 0;
-  // What Render gave for the rank added last.
-  virtual void AddRendered(std::string_view text) { static_cast<void>(text); }
+  // What Render gave for the rank added last: the index, and the number and size of the text, by
+  // which files refer to it (FilePiece).
+  virtual void AddRendered(std::string_view index, uint64_t text, uint64_t text_size) {
+    static_cast<void>(index);
+    static_cast<void>(text);
+    static_cast<void>(text_size);
+  }
   virtual Result<Answer> Finish(Form form) = 0;
   // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.
   // The captures are gone afterwards.
@@ -85,6 +98,7 @@ struct RecipeSpec {
   std::vector<std::string> options;  // names of its own options: {"top_num"}
   bool is_part_of_mode = false;      // runs with "all" and the like, not by its own name
   std::string baseline_option{};     // the option that names the captures for SetBaseline
+  bool has_files = true;             // no: others' files are written while it is finished
   // An error (kInvalidArgument) if its options make no sense.
   std::function<Result<std::unique_ptr<Recipe>>(const Options&)> make;
 };

@@ -90,7 +90,8 @@ void AppendLink(std::string& out, std::string_view ends, std::string_view transp
   out += '}';
 }
 
-std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& part) {
+std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& part,
+                                     std::string& json) {
   const Members members(facts, part);
   std::map<Key, std::vector<Link>> operations;
   std::map<Key, std::vector<Link>> totals;
@@ -107,7 +108,7 @@ std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& par
   }
   LinkTexts out;
   out.texts = part.texts;
-  out.json.reserve(part.links.size() * 256);
+  json.reserve(part.links.size() * 256);
   for (auto* keyed : {&operations, &totals}) {
     for (auto& [key, links] : *keyed) {
       const auto all = [&](int64_t Link::* end) {
@@ -118,29 +119,29 @@ std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& par
       if (!is_sent && !all(&Link::dst)) return std::nullopt;
       std::vector<std::string> ends;
       const std::vector<LinkRow> sums = SumByEnds(links, ends);
-      const size_t begin = out.json.size();
+      const size_t begin = json.size();
       for (size_t i = 0; i < sums.size(); ++i) {
-        if (i > 0) out.json += ", ";
-        AppendLink(out.json, ends[i], part.Text(sums[i].transport), part.Text(sums[i].picked_op),
+        if (i > 0) json += ", ";
+        AppendLink(json, ends[i], part.Text(sums[i].transport), part.Text(sums[i].picked_op),
                    sums[i].size_mb, sums[i].time_ms);
       }
       const auto& [group, is_p2p, step, op] = key;
       (keyed == &operations ? out.operations : out.totals)
-          .push_back({group, step, op, is_p2p, !is_sent, out.json.size() - begin});
+          .push_back({group, step, op, is_p2p, !is_sent, json.size() - begin});
     }
   }
   return out;
 }
 
-bool AddLinkTexts(const std::vector<const LinkTexts*>& ranks, OperationTexts& file) {
+bool AddLinkTexts(const std::vector<RankLinkTexts>& ranks, OperationTexts& file) {
   // A link that both of its ends report would be there twice.
   struct Reports {
     size_t all = 0;
     size_t received = 0;
   };
   std::map<Key, Reports> reports;
-  const bool any_received = std::any_of(ranks.begin(), ranks.end(), [](const LinkTexts* texts) {
-    return std::any_of(texts->operations.begin(), texts->operations.end(),
+  const bool any_received = std::any_of(ranks.begin(), ranks.end(), [](const RankLinkTexts& rank) {
+    return std::any_of(rank.index->operations.begin(), rank.index->operations.end(),
                        [](const LinkTexts::Operation& one) { return one.is_received; });
   });
   const auto is_twice = [&](const Key& key, bool is_received) {
@@ -149,30 +150,25 @@ bool AddLinkTexts(const std::vector<const LinkTexts*>& ranks, OperationTexts& fi
     of_key.received += is_received ? 1 : 0;
     return ++of_key.all > 1 && of_key.received > 0;
   };
-  for (const LinkTexts* texts : ranks) {
+  for (const auto& [texts, json] : ranks) {
     std::vector<uint32_t> numbers;
     for (const std::string& text : texts->texts) numbers.push_back(file.Number(text));
     const auto number = [&](uint32_t id) { return numbers[id < numbers.size() ? id : 0]; };
     if (numbers.empty()) return texts->operations.empty();
-    std::string_view rest = texts->json;
-    const auto take = [&](uint64_t size) {
-      const std::string_view text = rest.substr(0, static_cast<size_t>(size));
-      rest.remove_prefix(text.size());
-      return text;
-    };
+    PieceCutter cutter(json);
     for (const LinkTexts::Operation& one : texts->operations) {
       const auto [group, step, op] =
           std::tuple(number(one.group), number(one.step), number(one.op));
       if (is_twice({group, one.is_p2p, step, op}, one.is_received)) return false;
-      file.Add(group, one.is_p2p, step, op, take(one.size));
+      file.Add(group, one.is_p2p, step, op, cutter.Take(one.size));
     }
     for (const LinkTexts::Operation& one : texts->totals) {
       const auto [group, step] = std::pair(number(one.group), number(one.step));
       if (is_twice({group, one.is_p2p, step, UINT32_MAX}, one.is_received)) return false;
       const auto uses = one.is_p2p ? OperationTexts::kP2p : OperationTexts::kCollective;
-      file.AddTotal(store::kNone, group, uses, step, take(one.size));
+      file.AddTotal(store::kNone, group, uses, step, cutter.Take(one.size));
     }
-    if (!rest.empty()) return false;
+    if (!cutter.is_used_up()) return false;
   }
   return true;
 }

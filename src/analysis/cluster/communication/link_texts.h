@@ -10,8 +10,8 @@
 
 namespace steplens::analysis::cluster {
 
-// What a rank adds to cluster_communication_matrix.json: the links of each operation and of the
-// totals of each group, one text behind the other in `json`, operations first.
+// What a rank adds to cluster_communication_matrix.json: an index of its text, which has the links
+// of each operation and then of the totals of each group, one behind the other.
 struct LinkTexts {
   struct Operation {
     uint32_t group = 0;
@@ -29,11 +29,10 @@ struct LinkTexts {
   std::vector<std::string> texts;  // numbers above are places in it; 0 is empty
   std::vector<Operation> operations;
   std::vector<Operation> totals;
-  std::string json;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(texts, operations, totals, json);
+    archive(texts, operations, totals);
   }
 };
 
@@ -45,13 +44,18 @@ bool IsTotalOperation(std::string_view op);
 void AppendLink(std::string& out, std::string_view ends, std::string_view transport,
                 std::string_view picked_op, double size_mb, double time_ms);
 
-// The rank's links as text, by source and destination; nothing if that takes knowledge of other
-// ranks: an end that its own metadata do not tell, or links between others, which somebody else may
-// report as well.
-std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& part);
+// The index; the rank's links by source and destination go to `json`. Nothing if that takes
+// knowledge of other ranks: an end that its own metadata do not tell, or links between others,
+// which somebody else may report as well.
+std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& part,
+                                     std::string& json);
 
 // Adds texts of all ranks, ascending, to the file, which refers to them. False, with the file half
-// filled, if two ranks report the same link, or texts do not fit their sizes.
-bool AddLinkTexts(const std::vector<const LinkTexts*>& ranks, OperationTexts& file);
+// filled, if two ranks report the same link, or sizes do not fit the texts.
+struct RankLinkTexts {
+  const LinkTexts* index;
+  FilePiece json;
+};
+bool AddLinkTexts(const std::vector<RankLinkTexts>& ranks, OperationTexts& file);
 
 }  // namespace steplens::analysis::cluster

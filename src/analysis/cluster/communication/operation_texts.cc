@@ -18,11 +18,11 @@ std::string Quoted(std::string_view text) {
 }
 
 // "key": {text, text}
-Status WriteObject(std::string_view key, std::span<const std::string_view> texts,
+Status WriteObject(std::string_view key, std::span<const FilePiece> texts,
                    const ResultFile::Sink& sink) {
   SL_RETURN_IF_ERROR(sink(Quoted(key) + ": {"));
   bool is_first = true;
-  for (const std::string_view text : texts) {
+  for (const FilePiece& text : texts) {
     if (!is_first) SL_RETURN_IF_ERROR(sink(", "));
     is_first = false;
     SL_RETURN_IF_ERROR(sink(text));
@@ -39,16 +39,15 @@ uint32_t TextNumbering::operator()(std::string_view text) {
   return number;
 }
 
-void OperationTexts::Add(uint32_t group, bool is_p2p, uint32_t step, uint32_t op,
-                         std::string_view text) {
+void OperationTexts::Add(uint32_t group, bool is_p2p, uint32_t step, uint32_t op, FilePiece text) {
   const Key key{uint64_t{group} << 32 | step, uint64_t{op} << 1 | (is_p2p ? 1 : 0)};
   const auto [place, is_new] = index_.try_emplace(key, operations_.size());
   if (is_new) operations_.push_back({group, step, op, is_p2p, {}});
-  if (!text.empty()) operations_[place->second].texts.push_back(text);
+  if (text.size > 0) operations_[place->second].texts.push_back(text);
 }
 
 void OperationTexts::AddTotal(int64_t rank, uint32_t group, Uses uses, uint32_t step,
-                              std::string_view text) {
+                              FilePiece text) {
   totals_[{group, step}].push_back({rank, uses, text});
 }
 
@@ -149,14 +148,16 @@ Status OperationTexts::WriteTotals(std::span<const Place> places,
   for (const uint32_t group : groups) {
     const auto totals = totals_.find({group, places.front().step});
     if (totals == totals_.end()) continue;
-    std::vector<std::string_view> texts;
+    std::vector<FilePiece> texts;
     size_t of_rank = 0;  // where those of the last rank begin
     int64_t rank = store::kNone;
     for (const Total& total : totals->second) {
       if ((total.uses & ~uses_of[group]) != 0) continue;
       if (total.rank != rank) of_rank = texts.size();
       rank = total.rank;
-      if (total.uses == kBoth) texts.resize(of_rank);  // holds the rank's others
+      if (total.uses == kBoth)
+        texts.erase(texts.begin() + static_cast<int64_t>(of_rank),
+                    texts.end());  // holds the rank's others
       texts.push_back(total.text);
     }
     if (texts.empty()) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -31,13 +32,37 @@ class TextNumbering {
   std::vector<const std::string*> texts_;  // keys of numbers_, which do not move
 };
 
+// Cuts a text into pieces, front to back.
+class PieceCutter {
+ public:
+  explicit PieceCutter(const FilePiece& text) : rest_(text) {}
+  // Less than asked for, and nothing more fits, if the text is shorter.
+  FilePiece Take(uint64_t size) {
+    if (size > rest_.size) fits_ = false;
+    FilePiece piece = rest_;
+    piece.size = std::min(size, rest_.size);
+    if (rest_.is_here()) {
+      rest_.data += piece.size;
+    } else {
+      rest_.offset += piece.size;
+    }
+    rest_.size -= piece.size;
+    return piece;
+  }
+  bool is_used_up() const { return fits_ && rest_.size == 0; }
+
+ private:
+  FilePiece rest_;
+  bool fits_ = true;
+};
+
 // The text files of communication have the same levels:
 //
 //   {"(0, 1)": {"step50": {"op@group": {members}, ..., "Total Op Info@group": {members}}}}
 //
 // the members of a group that were seen, a step, an operation. What stands inside an operation are
-// texts of the ranks ("\"0\": {...}"), added in the order they shall have and kept as views: they
-// must live until the file is written.
+// texts of the ranks ("\"0\": {...}"), added in the order they shall have. They are referred to,
+// and must live until the file is written.
 class OperationTexts {
  public:
   // How a group is used, as bits: a total is over one use of its group or over both.
@@ -47,10 +72,10 @@ class OperationTexts {
   uint32_t Number(std::string_view text) { return numbers_(text); }
 
   // An operation that has no text stays as an empty object.
-  void Add(uint32_t group, bool is_p2p, uint32_t step, uint32_t op, std::string_view text);
+  void Add(uint32_t group, bool is_p2p, uint32_t step, uint32_t op, FilePiece text);
   // A rank's totals of a group: of each use, then of both if it has both. Where both uses have the
   // same members the latter is written, else each by itself.
-  void AddTotal(int64_t rank, uint32_t group, Uses uses, uint32_t step, std::string_view text);
+  void AddTotal(int64_t rank, uint32_t group, Uses uses, uint32_t step, FilePiece text);
 
   bool empty() const { return operations_.empty(); }
 
@@ -64,12 +89,12 @@ class OperationTexts {
     uint32_t step = 0;
     uint32_t op = 0;
     bool is_p2p = false;
-    std::vector<std::string_view> texts;
+    std::vector<FilePiece> texts;
   };
   struct Total {
     int64_t rank = 0;
     Uses uses = kCollective;
-    std::string_view text;
+    FilePiece text;
   };
   struct Key {
     uint64_t group_and_step;

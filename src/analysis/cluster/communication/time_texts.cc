@@ -178,23 +178,23 @@ void AppendTotal(std::string& out, const CommunicationPart& part,
 
 }  // namespace
 
-TimeTexts RenderTimes(int64_t rank, const CommunicationPart& part) {
+TimeTexts RenderTimes(int64_t rank, const CommunicationPart& part, std::string& json) {
   TimeTexts out;
   out.texts = part.texts;
   const std::string key = "\"" + std::to_string(rank) + "\": ";
   const Operations operations(part);
   // (group, step) -> operations of collective and of point-to-point use
   std::map<std::pair<uint32_t, uint32_t>, std::array<std::vector<const Operation*>, 2>> groups;
-  out.json.reserve(operations.list().size() * 1024);
+  json.reserve(operations.list().size() * 1024);
   const auto text_of = [&](const auto& append) {
-    const size_t begin = out.json.size();
-    out.json += key;
+    const size_t begin = json.size();
+    json += key;
     append();
-    return out.json.size() - begin;
+    return json.size() - begin;
   };
   for (const Operation& operation : operations.list()) {
     groups[{operation.group, operation.step}][operation.is_p2p ? 1 : 0].push_back(&operation);
-    const size_t size = text_of([&] { AppendOperation(out.json, part, operation); });
+    const size_t size = text_of([&] { AppendOperation(json, part, operation); });
     out.operations.push_back(
         {operation.group, operation.step, operation.op, operation.is_p2p, size});
   }
@@ -205,31 +205,28 @@ TimeTexts RenderTimes(int64_t rank, const CommunicationPart& part) {
       if ((uses & Uses::kP2p) != 0) chosen.insert(chosen.end(), by_use[1].begin(), by_use[1].end());
       if (chosen.empty() || (uses == Uses::kBoth && (by_use[0].empty() || by_use[1].empty())))
         continue;
-      const size_t size = text_of([&] { AppendTotal(out.json, part, chosen); });
+      const size_t size = text_of([&] { AppendTotal(json, part, chosen); });
       out.totals.push_back({group.first, group.second, static_cast<uint8_t>(uses), size});
     }
   }
   return out;
 }
 
-bool AddTimeTexts(int64_t rank, const TimeTexts& texts, OperationTexts& file) {
+bool AddTimeTexts(int64_t rank, const TimeTexts& texts, const FilePiece& json,
+                  OperationTexts& file) {
   std::vector<uint32_t> numbers;
   for (const std::string& text : texts.texts) numbers.push_back(file.Number(text));
   const auto number = [&](uint32_t id) { return numbers[id < numbers.size() ? id : 0]; };
   if (numbers.empty()) return texts.operations.empty();
-  std::string_view rest = texts.json;
-  const auto take = [&](uint64_t size) {
-    const std::string_view text = rest.substr(0, static_cast<size_t>(size));
-    rest.remove_prefix(text.size());
-    return text;
-  };
+  PieceCutter cutter(json);
   for (const TimeTexts::Operation& one : texts.operations)
-    file.Add(number(one.group), one.is_p2p, number(one.step), number(one.op), take(one.size));
+    file.Add(number(one.group), one.is_p2p, number(one.step), number(one.op),
+             cutter.Take(one.size));
   for (const TimeTexts::Total& one : texts.totals) {
     file.AddTotal(rank, number(one.group), static_cast<Uses>(one.uses & Uses::kBoth),
-                  number(one.step), take(one.size));
+                  number(one.step), cutter.Take(one.size));
   }
-  return rest.empty();
+  return cutter.is_used_up();
 }
 
 }  // namespace steplens::analysis::cluster

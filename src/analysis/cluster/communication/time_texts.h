@@ -9,8 +9,8 @@
 
 namespace steplens::analysis::cluster {
 
-// What a rank adds to cluster_communication.json: its text in each operation, and in the totals of
-// each group. The texts stand one behind the other in `json`, operations first, in this order.
+// What a rank adds to cluster_communication.json: an index of its text, which has what it says in
+// each operation and then in the totals of each group, one behind the other, in this order.
 struct TimeTexts {
   struct Operation {
     uint32_t group = 0;
@@ -38,17 +38,18 @@ struct TimeTexts {
   std::vector<std::string> texts;  // numbers above are places in it
   std::vector<Operation> operations;
   std::vector<Total> totals;
-  std::string json;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(texts, operations, totals, json);
+    archive(texts, operations, totals);
   }
 };
 
-TimeTexts RenderTimes(int64_t rank, const CommunicationPart& part);
+// The index; the text goes to `json`.
+TimeTexts RenderTimes(int64_t rank, const CommunicationPart& part, std::string& json);
 
-// Adds a rank's texts to the file, which refers to them. False if sizes and texts do not fit.
-bool AddTimeTexts(int64_t rank, const TimeTexts& texts, OperationTexts& file);
+// Adds a rank's text to the file, which refers to it. False if the sizes do not fit it.
+bool AddTimeTexts(int64_t rank, const TimeTexts& texts, const FilePiece& json,
+                  OperationTexts& file);
 
 }  // namespace steplens::analysis::cluster

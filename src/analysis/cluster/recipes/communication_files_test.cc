@@ -66,20 +66,24 @@ std::string FileOf(const RecipeSpec& spec, const std::vector<const CommRank*>& r
                    bool is_rendered, size_t* rendered_bytes = nullptr) {
   Result<std::unique_ptr<Recipe>> recipe = spec.make({});
   EXPECT_TRUE(recipe.ok());
+  std::vector<std::string> texts;
   for (const CommRank* rank : ranks) {
     const RankFacts facts = DescribeRank(rank->store);
     const std::string part = (*recipe)->Map(rank->store, facts);
-    const std::string text = (*recipe)->Render(facts, part);
-    if (rendered_bytes != nullptr) *rendered_bytes += text.size();
+    const std::optional<Rendered> rendered = (*recipe)->Render(facts, part);
+    if (rendered && rendered_bytes != nullptr) *rendered_bytes += rendered->text.size();
     EXPECT_TRUE((*recipe)->Add(facts, part));
-    if (is_rendered && !text.empty()) (*recipe)->AddRendered(text);
+    if (!is_rendered || !rendered) continue;
+    (*recipe)->AddRendered(rendered->index, texts.size(), rendered->text.size());
+    texts.push_back(rendered->text);
   }
   const Result<Answer> answer = (*recipe)->Finish(Form::kFiles);
   EXPECT_TRUE(answer.ok());
   std::string out;
   if (answer->files.empty()) return out;
-  const Status written = answer->files[0].write([&](std::string_view text) -> Status {
-    out += text;
+  const Status written = answer->files[0].write([&](const FilePiece& piece) -> Status {
+    out += piece.is_here() ? piece.bytes()
+                           : std::string_view(texts[piece.text]).substr(piece.offset, piece.size);
     return {};
   });
   EXPECT_TRUE(written.ok());

@@ -97,7 +97,8 @@ struct Part {
 struct RankPart {
   int64_t rank = 0;
   Part part;
-  std::optional<LinkTexts> texts;
+  std::optional<LinkTexts> texts{};
+  FilePiece json = "";  // what they are an index of
 };
 
 class CommunicationMatrixSum : public RecipeOf<Part> {
@@ -108,16 +109,22 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
     texts_("");
   }
 
-  std::string Render(const RankFacts& facts, std::string_view part) const override {
-    if (options_.compat) return {};  // knows the ends of links only when all ranks were seen
+  std::optional<Rendered> Render(const RankFacts& facts, std::string_view part) const override {
+    // The reference knows the ends of links only when all ranks were seen.
+    if (options_.compat) return std::nullopt;
     const std::optional<Part> read = FromBytes<Part>(part);
-    if (!read || !read->has_links) return {};
+    if (!read || !read->has_links) return std::nullopt;
     const std::optional<LinkPart> rows = FromBytes<LinkPart>(read->rows);
-    const std::optional<LinkTexts> texts = rows ? RenderLinks(facts, *rows) : std::nullopt;
-    return texts ? ToBytes(*texts) : std::string();
+    if (!rows) return std::nullopt;
+    Rendered out;
+    const std::optional<LinkTexts> texts = RenderLinks(facts, *rows, out.text);
+    if (!texts) return std::nullopt;
+    out.index = ToBytes(*texts);
+    return out;
   }
-  void AddRendered(std::string_view text) override {
-    ranks_.back().texts = FromBytes<LinkTexts>(text);
+  void AddRendered(std::string_view index, uint64_t text, uint64_t text_size) override {
+    ranks_.back().texts = FromBytes<LinkTexts>(index);
+    ranks_.back().json = FilePiece(text, 0, text_size);
   }
 
   Result<Answer> Finish(Form form) override {
@@ -177,16 +184,16 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
   void AddRank(const RankFacts& facts, Part part) override {
     book_.Add(facts, part.used);
     has_sums_ |= !part.sums.empty();
-    ranks_.push_back({facts.rank, std::move(part), std::nullopt});
+    ranks_.push_back({facts.rank, std::move(part)});
   }
 
  private:
   // Whether every rank's links are there as text, and put together.
   bool TakeTexts() {
-    std::vector<const LinkTexts*> texts;
+    std::vector<RankLinkTexts> texts;
     for (const RankPart& rank : ranks_) {
       if (rank.part.has_links && !rank.texts) return false;
-      if (rank.texts) texts.push_back(&*rank.texts);
+      if (rank.texts) texts.push_back({&*rank.texts, rank.json});
     }
     if (AddLinkTexts(texts, file_)) return true;
     file_ = OperationTexts();
@@ -398,7 +405,7 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
     folded_texts_.clear();
     for (const auto& [group, step, op] : operations_without_links_) {
       file_.Add(file_.Number(groups_[group].name), groups_[group].is_p2p,
-                file_.Number(texts_[step]), file_.Number(texts_[op]), {});
+                file_.Number(texts_[step]), file_.Number(texts_[op]), "");
     }
     for (const Link& link : links_) add(link, false);
     for (const Link& link : Totals()) add(link, true);

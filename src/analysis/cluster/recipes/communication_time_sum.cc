@@ -38,19 +38,26 @@ struct Part {
 struct RankPart {
   int64_t rank = 0;
   Part part;
-  std::optional<TimeTexts> texts;
+  std::optional<TimeTexts> texts{};
+  FilePiece json = "";     // what they are an index of
+  std::string own_json{};  // if it was rendered here
 };
 
 class CommunicationTimeSum : public RecipeOf<Part> {
  public:
   explicit CommunicationTimeSum(const Options& options) : options_(options) {}
 
-  std::string Render(const RankFacts& facts, std::string_view part) const override {
+  std::optional<Rendered> Render(const RankFacts& facts, std::string_view part) const override {
     const std::optional<Part> read = FromBytes<Part>(part);
-    return read ? ToBytes(RenderTimes(facts.rank, read->Rows())) : std::string();
+    if (!read) return std::nullopt;
+    Rendered out;
+    out.index = ToBytes(RenderTimes(facts.rank, read->Rows(), out.text));
+    return out;
   }
-  void AddRendered(std::string_view text) override {
-    if (!is_left_out_) ranks_.back().texts = FromBytes<TimeTexts>(text);
+  void AddRendered(std::string_view index, uint64_t text, uint64_t text_size) override {
+    if (is_left_out_) return;
+    ranks_.back().texts = FromBytes<TimeTexts>(index);
+    ranks_.back().json = FilePiece(text, 0, text_size);
   }
 
   Result<Answer> Finish(Form form) override {
@@ -92,7 +99,7 @@ class CommunicationTimeSum : public RecipeOf<Part> {
     // The reference leaves out a rank that lacks one of the two tables.
     is_left_out_ =
         options_.compat && facts.format == "db" && !(part.has_times && part.has_bandwidths);
-    if (!is_left_out_) ranks_.push_back({facts.rank, std::move(part), std::nullopt});
+    if (!is_left_out_) ranks_.push_back({facts.rank, std::move(part)});
   }
 
  private:
@@ -218,8 +225,11 @@ class CommunicationTimeSum : public RecipeOf<Part> {
   Status WriteJson(const ResultFile::Sink& sink) {
     OperationTexts file;
     for (RankPart& rank : ranks_) {
-      if (!rank.texts) rank.texts = RenderTimes(rank.rank, rank.part.Rows());
-      if (!AddTimeTexts(rank.rank, *rank.texts, file))
+      if (!rank.texts) {
+        rank.texts = RenderTimes(rank.rank, rank.part.Rows(), rank.own_json);
+        rank.json = rank.own_json;
+      }
+      if (!AddTimeTexts(rank.rank, *rank.texts, rank.json, file))
         return Error{ErrorCode::kInternal, "texts of a rank do not fit their sizes"};
     }
     return file.Write(book_, options_.compat, sink);

@@ -330,6 +330,7 @@ RecipeSpec SummaryRecipe() {
   spec.summary = "Which rank, group, host or link is slow, what it costs a step, and why";
   spec.needs.communication = true;
   spec.needs.step_table = true;
+  spec.has_files = false;
   spec.make = MakeRecipe<Summary>;
   return spec;
 }

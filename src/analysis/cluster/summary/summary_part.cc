@@ -152,6 +152,27 @@ void ReadPackets(const TraceStore& rank, const Options& options, SummaryPart& pa
   }
 }
 
+// The rank's links with others, over all operations of a kind and all steps, by first sight. The
+// step of a sum is that of its first row.
+std::vector<LinkRow> TotalLinks(const LinkPart& part) {
+  std::vector<bool> is_total;
+  for (const std::string& text : part.texts) is_total.push_back(text.ends_with("total"));
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, int64_t, int64_t>, size_t> places;
+  std::vector<LinkRow> out;
+  for (const LinkRow& row : part.links) {
+    if (row.op >= is_total.size() || !is_total[row.op] || row.src == row.dst) continue;
+    const auto [place, is_new] = places.try_emplace(
+        std::tuple(row.group, row.transport, row.op, row.src, row.dst), out.size());
+    if (is_new) {
+      out.push_back(row);
+    } else {
+      out[place->second].size_mb += row.size_mb;
+      out[place->second].time_ms += row.time_ms;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 SummaryPart ReadSummary(const TraceStore& rank, const RankFacts& facts, const Options& options) {
@@ -159,9 +180,7 @@ SummaryPart ReadSummary(const TraceStore& rank, const RankFacts& facts, const Op
   part.steps = ReadSteps(rank, options);
   ReadCalls(rank, options, part);
   part.links = ReadLinks(rank, facts, options, /*all_links=*/false);
-  std::erase_if(part.links.links, [&](const LinkRow& row) {
-    return !part.links.Text(row.op).ends_with("total") || row.src == row.dst;
-  });
+  part.links.links = TotalLinks(part.links);
   ReadPackets(rank, options, part);
   part.least_members = LeastMembers(rank);
   return part;

@@ -65,7 +65,7 @@ struct SummaryPart {
   std::vector<std::string> texts;
   std::vector<StepLoad> steps;
   std::vector<CallPart> calls;
-  LinkPart links;
+  LinkPart links;  // totals of each kind of operation, over all steps
   std::vector<PacketPart> packets;
   std::map<std::string, int64_t> least_members;  // LeastMembers
 

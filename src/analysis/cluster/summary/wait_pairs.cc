@@ -18,6 +18,36 @@ std::vector<CallMember> ByArrival(std::span<const CallMember> members) {
 
 }  // namespace
 
+WaitPairs::Sum& WaitPairs::SumOf(const Pair& pair) {
+  Sum* sum = &PlaceOf(pair);
+  if (sum->calls > 0) return *sum;
+  if (++used_ > sums_.size() / 2) {
+    Grow();
+    sum = &PlaceOf(pair);
+  }
+  sum->pair = pair;
+  return *sum;
+}
+
+// Where the pair is, or the free place where it belongs.
+WaitPairs::Sum& WaitPairs::PlaceOf(const Pair& pair) {
+  uint64_t hash = static_cast<uint64_t>(pair.waiting) * 0x9E3779B97F4A7C15u;
+  hash = (hash ^ static_cast<uint64_t>(pair.blamed)) * 0xC2B2AE3D27D4EB4Fu;
+  hash = (hash ^ pair.dimension) * 0x165667B19E3779F9u >> 20;
+  for (size_t at = hash;; ++at) {
+    Sum& sum = sums_[at & (sums_.size() - 1)];
+    if (sum.calls == 0 || sum.pair == pair) return sum;
+  }
+}
+
+void WaitPairs::Grow() {
+  std::vector<Sum> old(sums_.size() * 2);
+  old.swap(sums_);
+  for (const Sum& sum : old) {
+    if (sum.calls > 0) PlaceOf(sum.pair) = sum;
+  }
+}
+
 void WaitPairs::AddCall(const std::string& dimension, std::span<const CallMember> members,
                         double least_ns) {
   const std::vector<CallMember> order = ByArrival(members);
@@ -40,7 +70,7 @@ void WaitPairs::AddCall(const std::string& dimension, std::span<const CallMember
     for (size_t i = 0; i < j; ++i) {
       const double wait_ns = blame[j] - blame[i];
       if (wait_ns <= ignored_ns) break;  // those who came later waited less
-      Sum& sum = sums_[{order[i].rank, order[j].rank, place->second}];
+      Sum& sum = SumOf({order[i].rank, order[j].rank, place->second});
       sum.wait_ns += wait_ns;
       ++sum.calls;
     }
@@ -54,7 +84,9 @@ table::Table WaitPairs::ToTable(const std::map<int64_t, size_t>& steps_of, doubl
     int64_t calls = 0;
   };
   std::vector<Row> rows;
-  for (const auto& [pair, sum] : sums_) {
+  for (const Sum& sum : sums_) {
+    if (sum.calls == 0) continue;
+    const Pair& pair = sum.pair;
     const auto steps = steps_of.find(pair.waiting);
     const double count = steps == steps_of.end() ? 1 : static_cast<double>(steps->second);
     const double ms = sum.wait_ns / 1e6 / count;

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/cluster/summary/waits.h"
@@ -35,20 +34,20 @@ class WaitPairs {
     uint32_t dimension = 0;
     bool operator==(const Pair&) const = default;
   };
-  struct PairHash {
-    size_t operator()(const Pair& pair) const {
-      uint64_t hash = static_cast<uint64_t>(pair.waiting) * 0x9E3779B97F4A7C15u;
-      hash = (hash ^ static_cast<uint64_t>(pair.blamed)) * 0xC2B2AE3D27D4EB4Fu;
-      return static_cast<size_t>((hash ^ pair.dimension) * 0x165667B19E3779F9u >> 7);
-    }
-  };
   struct Sum {
+    Pair pair;
     double wait_ns = 0;
-    int64_t calls = 0;
+    int64_t calls = 0;  // 0: nobody's place yet
   };
+  Sum& SumOf(const Pair& pair);
+  Sum& PlaceOf(const Pair& pair);
+  void Grow();
+
   std::vector<std::string> dimensions_;
   std::map<std::string, uint32_t> numbers_;
-  std::unordered_map<Pair, Sum, PairHash> sums_;
+  // An open hash table, whose size is a power of two: pairs are looked up for every call.
+  std::vector<Sum> sums_ = std::vector<Sum>(1024);
+  size_t used_ = 0;
 };
 
 // The waiting in each communication group, and who caused most of it.
