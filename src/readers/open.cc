@@ -21,6 +21,7 @@
 #include "readers/slice_args.h"
 #include "store/cache.h"
 #include "store/merge.h"
+#include "store/step_values.h"
 
 namespace steplens::readers {
 namespace {
@@ -224,6 +225,16 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   return out;
 }
 
+void CountOddStepValues(TraceStore& out) {
+  store::ForEachStepValue(out.step_traces, [&](std::string_view name, size_t row, double value_us) {
+    if (!store::IsOddStepValue(value_us)) return;
+    out.issues.Add(IssueKind::kJsonFieldInvalid,
+                   fmt::format("step_trace_time row {}: {} is {:.15g} us, which no part of a step "
+                               "can last",
+                               row + 1, name, value_us));
+  });
+}
+
 using Complete = std::function<void(TraceStore&)>;
 
 Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options, std::string cache,
@@ -241,6 +252,7 @@ Result<TraceStore> ReadRank(const RankSource& source, const ReadOptions& options
   SL_ASSIGN_OR_RETURN(TraceStore out, ReadFiles(source, options, complete));
   NameSource(source, out);
   if (out.info.source == "kineto") TakeRankFromTrace(out);
+  CountOddStepValues(out);
   if (complete_rank) complete_rank(out);
   if (cache.empty() || !complete) return out;
   SaveRank save = [cache = std::move(cache), key](const TraceStore& rank) {

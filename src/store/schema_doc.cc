@@ -11,7 +11,9 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kTableSentences[] = {
     {"tracks", "Rows of the timeline: processes, threads, streams, planes and counters."},
     {"slices",
-     "Spans of work on a track: host operators, Python functions, API calls, device tasks."},
+     "Spans of work on a track: host operators, Python functions, API calls, device tasks. "
+     "`args_offset` points into the text of the rank's first trace (`info` lists its files); for a "
+     "slice of another trace, 2^41 times (1 + the place of that file in the list) is added."},
     {"host_ops", "What PyTorch says of a host operator beyond its slice."},
     {"markers", "What mstx says of a mark or range beyond its slice."},
     {"flows", "Arrows between two points of the timeline."},
@@ -20,7 +22,9 @@ constexpr std::pair<std::string_view, std::string_view> kTableSentences[] = {
     {"kernels",
      "What kernel_details.csv has: compute tasks and whole collectives; metric columns of the "
      "input follow under their headers."},
-    {"comm_ops", "Collective and point-to-point operations on the track of their group."},
+    {"comm_ops",
+     "Collective and point-to-point operations on the track of their group. Where the input has no "
+     "size, `size_bytes` is the count of elements times their size."},
     {"comm_tasks", "The tasks of a collective on one plane: Memcpy, Notify_Wait, RDMASend."},
     {"comm_times", "communication.json: how the time of each operation divides."},
     {"comm_bandwidths", "communication.json: traffic of each operation over one kind of link."},

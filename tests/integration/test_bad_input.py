@@ -380,6 +380,20 @@ class BadInput(Case):
         self.assertEqual(issues["CsvCellNotANumber"], 4)
         self.run_program("verify", self.scratch / "r0_ascend_pt", expect=1)
 
+    def test_odd_values_of_steps_are_counted(self):
+        folder = self.scratch / "odd_steps"
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", folder)
+        self.assertNotIn("JsonFieldInvalid", self.issues(folder)[0])
+        path = next(folder.rglob("step_trace_time.csv"))
+        lines = path.read_text().splitlines()
+        cells = lines[1].split(",")
+        cells[lines[0].split(",").index("Free")] = "-30"
+        lines[1] = ",".join(cells)
+        path.write_text("\n".join(lines) + "\n")
+        (issue,) = [issue for issue in self.info(folder)["ranks"][0]["issues"] if issue["name"] == "JsonFieldInvalid"]
+        self.assertEqual(issue["count"], 1)
+        self.assertIn("step_trace_time row 1: Free is -30 us", issue["example"])
+
     def test_a_cell_without_end_ends_the_file_and_no_more(self):
         shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
         path = self.scratch / "r0_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv"

@@ -231,6 +231,13 @@ class PlantedInText(PlantCase):
         self.check_json("11", name, lambda events: shift(first(events, cat="HostToDevice", ph="f"), 0.5))
         self.check_json("11", name, lambda events: events.remove(launch(events)))
         self.check_json("11", name, lambda events: events.append(dict(launch(events))))
+        def renumber(events):
+            """Another id at both ends, so that they still find each other."""
+            old = first(events, cat="async_npu", ph="f")["id"]
+            for event in events:
+                if event.get("cat") == "async_npu" and event["id"] == old:
+                    event["id"] = old + 7
+        self.check_json("import.issues", name, renumber)
         self.check_json("trace.dangling_flows", name, lambda events: shift(first(events, cat="async_npu", ph="f"), -500_000))
         self.check_json("trace.durations", name, lambda events: first(events, cat="cpu_op", ph="X").update(dur=-1))
         self.check_json("import.issues", name, lambda events: first(events, cat="cpu_op", ph="X").update(ts="soon"))

@@ -116,6 +116,22 @@ TEST(ChromeTrace, FlowIdsBeyond64BitsPairExactly) {
   EXPECT_EQ(store.Text(store.flows.kind[0]), "HostToDevice");
 }
 
+TEST(ChromeTrace, ArrowsOfTorchNpuAreNumberedByTheirEnds) {
+  const auto read = [](const std::string& kind, const std::string& id) {
+    return ReadJson(R"([{"ph":"s","cat":")" + kind + R"(","id":)" + id +
+                    R"(,"pid":1,"tid":1,"ts":"1736408883694699.510"},{"ph":"f","cat":")" + kind +
+                    R"(","id":)" + id + R"(,"pid":1,"tid":2,"ts":"1736408883700059.821"}])");
+  };
+  const TraceStore sound = read("async_npu", "1736408883700059821");
+  EXPECT_EQ(sound.flows.size(), 1u);
+  EXPECT_TRUE(sound.issues.empty());
+  EXPECT_TRUE(read("HostToDevice", "1736408883700059828").issues.empty());
+  const TraceStore odd = read("async_npu", "1736408883700059828");  // at both ends
+  EXPECT_EQ(odd.flows.size(), 1u);
+  EXPECT_EQ(odd.issues.entry(IssueKind::kJsonFieldInvalid).example,
+            "flow 'async_npu' that ends at 1736408883700059821 ns has the id 1736408883700059828");
+}
+
 TEST(ChromeTrace, OneStartMayHaveTwoEndsAndACategoryIsPartOfTheId) {
   const TraceStore store = ReadJson(
       R"([{"ph":"s","cat":"a","id":1,"pid":1,"tid":1,"ts":1},{"ph":"s","cat":"b","id":1,"pid":1,"tid":1,"ts":2},)"

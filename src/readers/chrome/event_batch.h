@@ -74,6 +74,7 @@ struct EventBatch {
     uint64_t key_high;
     uint64_t key_low;
     int64_t ts_ns;
+    int64_t id;  // none if it is no number of 64 bits
     uint32_t track;
     uint32_t kind;
     bool is_start;

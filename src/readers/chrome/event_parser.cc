@@ -253,7 +253,8 @@ void EventParser::Impl::AddFlow(bool is_start) {
   const std::string_view kind = event.category.empty() ? event.name : event.category;
   const Hash128 key = HashWide(event.id);
   const uint64_t kind_hash = Hash64(kind);
-  batch->flows.push_back({key.high ^ kind_hash, key.low + kind_hash, *ts, CurrentTrack(),
+  batch->flows.push_back({key.high ^ kind_hash, key.low + kind_hash, *ts,
+                          ParseInt64(event.id).value_or(kNone), CurrentTrack(),
                           category_memo.Intern(batch->strings, kind), is_start});
 }
 

@@ -12,6 +12,7 @@ struct FlowEnd {
   uint64_t key_high;
   uint64_t key_low;
   int64_t ts_ns;
+  int64_t id;  // none if it is no number of 64 bits
   store::TrackId track;
   StringId kind;
 };

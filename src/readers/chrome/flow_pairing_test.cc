@@ -5,7 +5,9 @@
 namespace steplens::readers {
 namespace {
 
-FlowEnd At(uint64_t key, int64_t ts_ns) { return {key, ~key, ts_ns, store::TrackId{0}, {}}; }
+FlowEnd At(uint64_t key, int64_t ts_ns) {
+  return {key, ~key, ts_ns, store::kNone, store::TrackId{0}, {}};
+}
 
 TEST(PairFlows, JoinsAnEndWithTheStartThatPrecedesItMostClosely) {
   store::FlowTable flows;
@@ -33,8 +35,8 @@ TEST(PairFlows, CountsWhatIsLeftOver) {
 
 TEST(PairFlows, KeysThatShareHalfAreStillDifferent) {
   store::FlowTable flows;
-  const FlowEnd start{7, 1, 0, store::TrackId{0}, {}};
-  const FlowEnd end{7, 2, 1, store::TrackId{0}, {}};
+  const FlowEnd start{7, 1, 0, store::kNone, store::TrackId{0}, {}};
+  const FlowEnd end{7, 2, 1, store::kNone, store::TrackId{0}, {}};
   EXPECT_EQ(PairFlows({start}, {end}, flows).ends.count, 1u);
   EXPECT_EQ(PairFlows({}, {end}, flows).ends.count, 1u);
 }

@@ -89,6 +89,7 @@ struct TraceAssembler::Impl {
   void OrderTracks();
   void FinishEdges();
   void FinishSteps();
+  void CountOddFlowIds();
   void CountLeftOver(IssueKind kind, const LeftOver& left);
   void Shift(int64_t shift_ns);
 };
@@ -217,7 +218,8 @@ void TraceAssembler::Impl::AppendDetails(uint32_t first_slice) {
 void TraceAssembler::Impl::AppendFlows() {
   for (const EventBatch::Flow& flow : batch->flows) {
     (flow.is_start ? flow_starts : flow_ends)
-        .push_back({flow.key_high, flow.key_low, flow.ts_ns, tracks[flow.track], Text(flow.kind)});
+        .push_back({flow.key_high, flow.key_low, flow.ts_ns, flow.id, tracks[flow.track],
+                    Text(flow.kind)});
   }
 }
 
@@ -414,6 +416,20 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
+// torch_npu numbers an arrow to a task by the time it ends at, in ns.
+void TraceAssembler::Impl::CountOddFlowIds() {
+  const auto launch = out.strings.Find("async_npu");
+  if (!launch) return;
+  uint64_t count = 0;
+  std::string first;
+  for (const FlowEnd& end : flow_ends) {
+    if (end.kind != *launch || end.id == kNone || end.id == end.ts_ns) continue;
+    if (count++ == 0)
+      first = fmt::format("flow 'async_npu' that ends at {} ns has the id {}", end.ts_ns, end.id);
+  }
+  if (count > 0) out.issues.Add(IssueKind::kJsonFieldInvalid, first, count);
+}
+
 void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
   if (left.count == 0) return;
   out.issues.Add(kind,
@@ -423,6 +439,7 @@ void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
 
 void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
+  self.CountOddFlowIds();
   if (shift_ns != 0) self.Shift(shift_ns);
   self.OrderTracks();
   self.FinishEdges();
