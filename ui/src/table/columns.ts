@@ -56,7 +56,7 @@ export interface ColumnChoice {
 
 export const kPlainColumns: ColumnChoice = { hidden: [], order: [], frozen: 0, widths: {} };
 
-const kDigit = 7.9;
+const kDigit = 8.3;
 const kSquare = 13.6;
 const kWidest = 360;
 

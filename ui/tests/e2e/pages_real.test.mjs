@@ -238,6 +238,10 @@ async function numbersAgree(page) {
   assert.match(text, /8873\.76/, "Computing as the reference viewer shows it");
   assert.match(text, /101963\.20?/, "Communication(Not Overlapped)");
   assert.match(text, /136581\.01/, "E2E");
+  const left = (level) => page.locator(`td.level-${level}`).first().evaluate((cell) => parseFloat(getComputedStyle(cell).paddingLeft));
+  const lefts = [await left(1), await left(2), await left(3), await left(4)];
+  assert.deepEqual(lefts, [...lefts].sort((a, b) => a - b), "parts stand below their whole");
+  assert.ok(lefts[1] > lefts[0]);
 }
 
 async function memoryPage(page) {
