@@ -125,5 +125,27 @@ class WithoutATimeline(Case):
         self.assertEqual(self.rows("breakdown", folder), expected)
 
 
+class Ops(Case):
+    """Without --by, the grouping that says most of the input."""
+
+    def trace(self, name, *slices):
+        return self.write(name, json.dumps([{"ph": "X", "name": slice_name, "cat": cat, "pid": 1, "tid": tid, "ts": ts, "dur": 5, "args": {}}
+                                            for slice_name, cat, tid, ts in slices]))
+
+    def test_gpu_kernels_by_name(self):
+        trace = self.trace("gpu.json", ("gemm", "kernel", 7, 1), ("relu", "kernel", 7, 10), ("Memcpy HtoD", "gpu_memcpy", 7, 20))
+        self.assertEqual({row["Name"] for row in self.rows("ops", trace)}, {"gemm", "relu", "Memcpy HtoD"})
+        self.assertEqual({row["OP Type"] for row in self.rows("ops", trace, "--by", "type")}, {"kernel", "gpu_memcpy"})
+
+    def test_operators_where_no_device_was_recorded(self):
+        trace = self.trace("cpu.json", ("aten::mm", "cpu_op", 1, 1), ("aten::add", "cpu_op", 1, 10))
+        self.assertEqual({row["Name"] for row in self.rows("ops", trace)}, {"aten::mm", "aten::add"})
+        self.assertIn("--by operator", self.run_program("ops", trace, "--by", "type", expect=0).err)
+
+    def test_ascend_kernels_by_type(self):
+        self.assertEqual(self.rows("ops", SAMPLE), self.rows("ops", SAMPLE, "--by", "type"))
+
+
+
 if __name__ == "__main__":
     unittest.main()
