@@ -181,9 +181,13 @@ Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store:
   return selection;
 }
 
-Status PrintTable(const table::Table& table, const Arguments& arguments) {
+Status PrintTable(const table::Table& table, const Arguments& arguments,
+                  std::string_view if_empty) {
   const std::string format = arguments.Value("--format");
-  if (table.rows() == 0) Say(fmt::format("steplens: {}: no rows\n", table.name()));
+  if (table.rows() == 0) {
+    Say(if_empty.empty() ? fmt::format("steplens: {}: no rows\n", table.name())
+                         : fmt::format("steplens: {}\n", if_empty));
+  }
   std::string text;
   if (arguments.Has("--json") || format == "json") {
     text = table::ToJson(table);

@@ -32,6 +32,8 @@ bool HasLostRanks(const store::Job& job);
 Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job);
 
 // Prints a table as --json, --csv or --format ask for; aligned for people otherwise.
-Status PrintTable(const table::Table& table, const Arguments& arguments);
+// `if_empty`: what to say of a table without rows, instead of its name.
+Status PrintTable(const table::Table& table, const Arguments& arguments,
+                  std::string_view if_empty = {});
 
 }  // namespace steplens::cli

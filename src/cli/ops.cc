@@ -1,16 +1,35 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/api/api_statistics.h"
+#include "analysis/classify/classify.h"
 #include "analysis/operators/kernel_statistics.h"
+#include "analysis/operators/operator_tables.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
 
 namespace steplens::cli {
 namespace {
 
+analysis::Platform PlatformOf(const store::TraceStore& rank) {
+  return analysis::DetectPlatform(rank, analysis::ClassifyTracks(rank));
+}
+
+// What says most of the input: types where kernels have them, names of a GPU's kernels, and the
+// operators of a run without a device.
+std::string BestGrouping(const store::Job& job) {
+  const auto all_are = [&](analysis::Platform platform) {
+    return std::all_of(job.ranks.begin(), job.ranks.end(),
+                       [&](const store::TraceStore& rank) { return PlatformOf(rank) == platform; });
+  };
+  if (all_are(analysis::Platform::kGpu)) return "name";
+  return all_are(analysis::Platform::kHostOnly) ? "operator" : "type";
+}
+
 table::Table Compute(const store::Job& job, const analysis::Selection& selection,
-                     const Arguments& arguments) {
-  const std::string by = arguments.Value("--by");
+                     const std::string& by) {
+  if (by == "operator") return analysis::HostOpStatistics(job, selection);
   if (by == "api") {
     analysis::ApiStatisticsOptions options;
     options.selection = selection;
@@ -24,6 +43,12 @@ table::Table Compute(const store::Job& job, const analysis::Selection& selection
   return analysis::KernelStatistics(job, options);
 }
 
+std::string_view EmptyText(const std::string& by) {
+  if (by == "api") return "no API calls in the input";
+  if (by == "operator") return "no operators of the host in the input";
+  return "no kernels in the input; --by operator shows the operators of the host";
+}
+
 Result<int> Run(const Arguments& arguments) {
   const int64_t top = arguments.Integer("--top").value_or(0);
   if (top < 0) {
@@ -32,9 +57,10 @@ Result<int> Run(const Arguments& arguments) {
   }
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   SL_ASSIGN_OR_RETURN(const analysis::Selection selection, SelectionOf(arguments, job));
-  table::Table table = Compute(job, selection, arguments);
+  const std::string by = arguments.Has("--by") ? arguments.Value("--by") : BestGrouping(job);
+  table::Table table = Compute(job, selection, by);
   if (top > 0) table.Truncate(static_cast<size_t>(top));
-  SL_RETURN_IF_ERROR(PrintTable(table, arguments));
+  SL_RETURN_IF_ERROR(PrintTable(table, arguments, EmptyText(by)));
   return 0;
 }
 
@@ -46,15 +72,15 @@ CommandSpec OpsCommand() {
   spec.summary = "Which operators the device time went to";
   spec.description =
       "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, "
-      "by name, by input shapes or by core; "
-      "--by api shows the host's API calls as in api_statistic.csv.";
+      "by name, by input shapes or by core; --by api shows the host's API calls as in "
+      "api_statistic.csv, --by operator the host's operators. Without --by: type; name for GPU "
+      "traces, whose kernels have no types; operator where no device was recorded.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined(
       {{.name = "--by",
         .value_name = "WHAT",
         .help = "What to group by",
-        .default_value = "type",
-        .choices = {"name", "type", "shape", "core", "api"}},
+        .choices = {"name", "type", "shape", "core", "api", "operator"}},
        {.name = "--top", .value_name = "N", .help = "Only the first N rows", .is_integer = true},
        {.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
        {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true}},

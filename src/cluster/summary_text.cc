@@ -36,12 +36,19 @@ std::string JobText(const Table& overview, bool chinese) {
           : fmt::format(
                 "{} ranks, {} step{}, {} communication group{}. A step takes {:.3f} ms: ", ranks,
                 steps, steps == 1 ? "" : "s", groups, groups == 1 ? "" : "s", number("step(ms)"));
+  // Only a GPU's copies are told from free time.
+  const double copies = number("copies(%)");
+  const std::string copies_text =
+      copies < 0.05
+          ? ""
+          : fmt::format(fmt::runtime(chinese ? "拷贝 {:.1f}%，" : "copies {:.1f} %, "), copies);
   text += fmt::format(
-      fmt::runtime(chinese ? "计算 {:.1f}%，未掩盖通信 {:.1f}%，空闲 {:.1f}%；卡间等待 {:.1f}%。\n"
-                           : "computing {:.1f} %, communication not overlapped {:.1f} %, free "
-                             "{:.1f} %; ranks wait {:.1f} % of it for each other.\n"),
-      number("computing(%)"), number("communicationNotOverlapped(%)"), number("free(%)"),
-      number("waiting(%)"));
+      fmt::runtime(chinese
+                       ? "计算 {:.1f}%，未掩盖通信 {:.1f}%，{}空闲 {:.1f}%；卡间等待 {:.1f}%。\n"
+                       : "computing {:.1f} %, communication not overlapped {:.1f} %, {}free "
+                         "{:.1f} %; ranks wait {:.1f} % of it for each other.\n"),
+      number("computing(%)"), number("communicationNotOverlapped(%)"), copies_text,
+      number("free(%)"), number("waiting(%)"));
   const auto partly = static_cast<int64_t>(number("callsPartlySeen"));
   if (partly > 0) {
     text += fmt::format(

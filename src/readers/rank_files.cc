@@ -197,8 +197,11 @@ bool ChooseFiles(RankSource& rank) {
       });
   if (any_text)
     drop(FileRole::kAnalysisDb, "the same results are read from the csv and json files");
-  if (rank.format == "text" && has(FileRole::kAnalysisDb) && !has_trace && rank.files.size() == 1)
-    rank.format = "db";
+  const bool only_db =
+      std::all_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
+        return file.role == FileRole::kAnalysisDb || !HoldsData(file);
+      });
+  if (only_db && has(FileRole::kAnalysisDb)) rank.format = "db";
   if (rank.format == "db") DropTextThatDbHas(rank);
   const bool any_data = std::any_of(rank.files.begin(), rank.files.end(), HoldsData);
   if (any_data) SortFiles(rank);

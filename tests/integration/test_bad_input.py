@@ -178,7 +178,7 @@ class BadInput(Case):
             self.assertIn("there is no step 99; steps: 10, 11, 12", self.run_program(command, SAMPLE, "--step", 99, expect=3).err)
         trace = self.write("t.json", f"[{EVENT}]")
         self.assertIn("there is no step 1; none is marked", self.run_program("ops", trace, "--step", 1, expect=3).err)
-        self.assertIn("no rows", self.run_program("ops", trace, expect=0).err)
+        self.assertIn("no operators of the host in the input", self.run_program("ops", trace, expect=0).err)
 
     def test_no_command(self):
         overview = self.run_program("--help", expect=0).out

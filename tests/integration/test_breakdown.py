@@ -1,10 +1,12 @@
 """`breakdown` gives the numbers of step_trace_time.csv and StepTraceTime, computed from the timeline."""
 
 import csv
+import json
+import shutil
 import sqlite3
 import unittest
 
-from support import DATA, Case, needs_shared
+from support import DATA, SAMPLE, Case, needs_shared
 
 COLUMNS = ["Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free", "Stage", "Bubble",
            "Communication(Not Overlapped and Exclude Receive)", "Preparing"]
@@ -72,6 +74,77 @@ class Breakdown(Case):
                 for row in self.rows("breakdown", path):
                     parts = row["Computing"] + row["Communication(Not Overlapped)"] + (row.get("Memory") or 0) + row["Free"]
                     self.assertAlmostEqual(parts, row["Stage"] + row["Bubble"], delta=0.0005)
+
+
+class WithoutATimeline(Case):
+    """Result files answer where there is no timeline to compute from."""
+
+    def sample_without_trace(self):
+        folder = self.scratch / "rank0_ascend_pt"
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", folder)
+        for trace in folder.rglob("trace_view.json*"):
+            trace.unlink()
+        return folder
+
+    def test_the_step_table(self):
+        folder = self.sample_without_trace()
+        with open(folder / "ASCEND_PROFILER_OUTPUT/step_trace_time.csv", newline="", encoding="utf-8") as file:
+            expected = list(csv.DictReader(file))
+        rows = self.rows("breakdown", folder)
+        self.assertEqual([str(row["Step"]) for row in rows], [row["Step"] for row in expected])
+        for row, values in zip(rows, expected):
+            for column in COLUMNS:
+                self.assertAlmostEqual(row[column], float(values[column]), places=3, msg=column)
+        self.assertEqual(len(self.rows("breakdown", folder, "--step", expected[0]["Step"])), 1)
+
+    def test_the_steps_of_kernels(self):
+        folder = self.sample_without_trace()
+        expected = self.rows("breakdown", SAMPLE, "--rank", 0)
+        (folder / "ASCEND_PROFILER_OUTPUT/step_trace_time.csv").unlink()
+        rows = self.rows("breakdown", folder)
+        self.assertEqual([row["Step"] for row in rows], [row["Step"] for row in expected])
+
+    def test_the_api_table(self):
+        folder = self.sample_without_trace()
+        with open(folder / "ASCEND_PROFILER_OUTPUT/api_statistic.csv", newline="", encoding="utf-8") as file:
+            expected = {(row["Level"], row["API Name"]): row for row in csv.DictReader(file)}
+        rows = self.rows("ops", folder, "--by", "api")
+        self.assertEqual({(row["Level"], row["API Name"]) for row in rows}, set(expected))
+        for row in rows:
+            values = expected[row["Level"], row["API Name"]]
+            self.assertAlmostEqual(row["Time(us)"], float(values["Time(us)"]), places=3)
+            self.assertEqual(row["Count"], int(values["Count"]))
+
+    def test_analysis_db_alone(self):
+        self.run_program("convert", SAMPLE, "--to", "db", "--output", self.scratch / "db", expect=0)
+        folder = self.scratch / "db/rank0_ascend_pt"
+        expected = self.rows("breakdown", folder)
+        for database in folder.rglob("ascend_pytorch_profiler*.db"):
+            database.unlink()
+        self.assertEqual(self.info(folder)["ranks"][0]["format"], "db")
+        self.assertEqual(self.rows("breakdown", folder), expected)
+
+
+class Ops(Case):
+    """Without --by, the grouping that says most of the input."""
+
+    def trace(self, name, *slices):
+        return self.write(name, json.dumps([{"ph": "X", "name": slice_name, "cat": cat, "pid": 1, "tid": tid, "ts": ts, "dur": 5, "args": {}}
+                                            for slice_name, cat, tid, ts in slices]))
+
+    def test_gpu_kernels_by_name(self):
+        trace = self.trace("gpu.json", ("gemm", "kernel", 7, 1), ("relu", "kernel", 7, 10), ("Memcpy HtoD", "gpu_memcpy", 7, 20))
+        self.assertEqual({row["Name"] for row in self.rows("ops", trace)}, {"gemm", "relu", "Memcpy HtoD"})
+        self.assertEqual({row["OP Type"] for row in self.rows("ops", trace, "--by", "type")}, {"kernel", "gpu_memcpy"})
+
+    def test_operators_where_no_device_was_recorded(self):
+        trace = self.trace("cpu.json", ("aten::mm", "cpu_op", 1, 1), ("aten::add", "cpu_op", 1, 10))
+        self.assertEqual({row["Name"] for row in self.rows("ops", trace)}, {"aten::mm", "aten::add"})
+        self.assertIn("--by operator", self.run_program("ops", trace, "--by", "type", expect=0).err)
+
+    def test_ascend_kernels_by_type(self):
+        self.assertEqual(self.rows("ops", SAMPLE), self.rows("ops", SAMPLE, "--by", "type"))
+
 
 
 if __name__ == "__main__":

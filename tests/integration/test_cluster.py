@@ -166,6 +166,16 @@ class BadInput(ClusterCase):
                 job = self.overview(generate(self.scratch / f"steps{len(words)}", *words))
                 self.assertAlmostEqual(job["computing(%)"] + job["communicationNotOverlapped(%)"] + job["free(%)"], 100, delta=0.1)
 
+    def test_copies_of_a_gpu_are_a_share_of_the_step(self):
+        events = [{"ph": "X", "name": name, "cat": cat, "pid": 0, "tid": 7, "ts": ts, "dur": dur, "args": {"device": 0, "stream": 7}}
+                  for name, cat, ts, dur in (("gemm", "kernel", 0, 60), ("Memcpy HtoD", "gpu_memcpy", 60, 25), ("gemm", "kernel", 95, 5))]
+        for rank in range(2):
+            self.write(f"gpu/rank{rank}.json", json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": events}))
+        job = self.overview(self.scratch / "gpu")
+        shares = [job[f"{part}(%)"] for part in ("computing", "communicationNotOverlapped", "copies", "free")]
+        self.assertEqual([round(share) for share in shares], [65, 0, 25, 10])
+        self.assertIn("copies 25.0 %, free 10.0 %", self.cluster(self.scratch / "gpu", mode="summary").out)
+
     def test_text_and_db_ranks_side_by_side(self):
         scores = [self.scores(self.made / form) for form in ("mixed", "text", "db")]
         self.assertEqual(set(scores[0]), set(range(8)))

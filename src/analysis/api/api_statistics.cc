@@ -3,6 +3,7 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -81,12 +82,32 @@ Calls CollectCalls(const TraceStore& store, const HostSteps& steps) {
 
 using Apis = std::map<Api, DurationStats>;
 
+// A row of api_statistic.csv.
+DurationStats DeliveredStats(const store::ApiStatisticTable& rows, size_t i) {
+  constexpr double kAbsurdUs = 1e15;
+  const auto ns = [](double us) { return std::fabs(us) < kAbsurdUs ? std::llround(us * 1000) : 0; };
+  const auto count = static_cast<long double>(rows.count[i]);  // above 0
+  const long double mean_us = static_cast<long double>(ns(rows.total_us[i])) / 1000 / count;
+  const double variance = std::isfinite(rows.variance[i]) ? rows.variance[i] : 0;
+  return {rows.count[i], ns(rows.total_us[i]), ns(rows.min_us[i]), ns(rows.max_us[i]),
+          (variance + mean_us * mean_us) * count};
+}
+
 void AddRank(const TraceStore& store, const ApiStatisticsOptions& options, Apis& apis) {
-  const Calls calls = CollectCalls(store, HostSteps(store, options.selection));
   const int64_t rank = options.per_rank ? store.info.rank : 0;
   const auto add = [&](std::string_view level, std::string_view name, const DurationStats& stats) {
     apis[{rank, std::string(level), std::string(name)}].Add(stats);
   };
+  const store::ApiStatisticTable& delivered = store.api_statistics;
+  if (store.slices.size() == 0 && !options.selection.step) {
+    for (size_t i = 0; i < delivered.size(); ++i) {
+      if (delivered.count[i] > 0)
+        add(store.Text(delivered.level[i]), store.Text(delivered.name[i]),
+            DeliveredStats(delivered, i));
+    }
+    return;
+  }
+  const Calls calls = CollectCalls(store, HostSteps(store, options.selection));
   for (const auto& [name, stats] : calls.cann) {
     if (const auto api = ParseCannApi(store.Text(name))) add(api->level, api->name, stats);
   }

@@ -15,7 +15,8 @@ struct ApiStatisticsOptions {
 
 // The columns of api_statistic.csv, Level to Variance (population, us^2), one row per (Level, API
 // Name), by time descending, then by level and name. Levels: acl, node, runtime, model, hccl or
-// communication by the layer of a CANN slice; runtime and driver for GPU captures.
+// communication by the layer of a CANN slice; runtime and driver for GPU captures. A rank without
+// a timeline has the rows of its api_statistic.csv, which know no steps.
 table::Table ApiStatistics(const store::Job& job, const ApiStatisticsOptions& options);
 table::Table ApiStatistics(std::span<const store::TraceStore> ranks,
                            const ApiStatisticsOptions& options);

@@ -51,6 +51,28 @@ TEST(ApiStatistics, GpuHasRuntimeAndDriver) {
   EXPECT_THAT(table.Find("Level")->texts, ElementsAre("runtime", "driver"));
 }
 
+TEST(ApiStatistics, WithoutATimelineTheFileIsShown) {
+  StoreBuilder b;
+  b.store.api_statistics.Append({.level = b.Text("acl"),
+                                 .name = b.Text("aclrtMalloc"),
+                                 .total_us = 6,
+                                 .count = 2,
+                                 .avg_us = 3,
+                                 .min_us = 2,
+                                 .max_us = 4,
+                                 .variance = 1});
+  const store::Job job = b.Job();
+  const table::Table table = ApiStatistics(job, {});
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(table.Find("API Name")->texts[0], "aclrtMalloc");
+  EXPECT_EQ(table.Find("Time(us)")->ints[0], 6000);
+  EXPECT_EQ(table.Find("Avg(us)")->ints[0], 3000);
+  EXPECT_DOUBLE_EQ(table.Find("Variance")->doubles[0], 1);
+  ApiStatisticsOptions options;
+  options.selection.step = 7;  // the file knows no steps
+  EXPECT_EQ(ApiStatistics(job, options).rows(), 0u);
+}
+
 TEST(ApiStatistics, RanksAreMergedOrKeptApart) {
   store::Job job = CannCalls().Job();
   job.ranks.push_back(std::move(CannCalls().store));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -231,9 +232,29 @@ int64_t FirstHostOp(const TraceStore& store) {
   return first_ns;
 }
 
+// From the first start to the last end of the kernels that name a step, in order of time.
+std::vector<StepRange> StepsOfKernels(const TraceStore& store) {
+  const store::KernelTable& kernels = store.kernels;
+  std::map<int64_t, StepRange> by_step;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const int64_t end_ns = EndNs(kernels.begin_ns[i], kernels.dur_ns[i]);
+    if (kernels.step[i] == store::kNone || !IsPlausible(kernels.begin_ns[i], end_ns)) continue;
+    const StepRange alone{kernels.step[i], store::kNone, store::kNone, kernels.begin_ns[i], end_ns};
+    StepRange& step = by_step.try_emplace(kernels.step[i], alone).first->second;
+    step.begin_ns = std::min(step.begin_ns, alone.begin_ns);
+    step.end_ns = std::max(step.end_ns, alone.end_ns);
+  }
+  std::vector<StepRange> steps;
+  for (const auto& [number, step] : by_step) steps.push_back(step);
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const StepRange& a, const StepRange& b) { return a.begin_ns < b.begin_ns; });
+  return steps;
+}
+
 // A run without marked steps is one step that holds everything.
 std::vector<StepRange> StepsOrAll(const TraceStore& store) {
   std::vector<StepRange> steps = ComputeStepRanges(store);
+  if (steps.empty() && store.slices.size() == 0) steps = StepsOfKernels(store);
   if (!steps.empty()) return steps;
   const int64_t host_begin_ns = FirstHostOp(store);
   return {{store::kNone, host_begin_ns, host_begin_ns, std::numeric_limits<int64_t>::min(),
@@ -305,6 +326,22 @@ class BreakdownTable {
     for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
   }
 
+  // A row as the result files have it.
+  void AppendDelivered(int64_t rank, const store::StepTraceTable& traces, size_t row) {
+    constexpr double kAbsurdUs = 1e15;  // thirty years
+    std::vector<int64_t> cells{rank};
+    if (with_device_) cells.push_back(traces.device[row]);
+    cells.push_back(traces.step[row]);
+    for (const double us :
+         {traces.computing_us[row], traces.comm_not_overlapped_us[row], traces.overlapped_us[row],
+          traces.communication_us[row], traces.free_us[row], traces.stage_us[row],
+          traces.bubble_us[row], traces.comm_exclude_receive_us[row], traces.preparing_us[row]}) {
+      cells.push_back(std::fabs(us) < kAbsurdUs ? ToNs(us) : table::kNull);
+    }
+    if (with_memory_) cells.push_back(table::kNull);
+    for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
+  }
+
   table::Table Take() { return std::move(table_); }
 
  private:
@@ -313,6 +350,17 @@ class BreakdownTable {
   bool with_memory_;
   bool compat_;
 };
+
+// Nothing can be computed of a rank without a timeline that its result files do not say better.
+bool IsDeliveredOnly(const TraceStore& store, BreakdownRule rule) {
+  return rule == BreakdownRule::kOfCapture && store.slices.size() == 0 &&
+         store.step_traces.size() > 0;
+}
+
+bool HasSeveralDevices(const store::StepTraceTable& traces) {
+  return std::any_of(traces.device.begin(), traces.device.end(),
+                     [&](int64_t device) { return device != traces.device[0]; });
+}
 
 }  // namespace
 
@@ -329,7 +377,8 @@ table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOpt
   for (const TraceStore& store : ranks) {
     const bool wanted = options.selection.HasRank(store.info.rank);
     works.push_back(wanted ? CollectDeviceWork(store) : std::vector<DeviceWork>{});
-    several_devices |= works.back().size() > 1;
+    several_devices |= IsDeliveredOnly(store, options.rule) ? HasSeveralDevices(store.step_traces)
+                                                            : works.back().size() > 1;
     is_gpu.push_back(wanted && DetectPlatform(store, ClassifyTracks(store)) == Platform::kGpu);
     for (DeviceWork& work : works.back()) {
       if (!with_copies) work.memory.clear();
@@ -339,6 +388,13 @@ table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOpt
   BreakdownTable result(several_devices, with_copies && has_gpu, options.compat);
   for (size_t r = 0; r < ranks.size(); ++r) {
     const TraceStore& store = ranks[r];
+    if (IsDeliveredOnly(store, options.rule) && options.selection.HasRank(store.info.rank)) {
+      for (size_t i = 0; i < store.step_traces.size(); ++i) {
+        if (options.selection.HasStep(store.step_traces.step[i]))
+          result.AppendDelivered(store.info.rank, store.step_traces, i);
+      }
+      continue;
+    }
     if (works[r].empty()) continue;
     const std::vector<StepRange> steps = StepsOrAll(store);
     const bool is_text = IsText(store, is_gpu[r], options.rule);

@@ -28,8 +28,9 @@ struct BreakdownOptions {
 // Step, then those of step_trace_time.csv, computed from the timeline itself, then Memory if any
 // rank is a GPU capture (copies that overlap neither compute nor communication).
 //   Computing + Communication(Not Overlapped) + Memory + Free == Stage + Bubble
-// A rank without device events is measured by its host operators. Ranks without any work have no
-// row.
+// A rank without device events is measured by its host operators. One without a timeline has, if
+// kOfCapture, the rows of its step_trace_time.csv or StepTraceTime; without these, its steps are
+// those of kernel_details. Ranks without any work have no row.
 table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options);
 table::Table StepBreakdown(std::span<const store::TraceStore> ranks,
                            const BreakdownOptions& options);

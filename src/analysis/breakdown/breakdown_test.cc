@@ -247,6 +247,47 @@ TEST(StepBreakdown, TrustsTheKernelsWhereOverlapAnalysisSaysSomethingElse) {
   EXPECT_EQ(Cell(StepBreakdown(more.Job(), {}), "Computing"), 301);
 }
 
+// kernel_details.csv with Step Id, and no timeline.
+StoreBuilder KernelsOnly() {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  b.Kernel("Add", "Add", "AI_CORE", 100, 200);
+  b.Kernel("Add", "Add", "AI_CORE", 300, 350);
+  b.store.kernels.step.Set(0, 7);
+  b.store.kernels.step.Set(1, 8);
+  return b;
+}
+
+TEST(StepBreakdown, WithoutATimelineTheStepTableIsShown) {
+  StoreBuilder b = KernelsOnly();
+  b.store.step_traces.Append({.step = 7, .computing_us = 5, .free_us = 3, .preparing_us = 0.25});
+  b.store.step_traces.Append({.step = 8, .computing_us = 6});
+  const table::Table table = StepBreakdown(b.Job(), {});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Step"), 7);
+  EXPECT_EQ(Cell(table, "Computing"), 5000);
+  EXPECT_EQ(Cell(table, "Preparing"), 250);
+  EXPECT_EQ(Cell(table, "Step", 1), 8);
+  EXPECT_EQ(Cell(table, "Preparing", 1), table::kNull);
+}
+
+TEST(StepBreakdown, ResultFilesAreNeverTheirOwnWitness) {
+  StoreBuilder b = KernelsOnly();
+  b.store.step_traces.Append({.step = 7, .computing_us = 5});
+  BreakdownOptions options;
+  options.rule = BreakdownRule::kText;
+  EXPECT_EQ(Cell(StepBreakdown(b.Job(), options), "Computing"), 100);
+}
+
+TEST(StepBreakdown, WithoutATimelineKernelsTellTheirSteps) {
+  const table::Table table = StepBreakdown(KernelsOnly().Job(), {});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(Cell(table, "Step"), 7);
+  EXPECT_EQ(Cell(table, "Computing"), 100);
+  EXPECT_EQ(Cell(table, "Step", 1), 8);
+  EXPECT_EQ(Cell(table, "Computing", 1), 50);
+}
+
 TEST(StepBreakdown, EmptyJobHasNoRows) {
   EXPECT_EQ(StepBreakdown(store::Job{}, {}).rows(), 0u);
   EXPECT_EQ(StepBreakdown(StoreBuilder{}.Job(), {}).rows(), 0u);

@@ -13,6 +13,8 @@ RankSummary Summarise(const store::TraceStore& store) {
       {"counters", store.counters.size()}};
   std::set<int64_t> steps(store.steps.step.begin(), store.steps.step.end());
   if (steps.empty()) steps.insert(store.step_traces.step.begin(), store.step_traces.step.end());
+  if (steps.empty() && store.slices.size() == 0)
+    steps.insert(store.kernels.step.begin(), store.kernels.step.end());
   steps.erase(store::kNone);
   out.steps.assign(steps.begin(), steps.end());
   out.extent = store::ComputeExtent(store);

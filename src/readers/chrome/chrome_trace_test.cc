@@ -249,6 +249,19 @@ TEST(ChromeTrace, CommunicationTracksGiveOperationsAndTasks) {
   EXPECT_EQ(store.Text(store.comm_tasks.link[0]), "HCCS");
 }
 
+TEST(ChromeTrace, CollectivesOfAGpuGoByTheirKindAlsoWhereArgsDoNotSayIt) {
+  const TraceStore store = ReadJson(
+      R"j([{"ph":"X","cat":"kernel","name":"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)","pid":0,"tid":7,"ts":1,"dur":1,"args":{"stream":7}},)j"
+      R"j({"ph":"X","cat":"kernel","name":"ncclDevKernel_ReduceScatter_Sum_f32_RING_LL","pid":0,"tid":7,"ts":2,"dur":1,"args":{"stream":7}},)j"
+      R"j({"ph":"X","cat":"kernel","name":"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)","pid":0,"tid":7,"ts":3,"dur":1,"args":{"Collective name":"all_to_all"}},)j"
+      R"j({"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic(ncclDevComm*)","pid":0,"tid":7,"ts":4,"dur":1,"args":{"stream":7}},)j"
+      R"j({"ph":"X","cat":"user_annotation","name":"gloo:all_gather","pid":1,"tid":1,"ts":5,"dur":1,"args":{"stream":7}}])j");
+  std::vector<std::string> types;
+  for (const StringId type : store.comm_ops.op_type) types.emplace_back(store.Text(type));
+  EXPECT_EQ(types, (std::vector<std::string>{"allreduce", "reducescatter", "all_to_all",
+                                             "ncclDevKernel_Generic", "all_gather"}));
+}
+
 TEST(ChromeTrace, BadEventsAreCountedAndTheRestIsUsed) {
   const TraceStore store = ReadJson(
       R"([{"ph":"X","name":"no ts","pid":1,"tid":1,"dur":1},{"ph":"X","name":"nan","pid":1,"tid":1,"ts":NaN,"dur":1},)"

@@ -67,13 +67,33 @@ std::string_view TypeOf(std::string_view op_name) {
   return suffix == std::string_view::npos ? op_name : op_name.substr(0, suffix + 1);
 }
 
+// What a collective of a GPU trace does, where its args do not say it:
+// ncclDevKernel_AllReduce_Sum_f32_RING_LL(...) -> allreduce, gloo:all_reduce -> all_reduce. A
+// kernel that serves all kinds goes by its own name.
+std::string KernelType(std::string_view name) {
+  // One that holds another comes before it.
+  constexpr std::string_view kKinds[] = {"AllReduce", "ReduceScatter", "AllGather", "AllToAll",
+                                         "SendRecv",  "Broadcast",     "Reduce"};
+  for (const std::string_view kind : kKinds) {
+    if (name.find(kind) == std::string_view::npos) continue;
+    std::string type(kind);
+    for (char& c : type) c = static_cast<char>(c | 0x20);
+    return type;
+  }
+  const size_t colon = name.find(':');
+  if (colon != std::string_view::npos) name.remove_prefix(colon + 1);
+  return std::string(name.substr(0, name.find('(')));
+}
+
 void AddOp(size_t slice, const CommTrack& track, const CommDetail& detail, TraceStore& out) {
   store::CommOpTable::Row row;
   row.track = out.slices.track[slice];
   row.name = out.slices.name[slice];
   row.op_type = detail.op_type;
-  if (row.op_type == StringId::kEmpty && track.role == CommTrack::Role::kGroup) {
-    row.op_type = out.strings.Intern(std::string(TypeOf(out.Text(row.name))));
+  if (row.op_type == StringId::kEmpty) {
+    const std::string name(out.Text(row.name));
+    const bool is_ascend = track.role == CommTrack::Role::kGroup;
+    row.op_type = out.strings.Intern(is_ascend ? std::string(TypeOf(name)) : KernelType(name));
   }
   row.group_name = track.role == CommTrack::Role::kGroup ? track.group : detail.group_name;
   row.begin_ns = out.slices.begin_ns[slice];

@@ -1,7 +1,12 @@
 #include "analysis/cluster/recipes/comm_calls.h"
 
+#include <cmath>
+
+#include "analysis/cluster/communication/communication_part.h"
+#include "analysis/cluster/group_name.h"
 #include "analysis/cluster/step_window.h"
 #include "analysis/time_math.h"
+#include "base/number.h"
 
 namespace steplens::analysis::cluster {
 
@@ -21,6 +26,33 @@ std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const Host
     calls.push_back({std::string(rank.Text(ops.group_name[i])), std::string(rank.Text(ops.name[i])),
                      host.StepAt(launch_ns).value_or(store::kNone), ops.begin_ns[i],
                      ops.dur_ns[i]});
+  }
+  return calls;
+}
+
+GroupIds::GroupIds(const RankFacts& facts) {
+  for (const GroupFact& group : facts.groups) ids_[GroupName(group.id)] = group.id;
+}
+
+const std::string& GroupIds::Find(const std::string& group) const {
+  const auto found = ids_.find(group);
+  return found == ids_.end() ? group : found->second;
+}
+
+std::vector<CommCall> CommCallsOfResults(const store::TraceStore& rank, const RankFacts& facts,
+                                         const Options& options) {
+  const GroupIds ids(facts);
+  const store::CommTimeTable& times = rank.comm_times;
+  std::vector<CommCall> calls;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const std::string_view name = rank.Text(times.op_name[i]);
+    std::string_view step = rank.Text(times.step[i]);
+    if (name.starts_with("Total") || !IsWantedStep(step, options)) continue;
+    if (step.starts_with("step")) step.remove_prefix(4);
+    calls.push_back({ids.Find(std::string(rank.Text(times.group_name[i]))), std::string(name),
+                     ParseInt64(step).value_or(kNoStep),
+                     std::llround(KnownOrZero(times.start_us[i]) * 1e3),
+                     std::llround(KnownOrZero(times.elapse_ms[i]) * 1e6)});
   }
   return calls;
 }

@@ -32,6 +32,23 @@ struct CommCall {
 std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const HostCalls& host,
                                        const Options& options);
 
+// Communication results have the names of groups, timelines mostly their ids: the rank's metadata
+// tell which belongs to which.
+class GroupIds {
+ public:
+  explicit GroupIds(const RankFacts& facts);
+  // The id if it is known, else the group as it is.
+  const std::string& Find(const std::string& group) const;
+
+ private:
+  std::map<std::string, std::string> ids_;
+};
+
+// The same operators as communication.json and CommAnalyzerTime have them, for captures without a
+// timeline. Their durations are the elapse times.
+std::vector<CommCall> CommCallsOfResults(const store::TraceStore& rank, const RankFacts& facts,
+                                         const Options& options);
+
 // Sending or receiving between two ranks, by the operator's name. Collectives that only have such a
 // word inside (batchSendRecv) are none.
 bool IsPointToPoint(std::string_view op_name);

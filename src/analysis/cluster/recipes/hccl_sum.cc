@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "analysis/cluster/communication/communication_part.h"
 #include "analysis/cluster/group_name.h"
+#include "analysis/cluster/recipes/comm_calls.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/stats_table.h"
 #include "analysis/cluster/step_window.h"
@@ -25,23 +24,6 @@ struct Part {
   void Fields(Archive& archive) {
     archive(by_type, by_op, groups);
   }
-};
-
-// Communication results have the names of groups, timelines mostly their ids: the rank's metadata
-// tell which belongs to which.
-class GroupIds {
- public:
-  explicit GroupIds(const RankFacts& facts) {
-    for (const GroupFact& group : facts.groups) ids_[GroupName(group.id)] = group.id;
-  }
-  // The id if it is known.
-  const std::string& Find(const std::string& group) const {
-    const auto found = ids_.find(group);
-    return found == ids_.end() ? group : found->second;
-  }
-
- private:
-  std::map<std::string, std::string> ids_;
 };
 
 class HcclSum : public RecipeOf<Part> {
@@ -67,7 +49,7 @@ class HcclSum : public RecipeOf<Part> {
   Part MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
     const StepWindow window = FindStepWindow(rank, options_);
     Part part;
-    GroupIds ids(facts);
+    const GroupIds ids(facts);
     std::set<std::string> groups;
     const auto add = [&](std::string_view type, std::string_view name, const std::string& group,
                          int64_t dur_ns) {
@@ -84,15 +66,8 @@ class HcclSum : public RecipeOf<Part> {
           options_.compat ? group : ids.Find(group), ops.dur_ns[i]);
     }
     if (ops.size() == 0 && !options_.compat) {
-      const store::CommTimeTable& times = rank.comm_times;
-      for (size_t i = 0; i < times.size(); ++i) {
-        const std::string_view name = rank.Text(times.op_name[i]);
-        if (name.starts_with("Total") || !IsWantedStep(rank.Text(times.step[i]), options_))
-          continue;
-        add(std::string(name.substr(0, name.find("__"))) + "_", name,
-            ids.Find(std::string(rank.Text(times.group_name[i]))),
-            std::llround(KnownOrZero(times.elapse_ms[i]) * 1e6));
-      }
+      for (const CommCall& call : CommCallsOfResults(rank, facts, options_))
+        add(call.name.substr(0, call.name.find("__")) + "_", call.name, call.group, call.dur_ns);
     }
     part.groups.assign(groups.begin(), groups.end());
     return part;

@@ -83,7 +83,8 @@ class SlowLink : public RecipeOf<Part> {
     answer.had_input = !rows_.empty() && !options_.compat;
     answer.tables.push_back({Summary(populations), "slow_link_sum.csv"});
     answer.tables.push_back({Ops(populations), "slow_link_ops.csv"});
-    if (populations.empty()) answer.notes.emplace_back(kNoOutlier);
+    if (populations.empty() && (options_.compat || !rows_.empty()))
+      answer.notes.emplace_back(kNoOutlier);
     answer.suggestion_en =
         "Operators of the same type, size and number of ranks should need the same time to "
         "transmit. Sort SlowLinkOps by transmitTime: the groups at the end use the slow link; "

@@ -29,5 +29,10 @@ TEST(SlowLink, SaysWhenThereIsNoOutlier) {
   ASSERT_EQ(answer->notes.size(), 1u);
 }
 
+TEST(SlowLink, NothingSeenIsNoAllClear) {
+  const TestRank a(0);
+  EXPECT_TRUE(Ask(SlowLinkRecipe(), {&a})->notes.empty());
+}
+
 }  // namespace
 }  // namespace steplens::analysis::cluster

@@ -165,9 +165,11 @@ class SlowRank : public RecipeOf<Part> {
   }
 
  protected:
-  Part MapRank(const store::TraceStore& rank) const override {
+  Part MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
     Part part;
-    part.calls = CollectCommCalls(rank, HostCalls(rank), options_);
+    part.calls = rank.comm_ops.size() == 0 && !options_.compat
+                     ? CommCallsOfResults(rank, facts, options_)
+                     : CollectCommCalls(rank, HostCalls(rank), options_);
     std::erase_if(part.calls, [](const CommCall& call) { return IsPointToPoint(call.name); });
     return part;
   }
@@ -281,7 +283,9 @@ class SlowRank : public RecipeOf<Part> {
           fmt::format("{} calls were recorded by some members of their group only and are left out",
                       unmatched_));
     }
-    if (slow_.empty()) answer.notes.emplace_back("no rank arrived late for a collective");
+    const bool has_judged = options_.compat || !waits_.empty();
+    if (slow_.empty() && has_judged)
+      answer.notes.emplace_back("no rank arrived late for a collective");
   }
 
   Options options_;
@@ -300,6 +304,7 @@ RecipeSpec SlowRankRecipe() {
   spec.folder = "SlowRankAnalysis";
   spec.summary = "Ranks that others wait for in collectives";
   spec.needs.timeline = true;
+  spec.needs.calls = true;
   spec.make = MakeRecipe<SlowRank>;
   return spec;
 }

@@ -31,6 +31,30 @@ Rows VotesOf(const std::vector<int64_t>& durs_us, bool compat = false) {
 
 TEST(SlowRank, TwoRanksAreEnough) { EXPECT_EQ(VotesOf({500, 95}), (Rows{"1|1"})); }
 
+// communication.json of a rank without a timeline, its group under the name that results give it.
+TEST(SlowRank, CommunicationResultsServeWithoutATimeline) {
+  std::vector<TestRank> ranks;
+  for (const double elapse_ms : {0.5, 0.5, 0.095}) {
+    TestRank& rank = ranks.emplace_back(static_cast<int64_t>(ranks.size()));
+    for (const char* name : {"hcom_allReduce__586_0_1", "Total Op Info"}) {
+      rank.store.comm_times.Append({.step = rank.Text("step7"),
+                                    .op_name = rank.Text(name),
+                                    .group_name = rank.Text("17"),
+                                    .start_us = 10 - elapse_ms,
+                                    .elapse_ms = elapse_ms});
+    }
+  }
+  EXPECT_EQ(RowsOf(Ask(SlowRankRecipe(), Pointers(ranks))->tables[0].table), (Rows{"2|1"}));
+}
+
+TEST(SlowRank, NothingSeenIsNoAllClear) {
+  const TestRank a(0);
+  const TestRank b(1);
+  const Result<Answer> answer = Ask(SlowRankRecipe(), {&a, &b});
+  EXPECT_TRUE(answer->notes.empty());
+  EXPECT_FALSE(answer->had_input);
+}
+
 TEST(SlowRank, TheReferenceNeedsMoreThanThreeRanks) {
   EXPECT_EQ(VotesOf({500, 95}, true), Rows{});
   EXPECT_EQ(VotesOf({500, 499, 498, 497, 496, 95}, true), (Rows{"5|1"}));

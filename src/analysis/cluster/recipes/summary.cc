@@ -60,11 +60,13 @@ class Summary : public RecipeOf<SummaryPart> {
     load.rank = facts.rank;
     load.host = facts.host_name.empty() ? facts.host_uid : facts.host_name;
     double not_overlapped_ms = 0;
+    double copies_ms = 0;
     for (const StepLoad& step : part.steps) {
       load.computing_ms += step.computing_us / 1000;
       load.free_ms += step.free_us / 1000;
       load.step_ms += (step.stage_us + step.bubble_us) / 1000;
       not_overlapped_ms += step.not_overlapped_us / 1000;
+      copies_ms += step.copies_us / 1000;
       rank_steps_.push_back({facts.rank, step.step, step.computing_us / 1000,
                              step.not_overlapped_us / 1000, step.free_us / 1000, 0});
     }
@@ -80,6 +82,7 @@ class Summary : public RecipeOf<SummaryPart> {
       *total /= static_cast<double>(count);
     loads_.push_back(std::move(load));
     not_overlapped_ms_ += not_overlapped_ms / static_cast<double>(count);
+    copies_ms_ += copies_ms / static_cast<double>(count);
     for (const PacketPart& packet : part.packets) {
       packets_.push_back({facts.rank, part.Text(packet.transport), packet.size_mb, packet.time_ms,
                           packet.packets_ms, packet.small_ms});
@@ -270,8 +273,8 @@ class Summary : public RecipeOf<SummaryPart> {
          {"ranksSeen", "ranksExpected", "steps", "groups", "callsComplete", "callsPartlySeen"}) {
       table.AddColumn(name, CellType::kInt);
     }
-    for (const char* name :
-         {"step(ms)", "computing(%)", "communicationNotOverlapped(%)", "free(%)", "waiting(%)"}) {
+    for (const char* name : {"step(ms)", "computing(%)", "communicationNotOverlapped(%)", "free(%)",
+                             "waiting(%)", "copies(%)"}) {
       table.AddColumn(name, CellType::kDouble, 1);
     }
     double step_ms = 0;
@@ -298,6 +301,7 @@ class Summary : public RecipeOf<SummaryPart> {
     table.AppendDouble(8, not_overlapped_ms_ / whole);
     table.AppendDouble(9, free_ms / whole);
     table.AppendDouble(10, waiting_ms / whole);
+    table.AppendDouble(11, copies_ms_ / whole);
     return table;
   }
 
@@ -311,6 +315,7 @@ class Summary : public RecipeOf<SummaryPart> {
   std::map<int64_t, size_t> steps_of_;
   size_t steps_ = 1;
   double not_overlapped_ms_ = 0;  // of an average step, summed over ranks
+  double copies_ms_ = 0;          // likewise
   JobCalls calls_;
   std::map<std::string, int64_t> least_members_;               // by group
   std::map<std::string, std::map<int64_t, WaitShare>> waits_;  // by dimension, then rank

@@ -25,7 +25,7 @@ std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) 
   for (size_t i = 0; i < traces.size(); ++i) {
     add({traces.step[i], KnownOrZero(traces.computing_us[i]),
          KnownOrZero(traces.comm_not_overlapped_us[i]), KnownOrZero(traces.free_us[i]),
-         KnownOrZero(traces.stage_us[i]), KnownOrZero(traces.bubble_us[i])});
+         KnownOrZero(traces.stage_us[i]), KnownOrZero(traces.bubble_us[i]), 0});
   }
   if (traces.size() > 0) return out;
   const table::Table breakdown = StepBreakdown({&rank, 1}, {});
@@ -35,7 +35,7 @@ std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) 
   for (size_t row = 0; row < breakdown.rows(); ++row) {
     add({breakdown.Find("Step")->ints[row], us("Computing", row),
          us("Communication(Not Overlapped)", row), us("Free", row), us("Stage", row),
-         us("Bubble", row)});
+         us("Bubble", row), breakdown.Find("Memory") == nullptr ? 0 : us("Memory", row)});
   }
   return out;
 }
