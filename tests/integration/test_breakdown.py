@@ -1,10 +1,16 @@
 """`breakdown` gives the numbers of step_trace_time.csv and StepTraceTime, computed from the timeline."""
 
+import contextlib
 import csv
+import fcntl
+import os
 import sqlite3
+import struct
+import subprocess
+import termios
 import unittest
 
-from support import DATA, Case, needs_shared
+from support import DATA, PROGRAM, SAMPLE, Case, needs_shared
 
 COLUMNS = ["Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free", "Stage", "Bubble",
            "Communication(Not Overlapped and Exclude Receive)", "Preparing"]
@@ -72,6 +78,31 @@ class Breakdown(Case):
                 for row in self.rows("breakdown", path):
                     parts = row["Computing"] + row["Communication(Not Overlapped)"] + (row.get("Memory") or 0) + row["Free"]
                     self.assertAlmostEqual(parts, row["Stage"] + row["Bubble"], delta=0.0005)
+
+
+class OnATerminal(Case):
+    def output(self, *words, columns=80):
+        """What the program writes to a terminal of that width."""
+        main, side = os.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        run = subprocess.Popen([PROGRAM, *map(str, words)], stdout=side, stderr=subprocess.DEVNULL, env=self.environment)
+        os.close(side)
+        out = b""
+        with contextlib.suppress(OSError):  # the other end closes
+            while piece := os.read(main, 65536):
+                out += piece
+        os.close(main)
+        self.assertEqual(run.wait(timeout=60), 0)
+        return out.decode().replace("\r\n", "\n")
+
+    def test_tables_fit_the_terminal(self):
+        for words in (("breakdown", SAMPLE), ("ops", SAMPLE), ("ops", "--by", "name", SAMPLE)):
+            with self.subTest(words=words[:-1]):
+                wide = [line for line in self.output(*words, "--no-cache").splitlines() if len(line) > 80]
+                self.assertEqual(wide, [])
+
+    def test_nothing_is_cut_in_a_pipe(self):
+        self.assertNotIn("…", self.run_program("ops", "--by", "name", SAMPLE, expect=0).out)
 
 
 if __name__ == "__main__":
