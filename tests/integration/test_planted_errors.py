@@ -106,6 +106,54 @@ class PlantedInText(PlantCase):
                     self.change_json(path.name, lambda document: None)
                 self.assertEqual(self.broken(), {})
 
+    # What is missing
+
+    def test_what_is_not_known_is_not_compared(self):
+        null = "-9223372036854775808"
+
+        def drop_durations():
+            file = Csv(self.output / "kernel_details.csv")
+            file.header.remove("Duration(us)")
+            for row in file.rows:
+                del row["Duration(us)"]
+            file.write()
+
+        plants = {
+            "no trace": lambda: (self.output / "trace_view.json").unlink(),
+            "no durations": drop_durations,
+            "a count that is none": lambda: self.change_csv("op_statistic.csv", lambda file: file.rows[0].update(Count="abc")),
+            "a start that is none": lambda: self.change_csv("kernel_details.csv", lambda file: file.rows[0].update({"Start Time(us)": "abc"})),
+            "a stream that is none": lambda: self.change_csv("l2_cache.csv", lambda file: file.rows[0].update({"Stream Id": "", "Op Name": "x"})),
+            "an allocation at no time": lambda: self.change_csv("operator_memory.csv", lambda file: file.rows[0].update({"Allocation Time(us)": "abc"})),
+        }
+        for name, source in self.sources():
+            for what, plant in plants.items():
+                with self.subTest(capture=name, what=what):
+                    self.copy(source)
+                    plant()
+                    out = self.run_program("verify", "--json", "--no-cache", self.folder).out
+                    for text in (null, null[:16], "9.22337", "nan"):
+                        self.assertNotIn(text, out)
+            self.copy(source)
+            plants["no trace"]()
+            self.assertEqual(self.broken(), {}, name)
+            self.copy(source)
+            plants["no durations"]()
+            self.assertEqual(set(self.broken()), {"import.issues"}, name)
+
+    def test_files_without_rows(self):
+        for name, source in self.sources():
+            for keep in (0, 1):
+                with self.subTest(capture=name, lines=keep):
+                    self.copy(source)
+                    path = self.output / "kernel_details.csv"
+                    path.write_text("".join(path.read_text().splitlines(keepends=True)[:keep]))
+                    broken = self.broken()
+                    for rule in ("6", "12", "import.issues"):
+                        self.assertIn(rule, broken)
+                    issues = self.info(self.folder)["ranks"][0]["issues"]
+                    self.assertEqual([issue["name"] for issue in issues], ["FileUnreadable"])
+
     # step_trace_time.csv
 
     def move(self, file, source, target, amount=50):
@@ -201,6 +249,8 @@ class PlantedInText(PlantCase):
         self.check_csv("8.order", name, swap)
         with_device = {"Device_Self_Duration(us)": lambda cell: float(cell) > 0}
         self.check_csv("9", name, lambda file: file.add(file.find(**with_device), "Device Self Duration(us)", 5))
+        self.check_csv("8.times", name, lambda file: file.add(0, "Host Self Duration(us)", 5))
+        self.check_csv("8.times", name, lambda file: file.add(file.find(**with_device), "Device Total Duration(us)", 5))
         self.check_csv("9.aicore", name, lambda file: file.add(file.find(**with_device), "Device Self Duration With AICore(us)", 5))
 
     # trace_view.json
@@ -239,6 +289,8 @@ class PlantedInText(PlantCase):
                     event["id"] = old + 7
         self.check_json("import.issues", name, renumber)
         self.check_json("trace.dangling_flows", name, lambda events: shift(first(events, cat="async_npu", ph="f"), -500_000))
+        self.check_json("trace.dangling_flows", name, lambda events: drop(events, cat="fwdbwd", ph="s"))
+        self.check_json("trace.dangling_flows", name, lambda events: drop(events, cat="fwdbwd", ph="f"))
         self.check_json("trace.durations", name, lambda events: first(events, cat="cpu_op", ph="X").update(dur=-1))
         self.check_json("import.issues", name, lambda events: first(events, cat="cpu_op", ph="X").update(ts="soon"))
         self.check_json("7", name, lambda events: drop(events, name="AscendCL@aclrtMemcpy" if any(
@@ -326,6 +378,7 @@ class PlantedInText(PlantCase):
         self.check_json("communication.totals", name, lambda d: self.bump(self.hccs_of(d, "Total Op Info"), "Transit Size(MB)", 1))
         self.check_json("communication.bandwidth", name, lambda d: self.bump(self.hccs_of(d), "Bandwidth(GB/s)", 0.1))
         self.check_json("communication.bandwidth", name, lambda d: self.bump(self.hccs_of(d), "Transit Size(MB)", 0.1))
+        self.check_json("communication.bandwidth", name, lambda d: self.bump(self.hccs_of(d), "Large Packet Ratio", 0.5))
         # Bytes in place of MB.
         self.check_json("communication.bandwidth", name, lambda d: self.hccs_of(d).update(
             {"Transit Size(MB)": self.hccs_of(d)["Transit Size(MB)"] * 1e6}))
@@ -346,6 +399,17 @@ class PlantedInText(PlantCase):
                             link["Transit Size(MB)"] += 1
                             return
         self.check_json("15.matrix", "communication_matrix.json", matrix)
+        def change_link(column):
+            def change(document):
+                for classes in document.values():
+                    for entries in classes.values():
+                        for key, links in entries.items():
+                            if "-total@" not in key:
+                                return self.bump(next(iter(links.values())), column, 1)
+                raise AssertionError("no link")
+            return change
+        for column in ("Transit Size(MB)", "Bandwidth(GB/s)"):
+            self.check_json("communication.links", "communication_matrix.json", change_link(column))
 
 
 class PlantedInDb(PlantCase):
@@ -388,6 +452,9 @@ class PlantedInDb(PlantCase):
         self.check_sql("steps.marks", "UPDATE STEP_TIME SET id = id + 1 WHERE id = (SELECT max(id) FROM STEP_TIME)")
         self.check_sql("15", "UPDATE CommAnalyzerTime SET elapse_time = elapse_time + 1", **steps)
         self.check_sql("communication.bandwidth", "UPDATE CommAnalyzerBandwidth SET bandwidth = bandwidth + 1", **steps)
+        self.check_sql("communication.links", "UPDATE CommAnalyzerMatrix SET bandwidth = bandwidth + 1", **steps)
+        self.check_sql("rank.id", "UPDATE RANK_DEVICE_MAP SET rankId = 9")
+        self.check_sql("steps.once", "INSERT INTO STEP_TIME SELECT * FROM STEP_TIME")
         self.check_sql("15.matrix", "DELETE FROM CommAnalyzerMatrix WHERE hccl_op_name LIKE '%-total'", **steps)
         self.check_sql("16", "DELETE FROM CANN_API WHERE connectionId = (SELECT max(connectionId) FROM CANN_API "
                              "WHERE type = 10000 AND connectionId IN (SELECT connectionId FROM TASK))")

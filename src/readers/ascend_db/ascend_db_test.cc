@@ -345,7 +345,8 @@ TEST(ReadProfilerDb, RankAndFactsComeFromTheFile) {
       "CREATE TABLE STEP_TIME(id, startNs, endNs); INSERT INTO STEP_TIME VALUES (50,100,300)");
   EXPECT_EQ(store.info.rank, 5);
   EXPECT_EQ(store.info.device, 1);
-  EXPECT_EQ(store.meta.size(), 5u) << "ENV_VARIABLES once";
+  EXPECT_EQ(store.meta.size(), 6u) << "ENV_VARIABLES once";
+  EXPECT_EQ(store.FindMeta("RANK_DEVICE_MAP.rankId"), "5");
   EXPECT_EQ(store.FindMeta("hostName"), "ubuntu");
   EXPECT_EQ(store.FindMeta("startTimeNs"), "1736410576284680000");
   ASSERT_EQ(store.steps.size(), 1u);
@@ -388,6 +389,15 @@ TEST(ReadProfilerDb, MissingColumnIsNamedAndTheOtherTablesAreUsed) {
   EXPECT_EQ(store.issues.entry(IssueKind::kDbColumnMissing).example,
             "ascend_pytorch_profiler_0.db: table 'CANN_API' has no column 'globalTid' "
             "(found: startNs, endNs, type, connectionId, name)");
+}
+
+TEST(ReadProfilerDb, KernelsAreKeptWhereTheirTypeIsMissing) {
+  const TraceStore store = ReadDb(
+      std::string(kStrings) + "CREATE TABLE COMPUTE_TASK_INFO(name, globalTaskId, taskType);" +
+      "INSERT INTO COMPUTE_TASK_INFO VALUES(1, 77, 1);" + Task("(1,2,0,1,1,77,1,0,2,5,0)"));
+  EXPECT_EQ(CountIssues(store, IssueKind::kDbColumnMissing), 1u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kDbColumnMissing).example,
+            "ascend_pytorch_profiler_0.db: table 'COMPUTE_TASK_INFO' has no column 'opType'");
 }
 
 TEST(ReadProfilerDb, UnknownStringIdsAreCounted) {
