@@ -72,6 +72,15 @@ void EmitMark(ThreadState* state, sl_string message, sl_string domain, uint64_t 
 
 }  // namespace
 
+bool IsMessage(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\0", 5).find(text[0]) == std::string_view::npos;
+}
+
+bool IsDomainName(std::string_view text) {
+  constexpr size_t kMaxBytes = 1024;
+  return IsMessage(text) && text.size() < kMaxBytes;
+}
+
 bool IsDomainKept(sl_string domain) {
   const Filter* now = filter.load(std::memory_order_acquire);
   if (!now->enabled) return false;
@@ -80,16 +89,26 @@ bool IsDomainKept(sl_string domain) {
   return now->exclude.empty() || !Has(now->exclude, id);
 }
 
+namespace {
+
+bool IsKept(sl_string message, sl_string domain) {
+  const StringTable& strings = TheLibrary().strings;
+  return IsDomainKept(domain) && IsMessage(strings.View(message)) &&
+         (domain == 0 || IsDomainName(strings.View(domain)));
+}
+
+}  // namespace
+
 void Mark(sl_string message, sl_string domain) {
   ThreadState* state = RecordingThread();
-  if (state == nullptr || !IsDomainKept(domain)) return;
+  if (state == nullptr || !IsKept(message, domain)) return;
   const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   EmitMark(state, message, domain, id, kMarkNow);
 }
 
 uint64_t StartMark(sl_string message, sl_string domain) {
   ThreadState* state = RecordingThread();
-  if (state == nullptr || !IsDomainKept(domain)) return 0;
+  if (state == nullptr || !IsKept(message, domain)) return 0;
   const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   EmitMark(state, message, domain, id, kMarkStart);
   return id;
