@@ -223,7 +223,8 @@ SL_API uint64_t sl_mark_start(sl_string message, sl_string domain); /* 0: not re
 SL_API void sl_mark_end(uint64_t id);
 /* Does nothing if the range was started in another domain. */
 SL_API void sl_mark_end_in(uint64_t id, sl_string domain);
-/* Which domains are kept: `include` if not empty, else all but `exclude`. Names joined by ','. Copied. */
+/* Which domains are kept: `include` if not empty, else all but `exclude`. Names joined by ',';
+ * where one may hold a comma, each ends with '\x1f' instead. Copied. */
 SL_API void sl_mark_filter(int enabled, const char* include, const char* exclude);
 
 #ifdef __cplusplus

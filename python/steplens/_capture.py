@@ -76,7 +76,7 @@ class Capture:
         if self._recording or not self._open:
             raise CaptureError("this capture has been started already" if self._recording else "this capture is over")
         config = self.config
-        self._native.mark_filter(config.mstx, ",".join(config.mstx_include), ",".join(config.mstx_exclude))
+        self._native.mark_filter(config.mstx, _name_list(config.mstx_include), _name_list(config.mstx_exclude))
         if self._device is not None:
             self._device.start()
         self._recording = True
@@ -192,6 +192,10 @@ class Capture:
         if trace_id is not None:
             out["trace_id"] = trace_id
         return out
+
+
+def _name_list(names: list) -> str:
+    return "".join(f"{name}\x1f" for name in names)
 
 
 _told: set[str] = set()

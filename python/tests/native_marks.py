@@ -49,6 +49,14 @@ class Marks(NativeTest):
         self.assertGreaterEqual(found["outer"].end, found["inner"].end)
         self.assertEqual({mark.domain for mark in found.values()}, {"d", None})
 
+    def test_a_domain_with_a_comma_is_one(self):
+        def work(_capture):
+            for domain in ("a,b", "a", "b", " c"):
+                mstx.mark("m", domain=domain)
+
+        self.assertEqual([mark.domain for mark in self.recorded(work, mstx_include=["a,b", " c"])[0]], ["a,b", " c"])
+        self.assertEqual([mark.domain for mark in self.recorded(work, mstx_exclude=["a,b"])[0]], ["a", "b", " c"])
+
     def test_the_mark_of_a_step_is_the_front_ends(self):
         def work(capture):
             capture.step_begin(7)

@@ -22,6 +22,8 @@ struct Filter {
   bool operator==(const Filter&) const = default;
 };
 
+constexpr char kEndOfName = '\x1f';
+
 const Filter kKeepAll;
 std::atomic<const Filter*> filter{&kKeepAll};
 
@@ -45,16 +47,18 @@ uint32_t DefaultDomain() {
   return id;
 }
 
-// The ids of names joined by ','; blanks around them do not count.
+// The ids of names that end with '\x1f', or are joined by ',': then blanks around them do not
+// count.
 std::vector<uint32_t> InternList(const char* names) {
   std::vector<uint32_t> ids;
   std::string_view rest = names != nullptr ? names : "";
+  const char separator = rest.find(kEndOfName) != std::string_view::npos ? kEndOfName : ',';
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find(','), rest.size());
+    const size_t end = std::min(rest.find(separator), rest.size());
     std::string_view name = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
+    while (separator == ',' && name.starts_with(' ')) name.remove_prefix(1);
+    while (separator == ',' && name.ends_with(' ')) name.remove_suffix(1);
     if (!name.empty()) ids.push_back(TheLibrary().strings.Intern(name));
   }
   return ids;
