@@ -216,11 +216,15 @@ SL_API void sl_record_gc(sl_ticks start, sl_ticks end);
 /* A sample of a series, e.g. "CPU Usage/all" in the unit the series names. */
 SL_API void sl_counter(sl_string series, double value);
 
-/* User marks (mstx). `domain` 0: "default". A range may end on another thread. */
+/* User marks (mstx). `domain` 0: "default". A range may end on another thread. Not recorded: messages and domains that are
+ * empty or begin with one of = + - @ (spreadsheets take them for formulas), and domains of 1024 bytes or more. */
 SL_API void sl_mark(sl_string message, sl_string domain);
 SL_API uint64_t sl_mark_start(sl_string message, sl_string domain); /* 0: not recorded */
 SL_API void sl_mark_end(uint64_t id);
-/* Which domains are kept: `include` if not empty, else all but `exclude`. Names joined by ','. Copied. */
+/* Does nothing if the range was started in another domain. */
+SL_API void sl_mark_end_in(uint64_t id, sl_string domain);
+/* Which domains are kept: `include` if not empty, else all but `exclude`. Names joined by ',';
+ * where one may hold a comma, each ends with '\x1f' instead. Copied. */
 SL_API void sl_mark_filter(int enabled, const char* include, const char* exclude);
 
 #ifdef __cplusplus

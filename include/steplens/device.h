@@ -52,6 +52,7 @@ typedef struct sl_device_config {
   int sys_interconnection;
   const char* host_sys; /* "cpu,mem"; NULL: none */
   int use_mspti;        /* activities instead of ACL profiling */
+  int mindspore;        /* as MindSpore does it: memory at 100 Hz instead of 50, other tags of steps */
 } sl_device_config;
 
 /* Loads the libraries in the first call. sl_device_capability bits; 0: no device here. */

@@ -77,7 +77,21 @@ struct MarkTexts {
   sl_string domain;
 };
 
-// message[, domain]; no domain, None and "default" are the default one.
+// None and "default" are the default domain, 0. An empty text is none: *is_name is false.
+bool ParseDomain(PyObject* domain, sl_string* out, bool* is_name) {
+  static PyObject* const kDefault = PyUnicode_InternFromString("default");
+  *out = 0;
+  *is_name = true;
+  if (domain == Py_None || domain == kDefault) return true;
+  if (PyUnicode_Check(domain) && PyUnicode_CompareWithASCIIString(domain, "default") == 0) {
+    return true;
+  }
+  *out = TextId(domain);
+  *is_name = *out != 0;
+  return !PyErr_Occurred();
+}
+
+// message[, domain]. A domain that is none makes the message one that is not recorded.
 bool ParseMark(PyObject* const* arguments, Py_ssize_t count, MarkTexts* out) {
   if (count < 1 || count > 2) {
     PyErr_SetString(PyExc_TypeError, "expected a message and, optionally, a domain");
@@ -85,16 +99,12 @@ bool ParseMark(PyObject* const* arguments, Py_ssize_t count, MarkTexts* out) {
   }
   out->message = TextId(arguments[0]);
   if (PyErr_Occurred()) return false;
-  static PyObject* const kDefault = PyUnicode_InternFromString("default");
-  if (count == 1 || arguments[1] == Py_None || arguments[1] == kDefault) {
-    out->domain = 0;
-    return true;
-  }
-  out->domain = PyUnicode_Check(arguments[1]) &&
-                        PyUnicode_CompareWithASCIIString(arguments[1], "default") == 0
-                    ? 0
-                    : TextId(arguments[1]);
-  return !PyErr_Occurred();
+  out->domain = 0;
+  if (count == 1) return true;
+  bool is_name = true;
+  if (!ParseDomain(arguments[1], &out->domain, &is_name)) return false;
+  if (!is_name) out->message = 0;
+  return true;
 }
 
 PyObject* Mark(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
@@ -116,10 +126,21 @@ PyObject* MarkStart(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return PyLong_FromUnsignedLongLong(id);
 }
 
-PyObject* MarkEnd(PyObject*, PyObject* id) {
-  const unsigned long long value = PyLong_AsUnsignedLongLong(id);
+PyObject* MarkEnd(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count < 1 || count > 2) {
+    PyErr_SetString(PyExc_TypeError, "expected a range's id and, optionally, a domain");
+    return nullptr;
+  }
+  const unsigned long long id = PyLong_AsUnsignedLongLong(arguments[0]);
   if (PyErr_Occurred()) return nullptr;
-  sl_mark_end(value);
+  if (count == 1) {
+    sl_mark_end(id);
+    Py_RETURN_NONE;
+  }
+  sl_string domain = 0;
+  bool is_name = true;
+  if (!ParseDomain(arguments[1], &domain, &is_name)) return nullptr;
+  if (is_name) sl_mark_end_in(id, domain);
   Py_RETURN_NONE;
 }
 
@@ -165,7 +186,9 @@ PyMethodDef hot_methods[] = {
     {"mark_start", AsMethod(MarkStart), METH_FASTCALL,
      "mark_start(message, domain=None) -> int: opens a range that any thread may end; 0: not "
      "recorded."},
-    {"mark_end", MarkEnd, METH_O, "mark_end(id): ends a range of mark_start; 0 is ignored."},
+    {"mark_end", AsMethod(MarkEnd), METH_FASTCALL,
+     "mark_end(id, domain=any): ends a range of mark_start that is open in the domain; 0 is "
+     "ignored."},
     {"counter", AsMethod(Counter), METH_FASTCALL, "counter(series, value): a sample of a series."},
     {"step_begin", StepBegin, METH_O, "step_begin(n): opens the range ProfilerStep#n."},
     {"step_end", StepEnd, METH_NOARGS, "step_end(): closes it."},

@@ -71,7 +71,7 @@ class Job:
             raise AnalyseError(f"{command[0]} cannot be run: {problem.strerror}") from problem
 
     def wait(self) -> None:
-        """Waits for the end; raises AnalyseError with what the program said if it failed."""
+        """Waits for the end; raises AnalyseError with what the program said if it failed, and repeats its warnings if not."""
         if os.getpid() != self._pid:
             return  # a forked child; the process belongs to its parent
         code = self._process.wait()
@@ -81,6 +81,8 @@ class Job:
         if code != 0:
             raise AnalyseError(f"steplens {' '.join(self.arguments)} ended with code {code}: "
                                f"{said.splitlines()[-1] if said else 'it said nothing'}")
+        for line in said.splitlines():
+            _log.warning(line.removeprefix("steplens: "))
 
 
 def _environment() -> dict[str, str]:
@@ -97,8 +99,8 @@ def refuses() -> bool:
     return True
 
 
-def analyse_arguments(path: str, export: Optional[Sequence[str]], jobs: Optional[int],
-                      steps: Optional[Sequence[int]] = None) -> list[str]:
+def analyse_arguments(path: str, export: Optional[Sequence[str]], jobs: Optional[int], steps: Optional[Sequence[int]] = None,
+                      simplify: Optional[bool] = None) -> list[str]:
     arguments = ["analyse", path]
     if export:
         arguments += ["--export-type", ",".join(export)]
@@ -106,17 +108,20 @@ def analyse_arguments(path: str, export: Optional[Sequence[str]], jobs: Optional
         arguments += ["--jobs", str(jobs)]
     if steps:
         arguments += ["--step-list", ",".join(map(str, steps))]
+    if simplify is not None:
+        arguments += ["--data-simplification", "on" if simplify else "off"]
     return arguments
 
 
 def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[int] = None, wait: bool = True,
-            steps: Optional[Sequence[int]] = None) -> bool:
-    """Analyses one capture: all its steps, or those of `steps`. Without `wait` it goes on in the background until the end of this
-    process, which joins it. Problems are reported, not raised. True: done, or under way."""
+            steps: Optional[Sequence[int]] = None, simplify: Optional[bool] = None) -> bool:
+    """Analyses one capture: all its steps, or those of `steps`. `simplify`: the exporter's files go afterwards; None: as recorded.
+    Without `wait` it goes on in the background until the end of this process, which joins it. Problems are reported, not raised.
+    True: done, or under way."""
     if refuses():
         return False
     try:
-        job = Job(analyse_arguments(path, export, jobs, steps))
+        job = Job(analyse_arguments(path, export, jobs, steps, simplify))
         if wait:
             job.wait()
         else:
@@ -127,12 +132,13 @@ def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[in
     return True
 
 
-def analyse_all(paths: Sequence[str], export: Optional[Sequence[str]], processes: int, steps: Optional[Sequence[int]] = None) -> bool:
+def analyse_all(paths: Sequence[str], export: Optional[Sequence[str]], processes: int, steps: Optional[Sequence[int]] = None,
+                simplify: Optional[bool] = None) -> bool:
     """Analyses captures, a process each and at most `processes` at a time. A failed one does not stop the others."""
     if len(paths) == 1:
-        return analyse(paths[0], export, processes, steps=steps)
+        return analyse(paths[0], export, processes, steps=steps, simplify=simplify)
     with ThreadPoolExecutor(max_workers=max(1, processes)) as pool:
-        return all(list(pool.map(lambda path: analyse(path, export, 1, steps=steps), paths)))
+        return all(list(pool.map(lambda path: analyse(path, export, 1, steps=steps, simplify=simplify), paths)))
 
 
 def export(path: str, kind: str, output: str, metric: Optional[str] = None, device: Optional[str] = None) -> None:

@@ -15,10 +15,9 @@ import json
 import os
 import platform
 import shutil
-import sys
 from typing import Any, Optional
 
-from . import _device, _host_uid, _log, _rank
+from . import _device, _host_uid, _log, _rank, _versions
 from ._config import Config
 
 _LARGE_BUFFER = 4 << 20  # of a thread whose operators carry tensors: records are larger, and the writer may be as late as with small ones
@@ -48,6 +47,8 @@ class Capture:
         self._recording = False
         self._step_mark = 0
         self._groups: dict[str, Any] = {}
+        if config.record_op_args:
+            _tell_once("record_op_args has no effect: arguments of the device's operators are not dumped.")
         self._is_new = not os.path.lexists(directory)  # discard() removes the folder, with what the device wrote into it
         self._device = _device.open_device(config, directory)
         self._sources = _sources(config, self._device is not None)
@@ -75,7 +76,7 @@ class Capture:
         if self._recording or not self._open:
             raise CaptureError("this capture has been started already" if self._recording else "this capture is over")
         config = self.config
-        self._native.mark_filter(config.mstx, ",".join(config.mstx_include), ",".join(config.mstx_exclude))
+        self._native.mark_filter(config.mstx, _name_list(config.mstx_include), _name_list(config.mstx_exclude))
         if self._device is not None:
             self._device.start()
         self._recording = True
@@ -133,7 +134,7 @@ class Capture:
         if not self._groups:  # a program may take its groups down before the capture ends
             self._groups = _parallel_groups()
         self._native.step_begin(step)
-        self._step_mark = self._native.mark_start(f"ProfilerStep#{step}")
+        self._step_mark = self._native.mark_start(f"{self.config.step_mark}{step}")
         if self._device is not None and self._recording:
             self._device.step_begin()
 
@@ -170,28 +171,40 @@ class Capture:
 
     def _info(self) -> dict[str, Any]:
         """Members of profiler_info that tell readers what kind of machine this was."""
-        torch = sys.modules.get("torch")
-        return {"steplens_host": {
+        versions = {"torch_npu_version": _versions.of("torch_npu"), "cann_version": _versions.cann()}
+        return {**(versions if self.config.framework == "pytorch" else {}), "steplens_host": {
             "device": "cpu" if self._device is None else "npu",
             "host": _rank.host_name(),
             "host_uid": _host_uid.host_uid(),
             "pid": os.getpid(),
             "world_size": _rank.world_size(),
             "python": platform.python_version(),
-            "torch": str(getattr(torch, "__version__", "")),
+            "torch": _versions.of("torch"),
             "sources": [source.name for source in self._sources],
         }}
 
     def _metadata(self, given: dict) -> dict:
         """What was given, in its order, and what the recorder knows; a trace id comes last, as readers expect."""
         out = {**self.config.metadata, **given}
-        if self.config.framework == "pytorch":
-            trace_id = out.pop("trace_id", None)
-            if self._groups:
-                out.setdefault("parallel_group_info", self._groups)
-            if trace_id is not None:
-                out["trace_id"] = trace_id
+        trace_id = out.pop("trace_id", None)
+        if self._groups:
+            out.setdefault("parallel_group_info", self._groups)
+        if trace_id is not None:
+            out["trace_id"] = trace_id
         return out
+
+
+def _name_list(names: list) -> str:
+    return "".join(f"{name}\x1f" for name in names)
+
+
+_told: set[str] = set()
+
+
+def _tell_once(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        _log.warning(text)
 
 
 def _parallel_groups() -> dict[str, Any]:

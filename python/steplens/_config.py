@@ -62,9 +62,11 @@ class Config:
     metadata: dict = field(default_factory=dict)  # of the user, known before the start; JSON values
     data_process: bool = False
     parallel_strategy: bool = False
+    step_mark: str = "ProfilerStep#"  # the mark of a step is this and its number
     # Who records. `rank_is_text`: the rank came from the environment and is written as a JSON string.
     rank: Optional[int] = None  # None: not known
     rank_is_text: bool = False
+    device_id: Optional[int] = None  # None: the rank on this host
     # JSON-able. PyTorch: the value of "config" in profiler_info. MindSpore: the members of profiler_info_<rank>.json.
     info: dict = field(default_factory=dict)
     changes: list = field(default_factory=list)  # sentences: what was changed or ignored, and why

@@ -29,7 +29,7 @@ class _DeviceConfig(ctypes.Structure):
                 ("device_count", ctypes.c_uint32)] + [
         (name, ctypes.c_int) for name in ("level", "aic_metrics", "l2_cache", "mstx", "profile_memory", "record_shapes",
                                           "op_attr", "sys_io", "sys_interconnection")] + [
-        ("host_sys", ctypes.c_char_p), ("use_mspti", ctypes.c_int)]
+        ("host_sys", ctypes.c_char_p), ("use_mspti", ctypes.c_int), ("mindspore", ctypes.c_int)]
 
 
 def _library() -> Optional[ctypes.CDLL]:
@@ -73,14 +73,16 @@ class Device:
     def set_up(self, config: Config, directory: str) -> bool:
         os.makedirs(directory, mode=0o750, exist_ok=True)
         capabilities = self._library.sl_device_capabilities()
-        ids = (ctypes.c_uint32 * 1)(local_rank())
+        if config.device_id is None and config.framework == "mindspore":
+            _log.warning("The device's number is not known (set_context(device_id=...), LOCAL_RANK, DEVICE_ID); device 0 is recorded.")
+        ids = (ctypes.c_uint32 * 1)(local_rank() if config.device_id is None else config.device_id)
         host = ",".join(config.host_sys)
         wish = _DeviceConfig(
             struct_size=ctypes.sizeof(_DeviceConfig), device_ids=ids, device_count=1, level=_LEVELS[config.level],
             aic_metrics=_METRICS.get(config.aic_metrics, _NO_METRICS), l2_cache=config.l2_cache, mstx=config.mstx,
             profile_memory=config.profile_memory, record_shapes=config.record_shapes, op_attr=config.op_attr,
             sys_io=config.sys_io, sys_interconnection=config.sys_interconnection, host_sys=host.encode() or None,
-            use_mspti=not capabilities & _PROFILING)
+            use_mspti=not capabilities & _PROFILING, mindspore=config.framework == "mindspore")
         self._is_open = self._call("init", os.fsencode(directory))
         return self._is_open and self._call("configure", ctypes.byref(wish))
 

@@ -19,7 +19,7 @@ class _Silent:
         return 0
 
     @staticmethod
-    def mark_end(_range_id: int) -> None:
+    def mark_end(_range_id: int, _domain: str = "") -> None:
         pass
 
     @staticmethod

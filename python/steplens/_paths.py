@@ -30,7 +30,7 @@ def too_long(path: str) -> Optional[str]:
 
 
 def is_worker_name(name: object) -> bool:
-    return isinstance(name, str) and 0 < len(name) < MAX_WORKER
+    return isinstance(name, str) and 0 < len(name) < MAX_WORKER and "/" not in name and "\0" not in name
 
 
 def new_capture_directory(root: str, worker: Optional[str], suffix: str, utc: bool = False) -> str:

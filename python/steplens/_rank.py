@@ -48,9 +48,26 @@ def world_size() -> int:
 
 
 def mindspore_rank() -> str:
-    """RANK_ID, "0" if it is unset or no number."""
-    text = os.environ.get("RANK_ID", "")
+    """The rank of an initialised torch.distributed, else RANK_ID; "0" if there is neither or it is no number. RANK counts where
+    RANK_ID is unset: it is how torchrun tells the same."""
+    rank = distributed_rank()
+    text = os.environ.get("RANK_ID", os.environ.get("RANK", "")) if rank is None else str(rank)
     return text if text.isascii() and text.isdigit() else "0"
+
+
+def mindspore_device() -> Optional[int]:
+    """The device of MindSpore's context, else LOCAL_RANK, else DEVICE_ID; None if nobody tells."""
+    get_context = getattr(sys.modules.get("mindspore"), "get_context", None)
+    try:
+        if get_context is not None:
+            return int(get_context("device_id"))
+    except (RuntimeError, ValueError, TypeError):
+        pass  # the context knows no device
+    for name in ("LOCAL_RANK", "DEVICE_ID"):
+        text = os.environ.get(name, "")
+        if text.isascii() and text.isdigit():
+            return int(text)
+    return None
 
 
 def host_name() -> str:

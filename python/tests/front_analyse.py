@@ -17,7 +17,8 @@ from steplens.torch_npu.profiler import profiler as torch_module
 SCRIPT = """#!/bin/sh
 echo "$@" >> "{log}"
 case "$*" in *broken*) echo "first line" >&2; echo "broken: cannot be read" >&2; exit 4;; 
-  *slow*) sleep 0.5; echo done >> "{log}";; esac
+  *slow*) sleep 0.5; echo done >> "{log}";;
+  *partly*) echo "steplens: rank 0: not all of it" >&2;; esac
 """
 
 
@@ -174,9 +175,13 @@ class MindSpore(AnalyseTest):
     def test_captures_are_analysed(self):
         paths = [self.capture(f"all/{name}_ascend_ms") for name in "ab"]
         self.quiet(lambda: ms_module.analyse("all", 1))
-        self.assertEqual(sorted(self.calls), [f"analyse {path} --jobs 1" for path in paths])
+        self.assertEqual(sorted(self.calls), [f"analyse {path} --jobs 1 --data-simplification on" for path in paths])
         self.quiet(lambda: Profiler.offline_analyse("all"))
         self.assertEqual(len(self.calls), 4)
+
+    def test_what_the_program_warns_of_is_told(self):
+        self.capture("partly_ascend_ms")
+        self.warns("rank 0: not all of it", lambda: ms_module.analyse("partly_ascend_ms"))
 
     def test_none_found_is_an_error(self):
         with self.said() as lines:
@@ -203,10 +208,11 @@ class MindSpore(AnalyseTest):
 
     def test_chosen_steps_reach_the_program(self):
         paths = [self.capture(f"all/{name}_ascend_ms") for name in "ab"]
-        self.quiet(lambda: ms_module.analyse("all", 1, step_list=[3, 2]))
-        self.assertEqual(sorted(self.calls), [f"analyse {path} --jobs 1 --step-list 2,3" for path in paths])
-        self.quiet(lambda: Profiler.offline_analyse(paths[0], step_list=[4]))
-        self.assertTrue(self.calls[-1].endswith("--step-list 4"), self.calls[-1])
+        self.quiet(lambda: ms_module.analyse("all", 1, step_list=[3, 2], data_simplification=False))
+        self.assertEqual(sorted(self.calls),
+                         [f"analyse {path} --jobs 1 --step-list 2,3 --data-simplification off" for path in paths])
+        self.quiet(lambda: Profiler.offline_analyse(paths[0], step_list=[4], data_simplification=False))
+        self.assertTrue(self.calls[-1].endswith("--step-list 4 --data-simplification off"), self.calls[-1])
 
 
 if __name__ == "__main__":

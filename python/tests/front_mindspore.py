@@ -10,7 +10,7 @@ import unittest
 from unittest import mock
 
 from support import FakeCapture, FrontTest, silently
-from steplens import _analyse
+from steplens import _analyse, _rank
 from steplens._config import Cycle
 from steplens.mindspore import profiler
 from steplens.mindspore.profiler import (AicoreMetrics, EnvProfiler, ExportType, HostSystem, Profiler, ProfilerActivity,
@@ -68,7 +68,8 @@ class Types(FrontTest):
         (dict(host_sys=[HostSystem.MEM, HostSystem.MEM]), "host_sys", [HostSystem.MEM]),
         (dict(export_type="db"), "export_type", [ExportType.Db]),
         (dict(export_type=ExportType.Db), "export_type", [ExportType.Db]),
-        (dict(export_type=[]), "export_type", [ExportType.Text]),
+        (dict(export_type=[]), "export_type", [ExportType.Text]), (dict(export_type=0), "export_type", [ExportType.Text]),
+        (dict(host_sys=0), "host_sys", []), (dict(mstx=True, mstx_domain_include=False), "mstx_domain_include", []),
         (dict(export_type=[ExportType.Db, ExportType.Text]), "export_type", [ExportType.Db, ExportType.Text]),
         (dict(mstx=True, mstx_domain_include=["a", "a"]), "mstx_domain_include", ["a"]),
         (dict(something_unknown=1), "mstx", False), (dict(LEVEL1), "aic_metrics", AicoreMetrics.Memory),
@@ -148,6 +149,26 @@ class Rules(FrontTest):
         self.assertNotIn("on_trace_ready", parameters)
         json.dumps(info)
 
+    def test_the_device_is_the_contexts_or_the_launchers(self):
+        def device():
+            return Parameters({}).info("0")["ms_profiler_info"]["device_id"]
+
+        with mock.patch.dict(os.environ, {"DEVICE_ID": "3"}):
+            self.assertEqual(device(), "3")
+            with mock.patch.dict(os.environ, {"LOCAL_RANK": "2"}):
+                self.assertEqual(device(), "2")
+                with mock.patch.dict(sys.modules, {"mindspore": mock.Mock(get_context=lambda key: {"device_id": 5}[key])}):
+                    self.assertEqual(device(), "5")
+        with mock.patch.dict(os.environ, {"DEVICE_ID": "x"}):
+            self.assertEqual(device(), "0")
+
+    def test_the_rank_is_that_of_the_group_or_the_launchers(self):
+        for variables, rank in (({}, "0"), ({"RANK": "2"}, "2"), ({"RANK": "2", "RANK_ID": "3"}, "3"), ({"RANK_ID": "x"}, "0")):
+            with mock.patch.dict(os.environ, variables):
+                self.assertEqual(_rank.mindspore_rank(), rank)
+                with mock.patch.object(_rank, "distributed_rank", return_value=1):
+                    self.assertEqual(_rank.mindspore_rank(), "1")
+
     def test_the_cann_version_is_read_from_its_file(self):
         with open("ascend_toolkit_install.info", "w", encoding="utf-8") as file:
             file.write("package_name=x\nversion=8.0.1\n")
@@ -225,6 +246,15 @@ class Life(MindSporeTest):
         self.warns("state is WARMUP", prof.stop)
         self.assertEqual(self.operations, [I, W, F])
         self.assertEqual(len(os.listdir("out")), 1)
+
+    def test_analyse_stops_a_schedule_that_runs(self):
+        prof = silently(lambda: Profiler(schedule=self.plan(warmup=0, active=3)))
+        prof.step()
+        self.log
+        self.warns("on_trace_ready", prof.analyse)
+        self.assertEqual(self.operations, [P, F])
+        self.assertFalse(prof._machine.started)
+        self.assertEqual(self.analysed, [])
 
     def test_analyse_checks_its_parameters(self):
         prof = Profiler()
@@ -422,6 +452,10 @@ class Environment(MindSporeTest):
             with self.said():
                 EnvProfiler.finish()
             self.log
+
+    def test_a_start_profile_that_is_no_bool_warns_and_starts(self):
+        self.warns("start_profile", lambda: self.start(start=False, start_profile="x"))
+        self.assertEqual(self.operations, [I, S])
 
     def test_it_is_analysed_at_the_end(self):
         self.start(start=True, output_path="out")

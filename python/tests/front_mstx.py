@@ -20,8 +20,8 @@ class TorchMarks(FrontTest):
         mstx.range_end(second, "d")
         mstx.range_end(first)
         mstx.range_end(0)
-        self.assertEqual(self.native.log, [("mark", "m", "d"), ("start", "a", "default"), ("start", "b", "d"), ("end", 2),
-                                           ("end", 1)])
+        self.assertEqual(self.native.log, [("mark", "m", "d"), ("start", "a", "default"), ("start", "b", "d"),
+                                           ("end", 2, "d"), ("end", 1)])
 
     def test_push_and_pop_count_the_depth_by_thread_and_domain(self):
         self.assertEqual([mstx.range_push("a"), mstx.range_push("b"), mstx.range_push("x", domain="d")], [0, 1, 0])
@@ -64,7 +64,7 @@ class TorchMarks(FrontTest):
             fails()
         self.assertEqual(work.__name__, "work")
         self.assertEqual(self.native.log, [("start", "block", "default"), ("start", "work", "default"), ("end", 2), ("end", 1),
-                                           ("start", "named", "d"), ("end", 3)])
+                                           ("start", "named", "d"), ("end", 3, "d")])
 
     def test_one_annotation_may_be_nested(self):
         mark = mstx.annotate("again")
@@ -94,8 +94,14 @@ class MindSporeMarks(FrontTest):
         ms_mstx.range_end(first)
         ms_mstx.range_end(first)
         ms_mstx.mark("m")
-        self.assertEqual(self.native.log, [("start", "a", "default"), ("start", "b", "d"), ("end", 42), ("end", 41),
-                                           ("mark", "m", "default")])
+        self.assertEqual(self.native.log, [("start", "a", "default"), ("start", "b", "d"), ("end", 42, "d"),
+                                           ("end", 41), ("mark", "m", "default")])
+
+    def test_a_range_ends_only_in_its_own_domain(self):
+        range_id = ms_mstx.range_start("a", domain="d")
+        self.warns("not open in domain 'other'", lambda: ms_mstx.range_end(range_id, "other"))
+        self.quiet(lambda: ms_mstx.range_end(range_id, "d"))
+        self.assertEqual(self.native.log, [("start", "a", "d"), ("end", 1, "d")])
 
     def test_wrong_arguments_warn_and_do_nothing(self):
         for call in (lambda: ms_mstx.mark(""), lambda: ms_mstx.mark(1), lambda: ms_mstx.mark("a", domain=""),

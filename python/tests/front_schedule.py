@@ -98,5 +98,12 @@ class Checks(FrontTest):
         self.assertEqual(plan.to_dict(), {"wait": 0, "active": 1, "warmup": 2, "repeat": 0, "skip_first": 0})
 
 
+class Signature(unittest.TestCase):
+    def test_the_length_of_the_wait_and_of_the_recording_must_be_said(self):
+        for given in ({}, {"wait": 1}, {"active": 1}):
+            with self.assertRaises(TypeError):
+                schedule(**given)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -234,6 +234,7 @@ class Steps(DynamicTest):
         self.assertEqual(FakeCapture.made[0].metadata["job"], {"id": 1})
         self.assertTrue(FakeCapture.made[0].config.record_shapes)
         self.assertEqual(FakeCapture.made[0].config.activities, {"cpu"})
+        self.assertEqual(FakeCapture.made[0].config.step_mark, "step ")
 
     def test_the_capture_is_analysed_as_the_file_says(self):
         self.init(start_step=1, analyse=True, async_mode=True)

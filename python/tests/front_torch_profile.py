@@ -230,7 +230,7 @@ class Places(ProfileTest):
         self.assertEqual(self.analysed, [(path, ["text"], True)])
 
     def test_worker_names_that_are_no_names_warn(self):
-        for name in ("", "x" * 226, 5):
+        for name in ("a/b", "", "x" * 226, 5):
             self.warns("worker_name", lambda: tensorboard_trace_handler("out", worker_name=name))
         self.quiet(lambda: tensorboard_trace_handler("out", worker_name="x" * 225))
 

@@ -83,6 +83,14 @@ class Device(NativeTest):
                 if call != "aclprofInit":
                     self.assertEqual(calls.count("aclprofFinalize"), 2, calls)
 
+    def test_mindspore_has_its_own_settings(self):
+        code = CODE.replace("new()", "new(framework='mindspore', device_id=5)")
+        calls, said, _, _, has_data = self.run_with("whole", code)
+        self.assertEqual((said, has_data), ("", True))
+        self.assertIn("aclprofSetConfig 3=100\n", calls)
+        self.assertIn("aclprofGetStepTimestamp step=1 tag=60000\n", calls)
+        self.assertIn("aclprofGetStepTimestamp step=1 tag=60001\n", calls)
+
     def test_a_setting_that_is_refused_costs_only_its_own_data(self):
         calls, said, device, _, has_data = self.run_with("whole", STANDIN_FAIL="aclprofSetConfig:100000:1")
         self.assertIn("The device records less than was asked for: aclprofSetConfig failed with code 100000.", said)
@@ -101,6 +109,11 @@ capture.discard()
 assert os.path.isdir(capture.directory), "it was there before"
 """
         self.run_with("whole", code + CODE)
+
+    def test_the_dump_of_arguments_is_said_to_be_missing_once(self):
+        first = "new(sys.argv[1] + '.first', record_op_args=True).discard()\n"
+        said = self.run_with("whole", first + CODE.replace("new()", "new(record_op_args=True)"))[1]
+        self.assertEqual(said.count("record_op_args has no effect"), 1, said)
 
     def test_without_a_device_the_cpu_is_the_device_and_nothing_is_said(self):
         _, said, device, operators, has_data = self.run_with("nowhere")

@@ -36,6 +36,8 @@ for step in range(3):
     dist.all_reduce(torch.ones(3), group=alone)
     dist.all_gather([torch.ones(5, dtype=torch.int64) for _ in range(2)], torch.ones(5, dtype=torch.int64))
     dist.broadcast(torch.ones(7), src=0)
+    dist.scatter(torch.ones(8), [torch.ones(8) for _ in range(2)] if rank == 0 else None, src=0)
+    dist.all_to_all_single(torch.ones(4), torch.ones(4))
     if rank == 0:
         dist.send(torch.ones(6), 1)
     else:
@@ -48,19 +50,33 @@ capture.finalize({})
 """
 
 
+MINDSPORE_RANK = """
+import os, sys, torch
+import torch.distributed as dist
+from steplens.mindspore.profiler import Profiler
+
+del os.environ["RANK"]
+dist.init_process_group("gloo", rank=int(os.environ["LOCAL_RANK"]), world_size=2)
+profiler = Profiler(output_path=sys.argv[1])
+dist.all_reduce(torch.ones(2))
+profiler.stop()
+dist.destroy_process_group()
+"""
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def run_ranks(root, when):
+def run_ranks(root, when, code=RANK):
     port = free_port()
     programs = []
     for rank in range(2):
         environment = {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
                        "MASTER_PORT": str(port)}
-        programs.append(subprocess.Popen([sys.executable, "-c", RANK, os.path.join(root, f"rank{rank}"), when], env=environment,
+        programs.append(subprocess.Popen([sys.executable, "-c", code, os.path.join(root, f"rank{rank}"), when], env=environment,
                                          stderr=subprocess.PIPE, text=True))
     for program in programs:
         _, said = program.communicate(timeout=120)
@@ -99,6 +115,8 @@ class Collectives(NativeTest):
         self.assertEqual(works(first, world).count(("all_gather", "5", "int64")), 3)
         self.assertEqual(works(first, world).count(("broadcast", "7", "fp32")), 3)
         self.assertEqual(works(first, world).count(("send", "6", "fp32")), 3)
+        self.assertEqual(works(first, world).count(("scatter", "8", "fp32")), 3)
+        self.assertEqual(works(first, world).count(("all_to_all", "4", "fp32")), 3)
         self.assertEqual(works(first, pair).count(("barrier", "0", None)), 3)
 
     def check_every_work_is_known(self, directory):
@@ -116,6 +134,15 @@ class Collectives(NativeTest):
         # What DDP reduces by itself during backward is there as well.
         self.assertEqual(sum(op.fields[34] == "36" and op.fields[37] == "all_reduce" for op in found), 3)
         self.assertTrue([op for op in ops if op.name == "c10d::allreduce_"])
+
+    def test_ranks_of_mindspore_are_those_of_their_group(self):
+        with tempfile.TemporaryDirectory() as root:
+            for rank, folder in enumerate(run_ranks(root, "", MINDSPORE_RANK)):
+                (capture,) = (os.path.join(folder, name) for name in os.listdir(folder))
+                self.assertTrue(os.path.exists(os.path.join(capture, f"profiler_info_{rank}.json")), os.listdir(capture))
+                self.assertEqual(raw_reader.info(capture)["ms_profiler_info"]["rank_id"], str(rank))
+                (group,) = raw_reader.metadata(capture)["parallel_group_info"].values()
+                self.assertEqual(group, {"group_name": "default_group", "group_rank": rank, "global_ranks": [0, 1]})
 
     def test_capture_after_the_groups(self):
         self.check("after")

@@ -12,6 +12,7 @@ Op = collections.namedtuple("Op", "start end sequence pid thread end_thread forw
 Memory = collections.namedtuple("Memory", "address time size allocated reserved active stream device_type device_index component "
                                           "kind allocator thread pid")
 Call = collections.namedtuple("Call", "time thread pid key tag")
+Mark = collections.namedtuple("Mark", "id start end thread end_thread pid kind message domain")
 
 
 def _bytes(directory, name):
@@ -63,6 +64,15 @@ def memory(directory):
         if len(value) != 77:
             raise ValueError(f"memory record of {len(value)} bytes")
         out.append(Memory(*struct.unpack("<qqqqqqqbbBBBQQ", value)))
+    return out
+
+
+def marks(directory):
+    """`domain` None: the default one."""
+    out = []
+    for value in records(_bytes(directory, "steplens.mark"), 32):
+        texts = fields(value, 49)
+        out.append(Mark(*struct.unpack_from("<QqqQQQB", value), texts.get(1), texts.get(2)))
     return out
 
 

@@ -18,7 +18,7 @@ except ImportError:
 
 from steplens import _log, _machine, _marks, _session
 
-_VARIABLES = ("RANK", "WORLD_SIZE", "RANK_ID", "DEVICE_ID", "ASCEND_WORK_PATH", "PROF_CONFIG_PATH", "MS_PROFILER_OPTIONS",
+_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "RANK_ID", "DEVICE_ID", "ASCEND_WORK_PATH", "PROF_CONFIG_PATH", "MS_PROFILER_OPTIONS",
               "PROFILER_SAMPLECONFIG", "PROFILING_MODE", "TORCH_NPU_WARNING_DISABLE", "TORCH_NPU_DISABLED_WARNING",
               "MSMONITOR_USE_DAEMON", "KINETO_USE_DAEMON")
 
@@ -85,8 +85,8 @@ class FakeNative:
         self.log.append(("start", message, domain))
         return self._next
 
-    def mark_end(self, range_id):
-        self.log.append(("end", range_id))
+    def mark_end(self, range_id, domain=None):
+        self.log.append(("end", range_id) if domain in (None, "default") else ("end", range_id, domain))
 
     def range_begin(self, name):
         self.log.append(("begin", name))

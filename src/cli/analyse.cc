@@ -44,10 +44,11 @@ Result<std::vector<std::string>> ParseTypes(const std::vector<std::string>& valu
 
 Result<std::optional<std::vector<int64_t>>> ParseRanks(const std::vector<std::string>& values) {
   if (values.empty()) return std::optional<std::vector<int64_t>>();
-  Result<std::optional<std::vector<int64_t>>> ranks =
-      cluster::ParseRankList(fmt::format("{}", fmt::join(values, ",")));
-  if (!ranks.ok()) return Error{ErrorCode::kInvalidArgument, "--rank: " + ranks.error().message};
-  return ranks;
+  const std::string text = fmt::format("{}", fmt::join(values, ","));
+  Result<std::optional<std::vector<int64_t>>> ranks = cluster::ParseRankList(text);
+  if (ranks.ok()) return ranks;
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("--rank: '{}' is no list of ranks; 0-7,16 or all was expected", text)};
 }
 
 // --step-list 3-5,7: the same form. Sorted; empty: all.
@@ -174,6 +175,9 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
 Result<int> Run(const Arguments& arguments) {
   AnalysisRequest request;
   request.force = arguments.Has("--force");
+  if (arguments.Has("--data-simplification")) {
+    request.simplify = arguments.Value("--data-simplification") == "on";
+  }
   SL_ASSIGN_OR_RETURN(request.types, ParseTypes(arguments.Values("--export-type")));
   SL_ASSIGN_OR_RETURN(request.steps, ParseSteps(arguments.Values("--step-list")));
   SL_ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(arguments));
@@ -205,6 +209,10 @@ std::vector<OptionSpec> AnalyseOptions() {
            .value_name = "STEPS",
            .help = "Only what belongs to these steps: 3-5,7; may be repeated. All if not given",
            .is_repeated = true},
+          {.name = "--data-simplification",
+           .value_name = "SWITCH",
+           .help = "Remove the exporter's files below PROF_* afterwards. As recorded if not given",
+           .choices = {"on", "off"}},
           {.name = "--force", .help = "Analyse again what is up to date"},
           {.name = "--export",
            .value_name = "WHAT",

@@ -13,6 +13,7 @@
 #include "analysis/steps/keep_steps.h"
 #include "base/cancel.h"
 #include "base/file.h"
+#include "cli/capture_cleanup.h"
 #include "cli/recording_check.h"
 #include "cli/results_folder.h"
 #include "export/export.h"
@@ -39,19 +40,22 @@ struct Configuration {
 
 Configuration ReadConfiguration(const store::TraceStore& store, const RankSource& capture) {
   Configuration out;
+  bool has_info = false;
   for (const readers::SourceFile& file : capture.files) {
     const std::string name = fs::path(file.path).filename().string();
     if (readers::ClassifyTextFile(name) != readers::TextFileKind::kProfilerInfo) continue;
     const Result<readers::ProfilerInfo> info = readers::ReadProfilerInfo(file.path);
     if (!info.ok()) continue;
+    has_info = true;
     for (const std::string_view type : {"text", "db"}) {
       if (info->export_type.find(type) != std::string::npos) out.types.emplace_back(type);
     }
   }
   if (out.types.empty()) out.types = {"text"};
+  out.simplify = has_info;  // a configuration that says nothing about it means the default
   for (const std::string_view key : {"config.experimental_config._data_simplification",
                                      "profiler_parameters.data_simplification"}) {
-    if (store.FindMeta(key) == "true") out.simplify = true;
+    if (const auto value = store.FindMeta(key)) out.simplify = *value == "true";
   }
   return out;
 }
@@ -83,33 +87,6 @@ bool IsUpToDate(const RankSource& capture, const std::vector<std::string>& types
     has_db = has_db || (name.starts_with("ascend_") && name.ends_with(".db"));
   }
   return (!Asks(types, "text") || has_text) && (!Asks(types, "db") || has_db);
-}
-
-// What the reference removes of the exporter's files once the results exist; FRAMEWORK stays.
-void Simplify(const std::string& capture, bool simplify) {
-  std::vector<fs::path> doomed;
-  std::error_code error;
-  const auto children = [&](const fs::path& folder) {
-    std::vector<fs::path> out;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-      out.push_back(it->path());
-    return out;
-  };
-  for (const fs::path& prof : children(capture)) {
-    if (!prof.filename().string().starts_with("PROF_")) continue;
-    for (const fs::path& child : children(prof)) {
-      const std::string name = child.filename().string();
-      if (name == "host" || name.starts_with("device_")) {
-        doomed.push_back(child / "sqlite");
-        if (simplify) doomed.insert(doomed.end(), {child / "summary", child / "timeline"});
-      } else if (simplify && (name == "analyze" || name == "mindstudio_profiler_log" ||
-                              name == "mindstudio_profiler_output" ||
-                              (name.starts_with("msprof_analysis_") && name.ends_with(".log")))) {
-        doomed.push_back(child);
-      }
-    }
-  }
-  for (const fs::path& path : doomed) fs::remove_all(path, error);
 }
 
 // <capture>/logs/profiler_<time>_<pid>_analyse.log. A log that cannot be written stops nothing.
@@ -150,6 +127,20 @@ std::string LossesOf(const store::TraceStore& store) {
                         entry.count, info.text, entry.example);
   }
   return text;
+}
+
+// A capture of MindSpore that holds several configurations is read with the first of them, as the
+// reference does. What is said about it, or "".
+std::string KeepFirstConfiguration(RankSource& capture) {
+  std::vector<std::string> names;
+  std::erase_if(capture.files, [&](const readers::SourceFile& file) {
+    const std::string name = fs::path(file.path).filename().string();
+    if (readers::ClassifyTextFile(name) != readers::TextFileKind::kProfilerInfo) return false;
+    names.push_back(name);
+    return names.size() > 1;
+  });
+  if (names.size() < 2) return "";
+  return fmt::format("there are {} configurations, {} is used. ", names.size(), names.front());
 }
 
 bool HasUnexportedDevice(const RankSource& capture) {
@@ -225,9 +216,12 @@ Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& 
   return readers::OpenRank(capture, pool, options);
 }
 
-Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const AnalysisRequest& request,
+Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRequest& request,
                                        ThreadPool& pool) {
   const auto start = steady_clock::now();
+  RankSource capture = given;
+  const std::string left_out =
+      capture.source == "ascend_ms" ? KeepFirstConfiguration(capture) : std::string();
   const Configuration early = ReadConfiguration({}, capture);
   const std::vector<std::string>& types = request.types.empty() ? early.types : request.types;
   if (!request.force && IsUpToDate(capture, types, request.steps)) {
@@ -256,7 +250,8 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
     WriteLog(capture, &store, "failed: " + explained.message);
     return explained;
   }
-  Simplify(capture.path, configuration.simplify);
+  CleanUpCapture(capture.path, {capture.source == "ascend_ms",
+                                request.simplify.value_or(configuration.simplify)});
   const std::chrono::duration<double> spent = steady_clock::now() - start;
   AnalysisOutcome outcome;
   outcome.message = fmt::format("{} written in {:.2f} s: {} operators, {} kernels, {} collectives",
@@ -265,7 +260,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& capture, const Analysis
   if (HasUnexportedDevice(capture)) {
     outcome.message += "; PROF_* is not exported ('msprof --export=on'), so the device is missing";
   }
-  outcome.warning = missing_steps + *pipelines + LossesOf(store);
+  outcome.warning = left_out + missing_steps + *pipelines + LossesOf(store);
   WriteLog(capture, &store, outcome.message);
   return outcome;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct AnalysisRequest {
   std::vector<std::string> types;  // "text", "db"; empty: as the capture's configuration says
   std::vector<int64_t> steps;      // only these; empty: all
   bool force = false;              // also where the results are up to date
+  std::optional<bool>
+      simplify{};  // remove the exporter's files; nullopt: as the configuration says
 };
 
 // What became of a capture.
@@ -30,7 +33,7 @@ struct AnalysisOutcome {
 // Reads the capture and writes <capture>/ASCEND_PROFILER_OUTPUT: whole, under another name first,
 // with analyse.done in it; results that are there are replaced only then. Nothing is done if they
 // are newer than the raw data and of the types and steps asked for. Refuses a capture that is still
-// being recorded. Afterwards removes what the configuration's data_simplification says. Leaves a
+// being recorded. Afterwards cleans up (capture_cleanup.h). Leaves a
 // log in <capture>/logs.
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "base/number.h"
@@ -35,7 +37,11 @@ Result<std::vector<int64_t>> Integers(const Arguments& arguments, const std::str
 Result<record::Config> ConfigOf(const Arguments& arguments) {
   record::Config config;
   config.step_start = *arguments.Integer("--profile-step-start");
+  constexpr int64_t kSteps = 3;
   config.step_end = *arguments.Integer("--profile-step-end");
+  if (arguments.Has("--profile-step-start") && !arguments.Has("--profile-step-end")) {
+    config.step_end = config.step_start + kSteps;
+  }
   SL_ASSIGN_OR_RETURN(const std::vector<int64_t> ranks, Integers(arguments, "--profile-ranks"));
   if (!ranks.empty()) config.ranks = ranks;
   config.level = arguments.Value("--profile-level");
@@ -75,6 +81,21 @@ Result<record::Config> ConfigOf(const Arguments& arguments) {
   config.analyse = arguments.Value("--analyse");
   config.wait_for_start = arguments.Has("--wait-for-start");
   return config;
+}
+
+// Whether captures can be written below the save path, before a program runs for nothing.
+Status CheckSavePath(const std::string& save_path) {
+  std::error_code error;
+  fs::path there = save_path;
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  if (!fs::is_directory(there, error)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--profile-save-path: {} is no folder", there.string())};
+  }
+  if (::access(there.c_str(), W_OK | X_OK) == 0) return {};
+  return Error{ErrorCode::kIo,
+               fmt::format("--profile-save-path: nothing can be written into {}: {}",
+                           there.string(), std::strerror(errno))};
 }
 
 // The same for all processes that mpirun or srun starts, so that they meet in one job.
@@ -136,6 +157,7 @@ Result<int> Launch(const Arguments& arguments) {
                  "no program to record; type it after --, as in: steplens record -- python "
                  "train.py"};
   }
+  SL_RETURN_IF_ERROR(CheckSavePath(config.save_path));
   for (const record::Change& change : config.changes) {
     fmt::print(stderr, "steplens: {} {}\n", change.option, change.reason);
   }
@@ -209,7 +231,7 @@ std::vector<OptionSpec> ProfileOptions() {
        .is_integer = true},
       {.name = "--profile-step-end",
        .value_name = "N",
-       .help = "First step no longer recorded; -1: record to the end",
+       .help = "First step no longer recorded; -1: record to the end. Without it: 3 steps",
        .default_value = "5",
        .is_integer = true},
       {.name = "--profile-warmup",

@@ -10,7 +10,9 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "collect/auto_analysis.h"
 #include "collect/auto_config.h"
 #include "collect/auto_control.h"
 #include "collect/capture.h"
@@ -44,6 +46,7 @@ struct Auto {
   std::optional<Window> window;        // what is or will be recorded
   std::optional<AutoControl> control;  // if this program can be told what to do
   std::string capture;                 // folder of the present or last capture
+  std::vector<pid_t> analyses;         // in the background
   Auto* of_parent = nullptr;           // in the child of a fork; never touched
 };
 
@@ -94,6 +97,20 @@ void Start(Auto& state, Phase next) {
   Watch(state);
 }
 
+// Makes the result files of the capture that has ended, if they are wanted.
+void Analyse(Auto& state) {
+  if (state.config.analyse != "sync" && state.config.analyse != "async") return;
+  std::string problem;
+  const pid_t analysis = StartAnalysis(state.capture, &problem);
+  if (analysis < 0) {
+    Say("what was recorded is not analysed: ", problem.c_str());
+  } else if (state.config.analyse == "sync") {
+    WaitForAnalysis(analysis);
+  } else {
+    state.analyses.push_back(analysis);
+  }
+}
+
 // Ends the capture and what was wanted of it.
 void Stop(Auto& state) {
   state.window.reset();
@@ -102,10 +119,12 @@ void Stop(Auto& state) {
   const int result = StopCapture(&statistics);
   if (result == SL_NOT_RUNNING) return;
   if (result != SL_OK) Say("", sl_last_error());
-  if (statistics.dropped + statistics.lost_on_write == 0) return;
-  std::fprintf(stderr, "steplens: %llu records were dropped, %llu could not be written\n",
-               static_cast<unsigned long long>(statistics.dropped),
-               static_cast<unsigned long long>(statistics.lost_on_write));
+  if (statistics.dropped + statistics.lost_on_write != 0) {
+    std::fprintf(stderr, "steplens: %llu records were dropped, %llu could not be written\n",
+                 static_cast<unsigned long long>(statistics.dropped),
+                 static_cast<unsigned long long>(statistics.lost_on_write));
+  }
+  Analyse(state);
 }
 
 void Report(Auto& state) {
@@ -127,11 +146,13 @@ void Locked(Call call) {
 }
 
 void StopAtExit() {
-  if (phase.load(std::memory_order_acquire) == Phase::kOff) return;
   Locked([](Auto& state) {
     const Phase now = phase.load();
     if (now == Phase::kRecording || now == Phase::kUntilFirstStep) Stop(state);
-    if (state.control) state.control->Report(state.steps_begun, "ended", state.capture);
+    if (now != Phase::kOff && state.control) {
+      state.control->Report(state.steps_begun, "ended", state.capture);
+    }
+    for (const pid_t analysis : state.analyses) WaitForAnalysis(analysis);
     phase.store(Phase::kOff, std::memory_order_release);
   });
 }

@@ -82,6 +82,8 @@ void Set(std::string_view key, std::string_view value, AutoConfig* config) {
     if (text && !text->empty()) config->save_path = *text;
   } else if (key == "wait_for_start") {
     config->wait_for_start = value == "true";
+  } else if (key == "profile_analyse") {
+    config->analyse = JsonString(value).value_or("no");
   } else if (key == "control_dir") {
     config->control_dir = JsonString(value).value_or("");
   }

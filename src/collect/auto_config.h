@@ -21,6 +21,7 @@ struct AutoConfig {
   std::string save_path = "./profile_dir";
   bool wait_for_start = false;  // nothing is recorded until a command comes; also: step_start is -1
   std::string control_dir;      // where commands come from; empty: nowhere
+  std::string analyse = "no";   // when a capture has ended: sync, async, no
 };
 
 // All of `text` as a decimal number.

@@ -71,8 +71,11 @@ class Capture {
     clock_.Stop();
     encoder_->Finish(clock_.samples().back().counter);
     encoder_->Flush();
+    // MindSpore has the file only if there is something in it.
+    const bool has_file = !is_mindspore_ || !metadata.empty();
     const int metadata_error =
-        ReplaceFile(folder_.path + "/profiler_metadata.json", MetadataText(metadata));
+        has_file ? ReplaceFile(folder_.path + "/profiler_metadata.json", MetadataText(metadata))
+                 : 0;
     const int info_error = WriteInfo(true);
     return info_error != 0 ? info_error : metadata_error;
   }

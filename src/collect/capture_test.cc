@@ -232,6 +232,12 @@ TEST_F(Capture, MetadataIsKeptInOrderAndReplaced) {
   Start(OptionsFor(second));
   Stop();
   EXPECT_EQ(ReadWhole(second + "/profiler_metadata.json"), "{}");
+  const std::string third = folder_ / "third";
+  sl_options mindspore = OptionsFor(third);
+  mindspore.mindspore = 1;
+  Start(mindspore);
+  Stop();
+  EXPECT_FALSE(std::filesystem::exists(third + "/profiler_metadata.json"));
 }
 
 TEST_F(Capture, MarksKeepTheirDomainsAndTheFilterItsPromise) {
@@ -258,6 +264,34 @@ TEST_F(Capture, MarksKeepTheirDomainsAndTheFilterItsPromise) {
   EXPECT_EQ(marks["e"].fields[2], "data");
   EXPECT_EQ(marks["c"].fixed.kind, format::kMarkRange);
   EXPECT_NE(marks["c"].fixed.start_thread, marks["c"].fixed.end_thread);
+}
+
+TEST_F(Capture, MarksThatLookLikeFormulasAreRefused) {
+  Start();
+  for (const char* text : {"=a", "+a", "-a", "@a", ""}) {
+    sl_mark(Id(text), 0);
+    EXPECT_EQ(sl_mark_start(Id(text), Id("data")), 0u) << text;
+  }
+  sl_mark(Id("b"), Id("=data"));
+  sl_mark(Id("c"), Id(std::string(1024, 'd').c_str()));
+  sl_mark(Id("kept"), Id(std::string(1023, 'd').c_str()));
+  Stop();
+  const auto marks = ReadMarks(capture_);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(marks[0].fields.at(1), "kept");
+}
+
+TEST_F(Capture, ARangeEndsOnlyInItsOwnDomain) {
+  Start();
+  const uint64_t id = sl_mark_start(Id("a"), Id("data"));
+  sl_mark_end_in(id, Id("other"));
+  const uint64_t still_open = sl_mark_start(Id("b"), Id("data"));
+  sl_mark_end_in(id, Id("data"));
+  sl_mark_end(still_open);
+  Stop();
+  std::map<std::string, Framed<format::Mark>> marks;
+  for (const auto& mark : ReadMarks(capture_)) marks[mark.fields.at(1)] = mark;
+  EXPECT_GE(marks["a"].fixed.end, marks["b"].fixed.start);
 }
 
 TEST_F(Capture, SamplesTheHostAsCounters) {

@@ -22,6 +22,8 @@ struct Filter {
   bool operator==(const Filter&) const = default;
 };
 
+constexpr char kEndOfName = '\x1f';
+
 const Filter kKeepAll;
 std::atomic<const Filter*> filter{&kKeepAll};
 
@@ -45,16 +47,18 @@ uint32_t DefaultDomain() {
   return id;
 }
 
-// The ids of names joined by ','; blanks around them do not count.
+// The ids of names that end with '\x1f', or are joined by ',': then blanks around them do not
+// count.
 std::vector<uint32_t> InternList(const char* names) {
   std::vector<uint32_t> ids;
   std::string_view rest = names != nullptr ? names : "";
+  const char separator = rest.find(kEndOfName) != std::string_view::npos ? kEndOfName : ',';
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find(','), rest.size());
+    const size_t end = std::min(rest.find(separator), rest.size());
     std::string_view name = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
+    while (separator == ',' && name.starts_with(' ')) name.remove_prefix(1);
+    while (separator == ',' && name.ends_with(' ')) name.remove_suffix(1);
     if (!name.empty()) ids.push_back(TheLibrary().strings.Intern(name));
   }
   return ids;
@@ -72,6 +76,15 @@ void EmitMark(ThreadState* state, sl_string message, sl_string domain, uint64_t 
 
 }  // namespace
 
+bool IsMessage(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\0", 5).find(text[0]) == std::string_view::npos;
+}
+
+bool IsDomainName(std::string_view text) {
+  constexpr size_t kMaxBytes = 1024;
+  return IsMessage(text) && text.size() < kMaxBytes;
+}
+
 bool IsDomainKept(sl_string domain) {
   const Filter* now = filter.load(std::memory_order_acquire);
   if (!now->enabled) return false;
@@ -80,16 +93,26 @@ bool IsDomainKept(sl_string domain) {
   return now->exclude.empty() || !Has(now->exclude, id);
 }
 
+namespace {
+
+bool IsKept(sl_string message, sl_string domain) {
+  const StringTable& strings = TheLibrary().strings;
+  return IsDomainKept(domain) && IsMessage(strings.View(message)) &&
+         (domain == 0 || IsDomainName(strings.View(domain)));
+}
+
+}  // namespace
+
 void Mark(sl_string message, sl_string domain) {
   ThreadState* state = RecordingThread();
-  if (state == nullptr || !IsDomainKept(domain)) return;
+  if (state == nullptr || !IsKept(message, domain)) return;
   const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   EmitMark(state, message, domain, id, kMarkNow);
 }
 
 uint64_t StartMark(sl_string message, sl_string domain) {
   ThreadState* state = RecordingThread();
-  if (state == nullptr || !IsDomainKept(domain)) return 0;
+  if (state == nullptr || !IsKept(message, domain)) return 0;
   const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   EmitMark(state, message, domain, id, kMarkStart);
   return id;

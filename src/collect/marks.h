@@ -1,15 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "steplens/collect.h"
 
 // User marks: what is behind sl_mark* and mstx.
 namespace steplens::collect {
 
+// Texts that a spreadsheet would take for a formula are refused, as the vendor's tools do.
+bool IsMessage(std::string_view text);
+// The same rule, and less than 1024 bytes.
+bool IsDomainName(std::string_view text);
+
 // True if marks of this domain are kept; `domain` 0 is "default".
 bool IsDomainKept(sl_string domain);
 
+// A message or a domain that is refused is not recorded.
 void Mark(sl_string message, sl_string domain);
 // The id of the range, unique in the process, from 1; 0 if it is not recorded.
 uint64_t StartMark(sl_string message, sl_string domain);

@@ -18,7 +18,6 @@ namespace steplens::collect {
 namespace {
 
 constexpr uint64_t kProfilerToolId = 0x1000;
-constexpr size_t kMaxDomainName = 1024;
 constexpr size_t kMaxDomains = 1024;
 
 // A domain's handle is its address in the table: what points elsewhere is no handle.
@@ -30,12 +29,6 @@ struct Domain {
 Domain domains[kMaxDomains];
 std::atomic<size_t> domain_count{0};
 std::mutex domains_mutex;  // guards additions
-
-// Texts that a spreadsheet would take for a formula are refused, as the vendor's tools do.
-bool IsAllowed(const char* text) {
-  if (text == nullptr) return false;
-  return std::string_view("=+-@").find(text[0]) == std::string_view::npos && text[0] != '\0';
-}
 
 sl_string Intern(const char* text) { return sl_intern(text, std::strlen(text)); }
 
@@ -50,7 +43,9 @@ const Domain* Find(mstxDomainHandle_t handle) {
 }
 
 // Whether a mark would be kept; the text is looked at and interned only then.
-bool IsWanted(const char* message) { return RecordingThread() != nullptr && IsAllowed(message); }
+bool IsWanted(const char* message) {
+  return RecordingThread() != nullptr && message != nullptr && IsMessage(message);
+}
 
 void MarkA(const char* message, aclrtStream stream) {
   if (!IsWanted(message)) return;
@@ -92,10 +87,7 @@ void GetToolId(uint64_t* id) {
 }
 
 mstxDomainHandle_t DomainCreateA(const char* name) {
-  if (!IsAllowed(name) || std::strlen(name) >= kMaxDomainName ||
-      std::strcmp(name, "default") == 0) {
-    return nullptr;
-  }
+  if (name == nullptr || !IsDomainName(name) || std::strcmp(name, "default") == 0) return nullptr;
   const sl_string id = Intern(name);
   const std::lock_guard lock(domains_mutex);
   const size_t count = domain_count.load(std::memory_order_relaxed);

@@ -322,5 +322,6 @@ void sl_counter(sl_string series, double value) {
 void sl_mark(sl_string message, sl_string domain) { Mark(message, domain); }
 uint64_t sl_mark_start(sl_string message, sl_string domain) { return StartMark(message, domain); }
 void sl_mark_end(uint64_t id) { EndMark(id); }
+void sl_mark_end_in(uint64_t id, sl_string domain) { EndMarkInDomain(id, domain); }
 
 }  // extern "C"

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "torch_adapter/text_cache.h"
 
@@ -110,12 +111,29 @@ const char* TypeName(c10::ScalarType type) {
   }
 }
 
+// Where the first tensor of a value lies; nullptr if it has none.
+const char* FirstPlace(const c10::IValue& value) {
+  if (value.isTensor()) {
+    Payload payload;
+    payload.AddAll(value);
+    return payload.data;
+  }
+  if (!value.isList() && !value.isTensorList()) return nullptr;
+  for (const c10::IValue& item : value.toListRef()) {
+    if (const char* place = FirstPlace(item)) return place;
+  }
+  return nullptr;
+}
+
 struct Call {
   const Kind* kind;
   uint64_t group;  // address; 0: not known
   uint64_t thread;
   Payload payload;
   int64_t peer;
+  // Of each input: a work has those of one of them, and which one depends on the rank (the root of
+  // a scatter works on what it sends, the others on what they receive).
+  std::vector<const char*> places;
 };
 struct Group {
   std::string name;
@@ -156,7 +174,11 @@ enum class Fit { kNo, kLikely, kSame };
 
 Fit FitOf(const Call& call, const Kind& kind, const Payload& seen, uint64_t thread) {
   if (std::string_view(call.kind->name) != kind.name) return Fit::kNo;
-  if (call.payload.data && seen.data) return call.payload.data == seen.data ? Fit::kSame : Fit::kNo;
+  if (!call.places.empty() && seen.data) {
+    const bool is_same =
+        std::find(call.places.begin(), call.places.end(), seen.data) != call.places.end();
+    return is_same ? Fit::kSame : Fit::kNo;
+  }
   const auto& threads = GroupOfThread();
   const auto bound = threads.find(thread);
   if (bound == threads.end() || call.thread == thread) return Fit::kLikely;
@@ -204,12 +226,22 @@ Group GroupOf(uint64_t address) {
   return groups.size() == 1 ? groups.begin()->second : Group{};
 }
 
+// The group a backend's thread works for; 0: not known. Some calls cannot be seen, such as
+// all_to_all_single of older versions of torch. The lock is held.
+uint64_t GroupOfWorker(uint64_t thread) {
+  const auto found = GroupOfThread().find(thread);
+  return found == GroupOfThread().end() ? 0 : found->second;
+}
+
 }  // namespace
 
 void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
   const Kind* kind = FindCall(name.substr(std::string_view("c10d::").size()));
   if (!kind) return;
-  Call call{kind, GroupAddress(inputs), sl_thread(), {}, -1};
+  Call call{kind, GroupAddress(inputs), sl_thread(), {}, -1, {}};
+  for (const c10::IValue& value : inputs) {
+    if (const char* place = FirstPlace(value)) call.places.push_back(place);
+  }
   const auto at = [&](int index) -> const c10::IValue* {
     return index >= 0 && static_cast<size_t>(index) < inputs.size()
                ? &inputs[static_cast<size_t>(index)]
@@ -244,7 +276,7 @@ CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue
     const std::optional<Call> call = TakeCall(*kind, payload, sl_thread());
     if (call && call->payload.type) payload = call->payload;
     if (call) peer = call->peer;
-    group = GroupOf(call ? call->group : 0);
+    group = GroupOf(call ? call->group : GroupOfWorker(sl_thread()));
   }
   const auto number = [](int64_t value) { return InternText(std::to_string(value)); };
   out.Add(kGroupTag, InternText(group.name));

@@ -4,6 +4,7 @@ import collections
 import csv
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -421,6 +422,70 @@ class Running(Case):
         # Without the exporter's files new results would hold less: refused, the old ones stay.
         self.assertIn("not exported", self.run_program("analyse", folder, "--force", expect=5).err)
         self.assertEqual(snapshot(folder / OUTPUT), results)
+
+    def exported(self, name):
+        """A capture with the folders that an exporter leaves, its PROF folder."""
+        folder = self.scratch / name
+        shutil.copytree(self.folder, folder)
+        prof = folder / "PROF_000001_1_ABC"
+        for place in ("host/sqlite", "device_0/sqlite", "device_0/summary", "device_0/data", "mindstudio_profiler_output",
+                      "mindstudio_profiler_log", "analyze"):
+            (prof / place).mkdir(parents=True)
+        (prof / "device_0/data/all_file.complete").touch()
+        return folder, prof
+
+    @staticmethod
+    def paths_of(prof):
+        return {str(path.relative_to(prof)) for path in prof.rglob("*")}
+
+    def test_what_is_removed_is_the_frameworks_rule_and_can_be_chosen(self):
+        rest = {"host", "device_0", "device_0/data"}
+        pt_only = {"device_0/summary", "analyze"}
+        exporter = {"mindstudio_profiler_output", "mindstudio_profiler_log"}
+        sqlite = {"host/sqlite", "device_0/sqlite"}
+        complete = {"device_0/data/all_file.complete"}
+        for name, switch, left in (("a_1_ascend_pt", "on", rest | complete), ("b_1_ascend_pt", "off", rest | complete | pt_only | exporter),
+                                   ("c_1_ascend_ms", "on", rest | pt_only),
+                                   ("d_1_ascend_ms", "off", rest | pt_only | exporter | sqlite | complete)):
+            with self.subTest(name):
+                folder, prof = self.exported(name)
+                self.run_program("analyse", folder, "--data-simplification", switch, expect=0)
+                self.assertEqual(self.paths_of(prof), left)
+
+    def test_without_a_word_about_it_a_capture_is_simplified(self):
+        folder, prof = self.exported("e_1_ascend_pt")
+        (info,) = folder.glob("profiler_info*.json")
+        content = json.loads(info.read_text())
+        content["config"]["experimental_config"].pop("_data_simplification", None)
+        info.write_text(json.dumps(content))
+        self.run_program("analyse", folder, expect=0)
+        self.assertFalse((prof / "mindstudio_profiler_output").exists())
+
+    def test_the_platforms_data_goes_beside_the_capture(self):
+        folder, _ = self.exported("host_12_20260102030405006_ascend_pt")
+        (folder / "PLATFORM_17").mkdir()
+        (folder / "PLATFORM_17" / "data").touch()
+        (folder / "PLATFORM_18").mkdir()
+        self.run_program("analyse", folder, expect=0)
+        self.assertTrue((self.scratch / "PLATFORM_20260102030405006" / "data").exists())
+        self.assertTrue((folder / "PLATFORM_18").exists())
+
+    def test_a_list_of_ranks_that_is_none_is_said_once(self):
+        done = self.run_program("analyse", self.folder, "--rank", "a", expect=2)
+        self.one_sentence(done, "--rank: 'a' is no list of ranks")
+        self.assertNotIn("rank_list", done.err)
+
+    def test_of_several_configurations_of_mindspore_the_first_is_used(self):
+        folder, prof = self.exported("f_1_ascend_ms")
+        for path in folder.glob("profiler_info*.json"):
+            path.unlink()
+        for rank, simplify in ((0, False), (1, True)):
+            (folder / f"profiler_info_{rank}.json").write_text(json.dumps(
+                {"profiler_parameters": {"activities": ["CPU"], "data_simplification": simplify},
+                 "ms_profiler_info": {"rank_id": str(rank)}}))
+        done = self.run_program("analyse", folder, expect=0)
+        self.assertIn("there are 2 configurations, profiler_info_0.json is used", done.err)
+        self.assertTrue((prof / "mindstudio_profiler_output").exists())
 
     def test_device_data_that_is_not_exported_is_said(self):
         (self.folder / "PROF_000001_1_ABC" / "device_0").mkdir(parents=True)

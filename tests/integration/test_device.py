@@ -76,7 +76,7 @@ class Device(unittest.TestCase):
                     "aclprofCreateConfig devices=1 metrics=1 mask=0x50a7", "aclprofWarmup", "aclprofStart",
                     "aclprofRegisterDeviceCallback", "aclprofCreateStepInfo", "aclprofGetStepTimestamp step=1 tag=0",
                     "aclprofMarkEx hello", "aclprofGetStepTimestamp step=1 tag=1", "aclprofDestroyStepInfo",
-                    "aclprofStop", "aclprofDestroyConfig", "aclprofFinalize"]
+                    "aclrtSynchronizeDevice", "aclprofStop", "aclprofDestroyConfig", "aclprofFinalize"]
         self.assertEqual(expected, self.calls())
         self.assertEqual(1, len(list(self.capture.glob("PROF_000001_*"))))
 

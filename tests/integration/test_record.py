@@ -99,10 +99,37 @@ class Record(Case):
                 done = self.run_program("record", "--dry-run", *options, expect=2)
                 self.assertIn(text, done.err)
 
+    def test_the_end_follows_a_start_that_is_given(self):
+        for options, steps in (((), ("2", "5")), (("--profile-step-start", "100"), ("100", "103")),
+                               (("--profile-step-end", "9"), ("2", "9"))):
+            values = {row["Option"]: row["Value"] for row in self.rows("record", "--dry-run", *options)}
+            self.assertEqual((values["--profile-step-start"], values["--profile-step-end"]), steps)
+
+    def test_a_save_path_that_cannot_be_is_refused_before_the_program_runs(self):
+        ran = self.scratch / "ran"
+        (self.scratch / "file").touch()
+        for path in (self.scratch / "file", self.scratch / "file" / "below"):
+            self.saved = path
+            self.assertIn("is no folder", self.record(program=["touch", str(ran)], expect=2).err)
+        if os.getuid() != 0:
+            self.saved = "/proc/steplens"
+            self.assertIn("nothing can be written", self.record(program=["touch", str(ran)], expect=6).err)
+        self.assertFalse(ran.exists())
+
     def test_without_a_program_it_says_how(self):
         self.assertIn("steplens record -- python", self.run_program("record", expect=2).err)
 
     # ---- the program
+
+    def test_captures_of_a_native_program_are_analysed(self):
+        program = self.compile(NATIVE_STEPS.replace("100000", "8"), "-lsteplens_collect")
+        for mode, has_results in (("sync", True), ("async", True), ("no", False)):
+            with self.subTest(mode):
+                self.saved = self.scratch / mode
+                done = self.record("--analyse", mode, "--profile-step-end", "4", program=[program])
+                self.assertIn("recorded 1 capture", done.err)
+                results = self.captures()[0] / "ASCEND_PROFILER_OUTPUT"
+                self.assertEqual((results / "trace_view.json").exists(), has_results, done.err)
 
     def test_exit_code_is_the_programs(self):
         self.record(program=["sh", "-c", "exit 7"], expect=7)

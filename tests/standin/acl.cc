@@ -168,6 +168,11 @@ STANDIN_API int aclprofStop(void* pointer) {
   return kOk;
 }
 
+STANDIN_API int aclrtSynchronizeDevice() {
+  STANDIN_CALL("aclrtSynchronizeDevice", "aclrtSynchronizeDevice");
+  return kOk;
+}
+
 STANDIN_API void* aclprofCreateStepInfo() {
   standin::Log("aclprofCreateStepInfo");
   const std::lock_guard lock(mutex);
@@ -180,8 +185,10 @@ STANDIN_API int aclprofGetStepTimestamp(void* pointer, int tag, void*) {
   auto* step = static_cast<Step*>(pointer);
   STANDIN_CALL("aclprofGetStepTimestamp", "aclprofGetStepTimestamp step=%llu tag=%d",
                step != nullptr ? static_cast<unsigned long long>(step->index) : 0ULL, tag);
-  if (step == nullptr || (tag != 0 && tag != 1)) return kBadParameter;
-  bool& is_set = tag == 0 ? step->start_set : step->end_set;
+  constexpr int kMindSporeStart = 60000;  // that framework's numbers for 0 and 1
+  const int number = tag >= kMindSporeStart ? tag - kMindSporeStart : tag;
+  if (step == nullptr || (number != 0 && number != 1)) return kBadParameter;
+  bool& is_set = number == 0 ? step->start_set : step->end_set;
   if (is_set) return kBadParameter;
   is_set = true;
   return kOk;

@@ -41,6 +41,7 @@ AclProfiling::AclProfiling() {
   classic("aclprofDestroyConfig", &vendor_.destroy_config);
   classic("aclprofStart", &vendor_.start);
   classic("aclprofStop", &vendor_.stop);
+  classic("aclrtSynchronizeDevice", &vendor_.synchronize);
   classic("aclprofCreateStepInfo", &vendor_.create_step);
   classic("aclprofGetStepTimestamp", &vendor_.step_timestamp);
   classic("aclprofDestroyStepInfo", &vendor_.destroy_step);
@@ -112,8 +113,8 @@ DeviceResult AclProfiling::StepMark(bool is_end, void* stream) {
   if (vendor_.create_step == nullptr) return Missing("aclprofCreateStepInfo");
   if (!is_end && step_ == nullptr) step_ = vendor_.create_step();
   if (step_ == nullptr) return {SL_DEVICE_NOT_READY, "a step ends that did not begin"};
-  DeviceResult result =
-      Call("aclprofGetStepTimestamp", vendor_.step_timestamp, step_, is_end ? 1 : 0, stream);
+  DeviceResult result = Call("aclprofGetStepTimestamp", vendor_.step_timestamp, step_,
+                             switches_.first_step_tag + (is_end ? 1 : 0), stream);
   if (is_end) {
     if (vendor_.destroy_step != nullptr) vendor_.destroy_step(step_);
     step_ = nullptr;
@@ -128,6 +129,11 @@ DeviceResult AclProfiling::Mark(const char* message, void* stream) {
     return {SL_DEVICE_BAD_ARGUMENT, "a mark on a stream needs a stream and 1 to 127 bytes of text"};
   }
   return Call("aclprofMarkEx", vendor_.mark_ex, message, length, stream);
+}
+
+void AclProfiling::Synchronize() {
+  // A thread without a device is refused, and has nothing to wait for.
+  if (vendor_.synchronize != nullptr) vendor_.synchronize();
 }
 
 DeviceResult AclProfiling::Stop() {

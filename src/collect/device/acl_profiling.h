@@ -31,6 +31,8 @@ class AclProfiling {
   DeviceResult Start();
   DeviceResult StepMark(bool is_end, void* stream);
   DeviceResult Mark(const char* message, void* stream);
+  // The device first ends what it was given to do, on the thread that is stopped.
+  void Synchronize();
   DeviceResult Stop();
   DeviceResult Finalize();
 
@@ -45,6 +47,7 @@ class AclProfiling {
     int (*warmup)(void*) = nullptr;
     int (*start)(void*) = nullptr;
     int (*stop)(void*) = nullptr;
+    int (*synchronize)() = nullptr;
     int (*set_config)(int, const char*, size_t) = nullptr;
     int (*register_device_callback)() = nullptr;
     int (*features)(size_t*, void**) = nullptr;

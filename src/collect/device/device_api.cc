@@ -118,6 +118,7 @@ DeviceResult Stop(Backend& backend) {
   if (backend.state != State::kRunning) return OutOfOrder("sl_device_stop");
   takes_marks = false;
   backend.state = State::kStopped;
+  backend.acl.Synchronize();
   return backend.config.use_mspti != 0 ? backend.mspti.Stop() : backend.acl.Stop();
 }
 

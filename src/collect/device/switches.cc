@@ -64,7 +64,10 @@ DeviceSwitches MakeSwitches(const sl_device_config& config, const DeviceFeatures
   if (config.level == 0 && config.record_shapes != 0 && features.aicore_shape) {
     out.mask |= kAicoreShape;
   }
-  if (config.profile_memory != 0) out.settings.emplace_back(kMemoryFrequency, "50");
+  if (config.profile_memory != 0) {
+    out.settings.emplace_back(kMemoryFrequency, config.mindspore != 0 ? "100" : "50");
+  }
+  if (config.mindspore != 0) out.first_step_tag = 60000;
   if (config.host_sys != nullptr && config.host_sys[0] != '\0') {
     out.settings.emplace_back(kHostSys, config.host_sys);
   }

@@ -47,6 +47,7 @@ enum AclConfigKey {
 struct DeviceSwitches {
   uint64_t mask = 0;
   int metrics = kNoMetrics;
+  int first_step_tag = 0;  // of the begin of a step; the end has the next
   std::vector<std::pair<int, std::string>> settings;  // key and value, in the order to set them
 };
 

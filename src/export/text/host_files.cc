@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -31,13 +32,20 @@ const std::vector<std::string>& OperatorHeader(bool is_mindspore) {
   return is_mindspore ? kMindSpore : kTorch;
 }
 
+// Whether shapes were recorded: MindSpore's file is about nothing else.
+bool HasShapes(const TraceStore& store) {
+  const auto has_text = [](StringId shapes) { return shapes != StringId::kEmpty; };
+  const auto& of_ops = store.host_ops.input_shapes;
+  return store.operator_details.size() > 0 || std::any_of(of_ops.begin(), of_ops.end(), has_text);
+}
+
 class OperatorFile {
  public:
   OperatorFile(const TraceStore& store, const std::string& dir)
       : is_mindspore_(IsMindSpore(store)),
         csv_(dir + "/operator_details.csv", OperatorHeader(is_mindspore_)),
         names_(store, CsvText),
-        lines_(store, CsvLines) {}
+        lines_(store, is_mindspore_ ? CsvText : CsvLines) {}
 
   void Add(StringId name, StringId shapes, StringId stack,
            std::initializer_list<int64_t> times_ns) {
@@ -61,6 +69,7 @@ class OperatorFile {
 }  // namespace
 
 Status WriteOperatorDetails(const TraceStore& store, const std::string& dir) {
+  if (IsMindSpore(store) && !HasShapes(store)) return {};
   OperatorFile file(store, dir);
   const store::OperatorDetailTable& details = store.operator_details;
   for (size_t i = 0; i < details.size(); ++i) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "analysis/testing/store_builder.h"
 #include "base/json.h"
 #include "base/testing/scratch_folder.h"
@@ -161,11 +163,22 @@ TEST(WriteText, MindSporeHasItsOwnColumnsAndMegabytes) {
                                  .device = b.Text("NPU:0")});
   ScratchFolder folder;
   ASSERT_TRUE(Write(b.store, folder.path()).ok());
-  EXPECT_TRUE(folder.Read("operator_details.csv").starts_with("Name,Input Shapes\r\n"));
+  EXPECT_EQ(folder.Read("operator_details.csv"), "Name,Input Shapes\r\naten::mul,\"2,3;4\"\r\n");
   EXPECT_TRUE(folder.Read("kernel_details.csv").starts_with("Step ID,Model ID,"));
   EXPECT_EQ(folder.Read("memory_record.csv"),
             "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
             "Device Type\r\nMindSpore,1.000\t,1.0,,,NPU:0\r\n");
+}
+
+TEST(WriteText, MindSporeHasOperatorDetailsOnlyWithShapes) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = "ascend_ms";
+  for (size_t i = 0; i < b.store.host_ops.size(); ++i) {
+    b.store.host_ops.input_shapes.Set(i, StringId::kEmpty);
+  }
+  ScratchFolder folder;
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/operator_details.csv"));
 }
 
 TEST(WriteText, BytesDoNotDependOnThreads) {

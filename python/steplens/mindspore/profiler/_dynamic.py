@@ -77,10 +77,12 @@ class DynamicProfilerMonitor(_Callback):
 
     def _is_due(self, config: DynamicConfig) -> bool:
         start, stop = config.steps
-        if config.steps in (self._used, self._refused) or start < 0 or self._counter < start:
+        if config.steps in (self._used, self._refused) or start < 0:
             return False
         if start > stop:
             return self._refuse(config, _log.error, f"start_step {start} is after stop_step {stop}; nothing is recorded.")
+        if self._counter < start:
+            return False
         if self._counter > stop:
             return self._refuse(config, _log.warning, f"stop_step {stop} is over, the current step is {self._counter}; "
                                                       "nothing is recorded.")

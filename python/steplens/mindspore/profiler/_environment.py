@@ -9,6 +9,7 @@ import sys
 from typing import Any, Optional
 
 from ... import _log
+from ..._check import Checker
 from ..._session import Source
 from ._constants import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel, by_value
 from ._parameters import KEYS
@@ -33,7 +34,8 @@ class EnvProfiler:
         if not options or EnvProfiler._profiler is not None:
             return
         starts = options.pop("start", False)
-        starts = options.pop("start_profile", starts)
+        if "start_profile" in options:
+            starts = Checker(_log.warning).boolean(f"{VARIABLE}: start_profile", options.pop("start_profile"), True)
         if starts is not True:
             return
         _load_framework()

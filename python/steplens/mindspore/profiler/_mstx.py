@@ -12,7 +12,7 @@ from ..._marks import native
 
 _DEFAULT = "default"
 _next_id = itertools.count(1)
-_native_ids: dict[int, int] = {}  # ours -> the native one, of ranges that are open
+_open: dict[int, tuple[int, str]] = {}  # ours -> the native one and the domain, of ranges that are open
 _lock = threading.Lock()
 
 
@@ -51,7 +51,7 @@ class mstx:
             return 0
         with _lock:
             range_id = next(_next_id)
-            _native_ids[range_id] = native_id
+            _open[range_id] = (native_id, domain)
         return range_id
 
     @staticmethod
@@ -62,6 +62,10 @@ class mstx:
         if range_id == 0 or not _accepts_domain(domain):
             return
         with _lock:
-            native_id = _native_ids.pop(range_id, 0)
-        if native_id:
-            native().mark_end(native_id)
+            native_id, opened_in = _open.get(range_id, (0, domain))
+            if native_id and opened_in == domain:
+                del _open[range_id]
+        if opened_in != domain:
+            _log.warning(f"Range {range_id} is not open in domain {domain!r}; it is not ended.")
+        elif native_id:
+            native().mark_end(native_id, domain)

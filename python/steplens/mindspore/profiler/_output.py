@@ -20,7 +20,7 @@ last_place = _last.get
 def set_place(directory: Any, worker: Any) -> Place:
     """Wrong types warn and count as not given; a path that breaks the rules raises ProfilerPathError."""
     if worker is not None and not _paths.is_worker_name(worker):
-        _log.warning(f"worker_name must be a text of less than {_paths.MAX_WORKER} characters; it is ignored.")
+        _log.warning(f"worker_name must be a text of less than {_paths.MAX_WORKER} characters without a slash; it is ignored.")
         worker = None
     if directory is not None and not isinstance(directory, str):
         _log.warning("dir_name must be a str; it is ignored.")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
-import sys
 from typing import Any, Callable
 
-from ... import _log
+from ... import _log, _rank, _versions
 from ..._check import Checker, shown
 from ..._config import Config
 from ._constants import METRICS_BY_NUMBER, AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel
@@ -70,7 +67,7 @@ class Parameters:
 
     def _check_enums(self, key: str, value: Any, default: list) -> list:
         kind = ProfilerActivity if key == "activities" else HostSystem
-        if key == "host_sys" and isinstance(value, (list, tuple, str)) and not value:
+        if key == "host_sys" and not value:
             return []
         return self._checker.member_list(f"Parameter {key}", value, lambda item: isinstance(item, kind), default)
 
@@ -79,12 +76,12 @@ class Parameters:
             return [value]
         if isinstance(value, str) and value in ("text", "db"):
             return [ExportType(value)]
-        if isinstance(value, (list, tuple, str)) and not value:
+        if not value:
             return default
         return self._checker.member_list(f"Parameter {key}", value, lambda item: isinstance(item, ExportType), default)
 
     def _check_domains(self, key: str, value: Any, default: list) -> list:
-        if isinstance(value, (list, tuple, str, dict)) and not value:
+        if not value:
             return []
         return self._checker.member_list(f"Parameter {key}", value, lambda item: isinstance(item, str) and item != "", [])
 
@@ -157,9 +154,9 @@ class Parameters:
         """The members of profiler_info_<rank>.json."""
         return {
             "profiler_parameters": self.as_dict(),
-            "ms_profiler_info": {"rank_id": rank, "device_id": _device_id()},
+            "ms_profiler_info": {"rank_id": rank, "device_id": str(_rank.mindspore_device() or 0)},
             "cann_profiler_info": {}, "analysis_cost_time": {},
-            "ms_version": _mindspore_version(), "cann_version": _cann_version(), "jit_level": "",
+            "ms_version": _versions.of("mindspore"), "cann_version": _versions.cann(), "jit_level": "",
         }
 
 
@@ -195,27 +192,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, schedule):
         return value.to_dict()
     return getattr(value, "value", value)
-
-
-def _device_id() -> str:
-    text = os.environ.get("DEVICE_ID", "")
-    return text if text.isascii() and text.isdigit() else "0"
-
-
-def _mindspore_version() -> str:
-    return str(getattr(sys.modules.get("mindspore"), "__version__", ""))
-
-
-def _cann_version() -> str:
-    """From ascend_*_install.info below ASCEND_HOME_PATH."""
-    home = os.environ.get("ASCEND_HOME_PATH", "")
-    try:
-        names = sorted(name for name in os.listdir(home) if re.fullmatch(r"ascend_.*_install\.info", name))
-        for name in names:
-            with open(os.path.join(home, name), encoding="utf-8", errors="replace") as file:
-                for line in file:
-                    if "version" in line and "=" in line:
-                        return line.split("=", 1)[1].strip()
-    except OSError:
-        pass  # there is no CANN here
-    return "not known"

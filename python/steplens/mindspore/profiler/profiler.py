@@ -97,11 +97,11 @@ class Profiler:
         if mode not in _MODES:
             _log.warning("Parameter mode must be sync or async; it is set to sync.")
             mode = "sync"
+        if machine.started:
+            machine.stop(complains=self._has_schedule)
         if self._has_schedule:
             _log.warning("Profiler has schedule, please use on_trace_ready to analyse the data.")
             return
-        if machine.started:
-            machine.stop(complains=False)
         if machine.directory is None:
             _log.error("Nothing was recorded; there is nothing to analyse.")
             return
@@ -169,6 +169,7 @@ class Profiler:
         rank = _rank.mindspore_rank()
         self._config.rank = int(rank)
         self._config.rank_is_text = True
+        self._config.device_id = _rank.mindspore_device()
         self._config.output_dir = self._root
         self._config.worker_name = self._worker
         self._config.info = self._parameters.info(rank)
@@ -279,7 +280,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
         _log.warning(f"Parameter max_process_number must be a positive int; it is set to {max_process_number}.")
     _check_pretty(pretty)
     steps = _checked_steps(step_list)
-    _boolean("data_simplification", data_simplification, True)
+    simplify = _boolean("data_simplification", data_simplification, True)
     if not isinstance(profiler_path, str):
         raise ProfilerPathError("profiler_path must be a str.")
     path = os.path.realpath(os.path.expanduser(profiler_path))
@@ -288,7 +289,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
     if not captures:
         _log.error(f"Invalid path: {path}. Expected a *_ascend_ms_* directory or a parent of such directories.")
         return
-    _analyse.analyse_all(captures, None, max_process_number, steps)
+    _analyse.analyse_all(captures, None, max_process_number, steps, simplify)
 
 
 def _boolean(name: str, value: Any, default: bool) -> bool:

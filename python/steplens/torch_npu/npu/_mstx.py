@@ -65,7 +65,7 @@ class mstx:
         if not isinstance(range_id, int) or isinstance(range_id, bool):
             warnings.warn("Invalid range id for mstx: it must be an int.", stacklevel=2)
         elif _accepts_domain(domain) and range_id > 0:
-            native().mark_end(range_id)
+            native().mark_end(range_id, domain)
 
     @staticmethod
     def range_push(message: str, stream=None, domain: str = _DEFAULT) -> int:
@@ -87,7 +87,7 @@ class mstx:
         stack = _stack(domain)
         if not stack:
             return -1
-        native().mark_end(stack.pop())
+        native().mark_end(stack.pop(), domain)
         return len(stack)
 
     @staticmethod

@@ -28,7 +28,7 @@ def checked_place(directory: Any, worker: Any) -> Place:
 def _checked_worker(worker: Any) -> Optional[str]:
     if worker is None or _paths.is_worker_name(worker):
         return worker
-    _log.warning(f"worker_name must be a text of 1 to {_paths.MAX_WORKER - 1} characters; the host's name is used.")
+    _log.warning(f"worker_name must be a text of 1 to {_paths.MAX_WORKER - 1} characters without a slash; the host's name is used.")
     return None
 
 

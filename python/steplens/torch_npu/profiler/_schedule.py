@@ -18,7 +18,7 @@ class schedule:
     Wrong values warn and are replaced.
     """
 
-    def __init__(self, wait=0, active=1, warmup=0, repeat=0, skip_first=0, skip_first_wait=0):
+    def __init__(self, wait, active, warmup=0, repeat=0, skip_first=0, skip_first_wait=0):
         checker = Checker(_log.warning)
         self.wait = checker.integer("Parameter wait", wait, 0)
         self.active = checker.integer("Parameter active", active, 1, at_least=1)

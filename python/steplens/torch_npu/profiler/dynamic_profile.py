@@ -43,6 +43,7 @@ class _StepProfile(profile):
     """A capture of dynamic profiling: explicit calls have precedence over it."""
 
     _source = Source.DYNAMIC
+    _step_mark = "step "
 
 
 class _DaemonChannel:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional
 
 from ... import _analyse, _log, _rank
 from ..._check import Checker
+from ..._config import Config
 from ..._machine import Machine
 from ..._metadata import Metadata
 from ..._schedule import Action, idle_until
@@ -35,6 +36,7 @@ class _KinetoProfile:
     ASCEND_WORK_PATH or a handler gives it a place: it is meant for the exports."""
 
     _machine: Optional[Machine] = None  # None: the constructor failed, every method says so
+    _step_mark = Config.step_mark
 
     @_log.guarded()
     def __init__(self, *, activities=None, record_shapes=False, profile_memory=False, with_stack=False,
@@ -47,6 +49,7 @@ class _KinetoProfile:
     def _set_up(self, given: _settings.Settings, source: Source = Source.API) -> None:
         checked = _settings.check(given)
         self._config = checked.config
+        self._config.step_mark = self._step_mark
         self._schedule = checked.schedule
         self._on_trace_ready = checked.on_trace_ready
         self._metadata = Metadata(_log.warning, max_chars=4096, max_bytes=50 * 1024)
