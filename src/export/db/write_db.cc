@@ -48,8 +48,8 @@ Status WriteDb(const TraceStore& store, const ExportOptions& options, const std:
   static_cast<void>(store.strings.Find({}));
   std::array<Status, 2> results;
   pool.ParallelFor(results.size(), [&](size_t i) {
-    results[i] =
-        i == 0 ? WriteProfilerDb(store, options, profiler) : WriteAnalysisDb(store, options, analysis);
+    results[i] = i == 0 ? WriteProfilerDb(store, options, profiler)
+                        : WriteAnalysisDb(store, options, analysis);
   });
   for (Status& result : results) SL_RETURN_IF_ERROR(std::move(result));
   return {};
