@@ -68,6 +68,13 @@ class PlantedFaults(ClusterCase):
                 found = self.findings(generate(self.scratch / f"{subject}{missing}", *words))
                 self.assertEqual([finding[:2] for finding in found], [("late_group", subject)])
 
+    def test_a_cost_that_is_only_estimated_is_called_so(self):
+        words = ["--ranks", "16", "--format", "text", "--seed", "1", "--slow-rank", "5"]
+        said = "what findings cost is estimated"
+        self.assertNotIn(said, self.cluster(generate(self.scratch / "all", *words)).err)
+        self.assertIn(said, self.cluster(generate(self.scratch / "some", *words, "--missing", "6")).err)
+        self.assertNotIn(said, self.cluster(generate(self.scratch / "healthy", *words[:6], "--missing", "6")).err)
+
     def test_healthy_clusters_have_no_finding(self):
         for seed in range(1, 11):
             words = [["--clock-skew", "5000"], ["--missing", f"{seed},{seed + 3}"], []][seed % 3]
@@ -97,7 +104,7 @@ class CostOfFaults(ClusterCase):
         self.check("--ranks 32 --tp 4 --pp 2", "--slow-rank {r}:1.3", "rank {r}")
 
     def test_slow_rank_in_a_deep_pipeline(self):
-        self.check("--ranks 64 --tp 4 --pp 4", "--slow-rank {r}:1.3", "rank {r}", seeds=(1,))
+        self.check("--ranks 64 --tp 4 --pp 4", "--slow-rank {r}:1.3", "rank {r}", seeds=(1, 2, 3, 4))
 
     def test_slow_rank_without_pipeline(self):
         self.check("--ranks 16 --tp 1 --pp 1", "--slow-rank {r}:1.3", "rank {r}")

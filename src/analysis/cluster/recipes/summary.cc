@@ -43,6 +43,11 @@ class Summary : public RecipeOf<SummaryPart> {
     answer.tables.push_back({ParallelSumTable(loads), "cluster_parallel_sum.csv"});
     answer.tables.push_back({RankStepTable(RankSteps()), "cluster_rank_steps.csv"});
     answer.tables.push_back({HostLinkTable(links, loads), "cluster_host_links.csv"});
+    if (!findings.empty() && !is_complete_) {
+      answer.notes.push_back(
+          "what findings cost is estimated from waits, as not all ranks of all calls were "
+          "captured");
+    }
     return answer;
   }
 
@@ -205,10 +210,10 @@ class Summary : public RecipeOf<SummaryPart> {
     std::map<std::string, std::string> dimensions;
     for (const GroupBook::Group& group : book_.groups()) dimensions[group.use.name] = group.pg_name;
     const std::vector<JobCall>& calls = calls_.calls();
-    const bool is_complete = std::none_of(calls.begin(), calls.end(),
-                                          [&](const JobCall& call) { return IsPartlySeen(call); });
+    is_complete_ = std::none_of(calls.begin(), calls.end(),
+                                [&](const JobCall& call) { return IsPartlySeen(call); });
     std::vector<Finding> findings = Diagnose(
-        {calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete}, loads);
+        {calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete_}, loads);
     for (Finding& finding : findings) finding.felt_in = FeltIn(finding.late_ranks);
     return findings;
   }
@@ -321,6 +326,7 @@ class Summary : public RecipeOf<SummaryPart> {
   std::map<std::string, std::map<int64_t, WaitShare>> waits_;  // by dimension, then rank
   WaitPairs pairs_;
   GroupWaits group_waits_;
+  bool is_complete_ = true;  // all members of all calls were captured: findings' costs are replayed
   std::vector<PacketTotal> packets_;
   std::vector<std::pair<int64_t, LinkPart>> link_parts_;
   mutable std::map<std::string, std::vector<int64_t>> members_;
