@@ -175,7 +175,7 @@ class BadInput(Case):
     def test_mistyped_words_get_a_suggestion(self):
         for words, wanted in ((["brekdown", SAMPLE], "breakdown"), (["Info", SAMPLE], "info"),
                               (["info", SAMPLE, "--jsn"], "--json"), (["info", SAMPLE, "--no_cache"], "--no-cache"),
-                              (["ops", SAMPLE, "--by", "shpe"], "shape"), (["ops", SAMPLE, "--by=NAME"], "name"),
+                              (["ops", SAMPLE, "--by", "shpe"], "shape"), (["ops", SAMPLE, "--by=NMAE"], "name"),
                               (["query", SAMPLE, "SELECT 1", "--format", "jsn"], "json"),
                               (["query", SAMPLE, "SELECT 1", "--fromat=csv"], "--format"),
                               (["auto-completion", "bsh"], "bash")):

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "analysis/api/api_statistics.h"
 #include "analysis/breakdown/breakdown.h"
@@ -102,8 +103,8 @@ class KernelColumns {
         is_reduced_(store.info.level == "Level0"),
         is_new_(is_new) {}
 
-  // The rows in the order of the file. Those of a GPU trace lie as its streams do: by device and
-  // start then.
+  // The rows in the order of the file. Those of a GPU trace lie as its streams do: by device, start
+  // and end then, which is how the trace has them.
   const std::vector<uint32_t>& rows() const { return rows_; }
 
   std::vector<KernelColumn> Make() {
@@ -191,8 +192,8 @@ class KernelColumns {
     std::iota(rows_.begin(), rows_.end(), 0);
     if (is_gpu_) {
       std::stable_sort(rows_.begin(), rows_.end(), [this](uint32_t a, uint32_t b) {
-        return std::pair(kernels_.device[a], kernels_.begin_ns[a]) <
-               std::pair(kernels_.device[b], kernels_.begin_ns[b]);
+        return std::tuple(kernels_.device[a], kernels_.begin_ns[a], kernels_.dur_ns[a]) <
+               std::tuple(kernels_.device[b], kernels_.begin_ns[b], kernels_.dur_ns[b]);
       });
     }
     before_.resize(rows_.size(), store::kNoId);
