@@ -31,6 +31,15 @@ std::map<std::pair<int64_t, int64_t>, size_t> RowsOfRank(const table::Table& bre
   return rows;
 }
 
+// The file speaks of steps, and the timeline marks none: its one row is all of the time.
+bool StepsAreUnmarked(const store::StepTraceTable& traces,
+                      const std::map<std::pair<int64_t, int64_t>, size_t>& rows) {
+  const auto known = [](int64_t step) { return step != store::kNone; };
+  return std::any_of(traces.step.begin(), traces.step.end(), known) &&
+         std::none_of(rows.begin(), rows.end(),
+                      [&](const auto& row) { return known(row.first.second); });
+}
+
 // Each kernel and each gap beside it may be off by the last digit; the db has no rounding.
 int64_t SumToleranceNs(const Context& context, const StepShare& share) {
   if (context.is_db()) return 0;
@@ -47,6 +56,7 @@ void CheckNoStepIsMissing(const Context& context, const table::Table& breakdown,
   const table::Column* communication = breakdown.Find("Communication");
   for (const auto& [key, row] : rows) {
     const int64_t step = key.second;
+    if (step == store::kNone) continue;  // work outside of all steps
     if (computing->ints[row] == 0 && communication->ints[row] == 0) continue;
     const bool is_there =
         std::find(traces.step.begin(), traces.step.end(), step) != traces.step.end();
@@ -69,6 +79,9 @@ CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown
   const auto rows = RowsOfRank(breakdown, context.store.info.rank);
   const auto shares = ShareKernels(context);
   if (rows.empty() || !shares) return verdict.NotApplicable("no device work on the timeline");
+  if (StepsAreUnmarked(traces, rows)) {
+    return verdict.NotApplicable("the steps are not marked on the timeline");
+  }
   const ColumnPair columns[] = {
       {"Computing", traces.computing_us, false},
       {"Communication(Not Overlapped)", traces.comm_not_overlapped_us, false},
@@ -88,6 +101,7 @@ CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown
       });
       continue;
     }
+    if (!(*shares)[i].is_known) continue;
     for (const ColumnPair& column : columns) {
       const table::Column* expected = breakdown.Find(column.name);
       const auto found_ns = NsOfUs(column.file_us[i]);

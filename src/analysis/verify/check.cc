@@ -60,7 +60,7 @@ int64_t GapNs(int64_t from_ns, int64_t to_ns) {
   return static_cast<int64_t>(std::min(Distance(from_ns, to_ns), kMax));
 }
 
-std::string UsText(int64_t ns) { return FormatNsAsUs(ns) + " us"; }
+std::string UsText(int64_t ns) { return ns == store::kNone ? "?" : FormatNsAsUs(ns) + " us"; }
 
 Verdict::Verdict(const Context& context, std::string_view id, std::string_view title)
     : max_rows_(context.options.max_rows) {

@@ -67,7 +67,7 @@ std::optional<int64_t> NsOfUs(double us);
 uint64_t Distance(int64_t a_ns, int64_t b_ns);
 // to - from, 0 if `to` is not after `from`.
 int64_t GapNs(int64_t from_ns, int64_t to_ns);
-// "12.340 us"
+// "12.340 us"; "?" if it is not known.
 std::string UsText(int64_t ns);
 
 // Gathers what one check finds, row by row, and words the result.
@@ -88,8 +88,10 @@ class Verdict {
   void Held(uint64_t rows) { rows_ += rows; }
 
   // One value was compared; holds within the tolerance. `where()` words the row and the column.
+  // What is not known is not compared: why it is not was counted when the file was read.
   template <typename Where>
   void Near(int64_t found_ns, int64_t expected_ns, int64_t tolerance_ns, Where&& where) {
+    if (found_ns == store::kNone || expected_ns == store::kNone) return;
     const uint64_t off_ns = Distance(found_ns, expected_ns);
     const bool holds = off_ns <= static_cast<uint64_t>(tolerance_ns);
     Row(holds,
@@ -98,6 +100,7 @@ class Verdict {
   }
   template <typename Where>
   void Near(double found, double expected, double tolerance, Where&& where) {
+    if (std::isnan(found) || std::isnan(expected)) return;
     const bool holds = std::fabs(found - expected) <= tolerance;
     Row(holds, [&] { return where() + FoundExpected(found, expected); });
     if (!holds) KeepLargest(std::fabs(found - expected), "");

@@ -151,8 +151,12 @@ CheckResult CheckL2Cache(const Context& context) {
     const TaskKey key{with_ids ? NumberAt(stream, i) : store::kNone,
                       with_ids ? NumberAt(task, i) : store::kNone, name->texts[i]};
     verdict.Row(tasks.contains(key), [&] {
+      const auto text = [i](const store::DynamicColumn* column) {
+        const int64_t number = NumberAt(column, i);
+        return number == store::kNone ? "?" : std::to_string(number);
+      };
       return fmt::format("l2_cache row {}: no kernel {} with stream {} and task {}", i + 1,
-                         context.Text(name->texts[i]), NumberAt(stream, i), NumberAt(task, i));
+                         context.Text(name->texts[i]), text(stream), text(task));
     });
   }
   if (!with_ids) verdict.Note("names only, kernel_details of Level0 has no stream and task ids");

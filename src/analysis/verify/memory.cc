@@ -212,6 +212,7 @@ CheckResult CheckAllocationTotals(const Context& context) {
   for (size_t i = 0; i < allocations.size(); ++i) {
     if (!IsFrameworkRow(context, i)) continue;
     const AllocatedAt wanted{allocations.alloc_ns[i], allocations.alloc_total_allocated_bytes[i]};
+    if (wanted.ts_ns == store::kNone || wanted.bytes == store::kNone) continue;
     verdict.Row(HasTotal(totals, wanted), [&] {
       return fmt::format("{}: no PTA row at {} with {} bytes allocated", AllocationText(context, i),
                          UsText(wanted.ts_ns), wanted.bytes);

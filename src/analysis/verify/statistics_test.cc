@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "analysis/verify/test_store.h"
 
 namespace steplens::analysis::verify {
@@ -65,6 +67,19 @@ TEST(VerifyOpStatistic, ReportsRatiosThatDoNotAddUp) {
   TestStore s = TwoMatMuls();
   s.store.op_statistics.ratio_percent.Set(0, 98);
   EXPECT_EQ(s.Run("6").offending.back(), "op_statistic: sum of Ratio(%) is 98, expected 100");
+}
+
+TEST(VerifyOpStatistic, LeavesOutWhatIsNotKnown) {
+  TestStore s = TwoMatMuls();
+  s.store.op_statistics.count.Set(0, store::kNone);
+  s.store.op_statistics.max_us.Set(0, std::numeric_limits<double>::quiet_NaN());
+  ExpectHolds(s.Run("6"), "5 values; 1 rows of op_statistic");
+}
+
+TEST(VerifyOpStatistic, ComparesOnlyTheCountWhereADurationIsNotKnown) {
+  TestStore s = TwoMatMuls();
+  s.store.kernels.dur_ns.Set(1, store::kNone);
+  ExpectHolds(s.Run("6"), "3 values; 1 rows of op_statistic");
 }
 
 TEST(VerifyOpStatistic, NeedsTheFile) {

@@ -48,11 +48,14 @@ std::optional<std::vector<StepShare>> ShareKernels(const Context& context) {
   std::vector<Piece> compute;
   std::vector<Piece> communication;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
     const bool collective = context.IsCollective(i);
     if (!collective && IsDeviceSideOfCollective(context.Text(kernels.name[i]))) continue;
     const std::optional<size_t> row = rows.OfKernel(i);
     if (!row) return std::nullopt;
+    if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) {
+      if (*row != StepRows::kNoRow) shares[*row].is_known = false;
+      continue;
+    }
     if (*row != StepRows::kNoRow) {
       ++(collective ? shares[*row].collectives : shares[*row].compute_kernels);
     }

@@ -15,6 +15,7 @@ struct StepShare {
   int64_t communication_ns = 0;  // union of collectives
   size_t collectives = 0;
   bool collectives_overlap = false;  // some of them run at the same time
+  bool is_known = true;              // of each of them the start and the duration are known
 };
 
 // One share per row of step_traces. Kernels outside of all steps count nowhere. As the files are

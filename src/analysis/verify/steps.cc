@@ -137,8 +137,8 @@ CheckResult CheckComputingIsUnion(const Context& context) {
   if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
   for (size_t i = 0; i < traces.size(); ++i) {
     const auto computing_ns = NsOfUs(traces.computing_us[i]);
-    if (!computing_ns) continue;
     const StepShare& share = (*shares)[i];
+    if (!computing_ns || !share.is_known) continue;
     verdict.Near(*computing_ns, share.computing_ns, static_cast<int64_t>(share.compute_kernels),
                  [&] { return RowText(context, i) + ": Computing"; });
   }
@@ -154,8 +154,8 @@ CheckResult CheckCommunicationIsUnion(const Context& context) {
   if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
   for (size_t i = 0; i < traces.size(); ++i) {
     const auto communication_ns = NsOfUs(traces.communication_us[i]);
-    if (!communication_ns) continue;
     const StepShare& share = (*shares)[i];
+    if (!communication_ns || !share.is_known) continue;
     // 0.01 us as documented; each of very many collectives may lose its fourth decimal.
     verdict.Near(*communication_ns, share.communication_ns,
                  std::max<int64_t>(10, static_cast<int64_t>(share.collectives)),
@@ -188,7 +188,7 @@ CheckResult CheckCommunicationIsElapse(const Context& context) {
   for (size_t i = 0; i < traces.size(); ++i) {
     const StepShare& share = (*shares)[i];
     const auto elapse = elapse_ms.find(StepLabel(traces.step[i]));
-    if (elapse == elapse_ms.end() || share.collectives_overlap) continue;
+    if (elapse == elapse_ms.end() || share.collectives_overlap || !share.is_known) continue;
     // A file with one step gets the operations outside of it as well.
     if (elapse_ms.size() == 1 && share.collectives != collectives) continue;
     const auto found_ns = NsOfUs(elapse->second * 1000);
