@@ -31,7 +31,7 @@ bool IsResultFileName(const std::string& name) {
 }
 
 template <typename Add, typename Ignore>
-void TakeOtherFile(const std::string& name, const std::string& path, Add add, Ignore ignore) {
+void TakeOtherFile(const std::string& name, Add add, Ignore ignore) {
   switch (ClassifyTextFile(name)) {
     case TextFileKind::kUnknown:
       return ignore(name == "analyse.done" ? "marker" : "not a result file that steplens knows");
@@ -42,8 +42,6 @@ void TakeOtherFile(const std::string& name, const std::string& path, Add add, Ig
     default:
       break;
   }
-  const Result<std::string> first = ReadFileRange(path, 0, 1);  // whatever fails is said later
-  if (first.ok() && first->empty()) return ignore("the file is empty");
   add(FileRole::kTextFile);
 }
 
@@ -165,7 +163,7 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
       const bool is_copy = has_whole_trace && name != "trace_view.json";
       is_copy ? ignore("trace_view.json has the same events") : add(FileRole::kTrace);
     } else {
-      TakeOtherFile(name, path, add, ignore);
+      TakeOtherFile(name, add, ignore);
     }
   }
 }

@@ -106,6 +106,54 @@ class PlantedInText(PlantCase):
                     self.change_json(path.name, lambda document: None)
                 self.assertEqual(self.broken(), {})
 
+    # What is missing
+
+    def test_what_is_not_known_is_not_compared(self):
+        null = "-9223372036854775808"
+
+        def drop_durations():
+            file = Csv(self.output / "kernel_details.csv")
+            file.header.remove("Duration(us)")
+            for row in file.rows:
+                del row["Duration(us)"]
+            file.write()
+
+        plants = {
+            "no trace": lambda: (self.output / "trace_view.json").unlink(),
+            "no durations": drop_durations,
+            "a count that is none": lambda: self.change_csv("op_statistic.csv", lambda file: file.rows[0].update(Count="abc")),
+            "a start that is none": lambda: self.change_csv("kernel_details.csv", lambda file: file.rows[0].update({"Start Time(us)": "abc"})),
+            "a stream that is none": lambda: self.change_csv("l2_cache.csv", lambda file: file.rows[0].update({"Stream Id": "", "Op Name": "x"})),
+            "an allocation at no time": lambda: self.change_csv("operator_memory.csv", lambda file: file.rows[0].update({"Allocation Time(us)": "abc"})),
+        }
+        for name, source in self.sources():
+            for what, plant in plants.items():
+                with self.subTest(capture=name, what=what):
+                    self.copy(source)
+                    plant()
+                    out = self.run_program("verify", "--json", "--no-cache", self.folder).out
+                    for text in (null, null[:16], "9.22337", "nan"):
+                        self.assertNotIn(text, out)
+            self.copy(source)
+            plants["no trace"]()
+            self.assertEqual(self.broken(), {}, name)
+            self.copy(source)
+            plants["no durations"]()
+            self.assertEqual(set(self.broken()), {"import.issues"}, name)
+
+    def test_files_without_rows(self):
+        for name, source in self.sources():
+            for keep in (0, 1):
+                with self.subTest(capture=name, lines=keep):
+                    self.copy(source)
+                    path = self.output / "kernel_details.csv"
+                    path.write_text("".join(path.read_text().splitlines(keepends=True)[:keep]))
+                    broken = self.broken()
+                    for rule in ("6", "12", "import.issues"):
+                        self.assertIn(rule, broken)
+                    issues = self.info(self.folder)["ranks"][0]["issues"]
+                    self.assertEqual([issue["name"] for issue in issues], ["FileUnreadable"])
+
     # step_trace_time.csv
 
     def move(self, file, source, target, amount=50):

@@ -14,6 +14,16 @@ bool Context::IsHostOp(size_t slice) const {
   return (*slice_kinds_)[store.slices.category[slice]] == SliceKind::kHostOp;
 }
 
+bool Context::lost_all_kernels() const {
+  if (is_db() || store.kernels.size() > 0) return false;
+  return std::any_of(store.info.files.begin(), store.info.files.end(), [](const auto& file) {
+    const std::string_view path = file.path;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.ends_with(".csv") &&
+           (name.starts_with("kernel_details") || name.starts_with("op_summary"));
+  });
+}
+
 TrackKind Context::track_kind(store::TrackId track) const {
   if (!track_kinds_) track_kinds_ = ClassifyTracks(store);
   const auto t = static_cast<size_t>(track);

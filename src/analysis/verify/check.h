@@ -37,6 +37,9 @@ class Context {
   std::string_view Name(std::string_view text_name, std::string_view db_name) const {
     return is_db() ? db_name : text_name;
   }
+  // kernel_details (or op_summary) is among the text files and no kernel was read: a file that
+  // would have no rows is never written, so they were lost.
+  bool lost_all_kernels() const;
   std::string_view Text(StringId id) const { return store.Text(id); }
 
   // A row of kernels that is a whole collective rather than a compute task.

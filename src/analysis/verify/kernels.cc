@@ -96,16 +96,24 @@ CheckResult CheckKernelStarts(const Context& context) {
   Verdict verdict(
       context, "12",
       "Kernels start where the tasks and collectives of the same name start on the timeline");
-  if (context.store.kernels.size() == 0 || context.is_kineto()) {
+  if (context.is_kineto()) return verdict.NotApplicable("no kernel_details");
+  const bool lost_all = context.lost_all_kernels();
+  if (context.store.kernels.size() == 0 && !lost_all) {
     return verdict.NotApplicable("no kernel_details");
   }
   if (!HasTracks(context, TrackKind::kDevice)) {
     return verdict.NotApplicable("no device streams in the trace");
   }
+  if (lost_all) {
+    verdict.Row(false, [] {
+      return std::string("kernel_details has no rows, and the trace has tasks of the device");
+    });
+  }
   const bool has_groups = HasTracks(context, TrackKind::kCommGroup);
   const std::vector<KernelMatch> matches = MatchKernels(context);
   for (const KernelMatch& match : matches) {
     if (context.IsCollective(match.kernel) && !has_groups) continue;
+    if (context.store.kernels.begin_ns[match.kernel] == store::kNone) continue;
     verdict.Row(match.slice != store::kNoSlice, [&] {
       return fmt::format("{}: nothing of that name starts at {} on the timeline",
                          KernelText(context, match.kernel),

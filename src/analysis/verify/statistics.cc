@@ -111,7 +111,9 @@ CheckResult CheckOpStatistic(const Context& context) {
       std::all_of(lines.device.begin(), lines.device.end(), known) &&
       std::all_of(context.store.kernels.device.begin(), context.store.kernels.device.end(), known);
   auto groups = GroupKernels(context, by_device);
-  if (groups.empty()) return verdict.NotApplicable("no compute kernels in kernel_details");
+  if (groups.empty() && !context.lost_all_kernels()) {
+    return verdict.NotApplicable("no compute kernels in kernel_details");
+  }
 
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto where = [&] {

@@ -51,6 +51,12 @@ Result<bool> CsvRows::NextBatch() {
     lines_.push_back(csv_.line());
   }
   rows_ += lines_.size();
+  if (rows_ == 0 && !has_skipped_rows_) {
+    return Error{ErrorCode::kCorruptData,
+                 fmt::format("{}: the file has column names and no rows; a file without rows is "
+                             "never written, so they were lost",
+                             path())};
+  }
   return !lines_.empty();
 }
 
@@ -71,6 +77,7 @@ bool CsvRows::IsSound() {
     }
     return true;
   }
+  has_skipped_rows_ = true;
   const bool is_cut = csv_.ends_in_quotes() || csv_.ends_without_newline();
   const auto kind = is_cut ? IssueKind::kCsvTruncated : IssueKind::kCsvRowTooShort;
   AddIssueAt(kind, csv_.line(), fmt::format("{} of {} cells, the last one", cells, header_.size()),

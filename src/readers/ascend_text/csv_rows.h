@@ -33,7 +33,8 @@ class CsvRows {
   const std::vector<std::string>& header() const { return header_; }
   std::optional<size_t> FindColumn(std::string_view name) const;
 
-  // Moves to the next batch, of one row or more; false after the last one.
+  // Moves to the next batch, of one row or more; false after the last one. An error if the file has
+  // no rows at all.
   Result<bool> NextBatch();
   // The batch; valid until the next call of NextBatch.
   size_t size() const { return lines_.size(); }
@@ -82,6 +83,7 @@ class CsvRows {
 
   std::vector<uint64_t> lines_;  // where the rows of the batch begin in the file
   uint64_t rows_ = 0;
+  bool has_skipped_rows_ = false;
   uint64_t reported_bytes_ = 0;
 };
 
