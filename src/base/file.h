@@ -88,7 +88,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   // Fills up to `size` bytes; 0 at the end. A damaged gzip stream gives what could be unpacked,
-  // then an error.
+  // then an error; kUnsupported if only what follows its end cannot be used.
   virtual Result<size_t> Read(char* buffer, size_t size) = 0;
   // Bytes of the file consumed so far, for progress.
   virtual uint64_t file_position() const = 0;

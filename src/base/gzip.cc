@@ -64,6 +64,7 @@ class GzipSource : public ByteSource {
       stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
       stream_.avail_in = static_cast<uInt>(*got);
     }
+    const Bytef* const input = stream_.next_in;
     const int code = inflate(&stream_, Z_NO_FLUSH);
     if (code == Z_STREAM_END) {
       in_member_ = false;
@@ -75,8 +76,13 @@ class GzipSource : public ByteSource {
       in_member_ = in_member_ || stream_.total_out > 0;
       return;
     }
-    // Padding after the last member is ignored, as gzip(1) does.
-    if (after_member_ && stream_.total_out == 0) return Finish({});
+    // What follows the last member is no text of the file, as gzip(1) says; zeros are padding.
+    if (after_member_ && stream_.total_out == 0) {
+      const Bytef* const end = stream_.next_in + stream_.avail_in;
+      if (std::all_of(input, end, [](Bytef byte) { return byte == 0; })) return Finish({});
+      return Finish(Error{ErrorCode::kUnsupported,
+                          name_ + ": bytes behind the end of the gzip data are not used"});
+    }
     Finish(Damaged(stream_.msg != nullptr ? stream_.msg : "damaged"));
   }
 

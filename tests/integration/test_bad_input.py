@@ -112,6 +112,21 @@ class BadInput(Case):
         self.assertLess(counts["slices"], 5001)
         self.run_program("info", "--strict", self.scratch / "t.json.gz", expect=4)
 
+    def test_bytes_behind_the_end_of_gzip(self):
+        packed = gzip.compress(f"[{EVENT}]".encode())
+        for behind, count in ((b"garbage", 1), (b"\0" * 512, None), (gzip.compress(b""), None)):
+            with self.subTest(behind=behind[:8]):
+                issues, counts = self.issues(self.write("t.json.gz", packed + behind))
+                self.assertEqual(counts["slices"], 1)
+                self.assertEqual(issues.get("EventDamaged"), count)
+
+    def test_keys_that_repeat(self):
+        twice = EVENT.replace("1}", '1,"dur":2}')
+        issues, counts = self.issues(self.write("t.json", f"[{EVENT}, {twice}]"))
+        self.assertEqual((issues["JsonFieldInvalid"], counts["slices"]), (1, 2))
+        issues, counts = self.issues(self.write("t.json", f'{{"traceEvents":[{EVENT}],"traceEvents":[{EVENT},{EVENT}]}}'))
+        self.assertEqual((issues["JsonFieldInvalid"], counts["slices"]), (1, 1))
+
     def test_odd_numbers_and_texts(self):
         events = [EVENT, EVENT.replace('"ts":1', '"ts":NaN'), EVENT.replace('"ts":1', '"ts":1e400'),
                   EVENT.replace('"dur":1', '"dur":-5'), EVENT.replace('"a"', '"' + "x" * 1000000 + '"'),

@@ -390,6 +390,15 @@ TEST(ReadProfilerDb, MissingColumnIsNamedAndTheOtherTablesAreUsed) {
             "(found: startNs, endNs, type, connectionId, name)");
 }
 
+TEST(ReadProfilerDb, KernelsAreKeptWhereTheirTypeIsMissing) {
+  const TraceStore store = ReadDb(
+      std::string(kStrings) + "CREATE TABLE COMPUTE_TASK_INFO(name, globalTaskId, taskType);" +
+      "INSERT INTO COMPUTE_TASK_INFO VALUES(1, 77, 1);" + Task("(1,2,0,1,1,77,1,0,2,5,0)"));
+  EXPECT_EQ(CountIssues(store, IssueKind::kDbColumnMissing), 1u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kDbColumnMissing).example,
+            "ascend_pytorch_profiler_0.db: table 'COMPUTE_TASK_INFO' has no column 'opType'");
+}
+
 TEST(ReadProfilerDb, UnknownStringIdsAreCounted) {
   const TraceStore store =
       ReadDb("CREATE TABLE STRING_IDS(id, value);" + Task("(1,2,0,1,1,77,12345,0,2,5,0)"));

@@ -145,6 +145,10 @@ std::optional<TimeSpan> ReadTimeSpan(DbContext& db, Scan& scan, size_t begin_col
 Status FinishTable(DbContext& db, std::string_view table, const Scan& scan, uint64_t rejected_rows,
                    uint64_t first_rejected_row) {
   const std::string where = fmt::format("{}: table '{}'", db.file.name(), table);
+  for (const std::string& column : scan.missing_columns()) {
+    db.out.issues.Add(IssueKind::kDbColumnMissing,
+                      fmt::format("{} has no column '{}'", where, column));
+  }
   if (scan.bad_cells() > 0) {
     db.out.issues.Add(IssueKind::kDbRowInvalid,
                       where + ": " + scan.first_bad_cell() + " is not a number", scan.bad_cells());

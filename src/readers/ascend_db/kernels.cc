@@ -28,8 +28,8 @@ Status ReadComputeInfos(DbContext& db, KernelInfos& infos) {
   // clang-format on
   return ReadTable(
       db, "COMPUTE_TASK_INFO",
-      {"globalTaskId", "name", "?blockNum|blockDim", "?mixBlockNum|mixBlockDim", "?taskType",
-       "?opType", "?opState", "?hf32Eligible", "?inputShapes", "?inputDataTypes", "?inputFormats",
+      {"globalTaskId", "name", "?blockNum|blockDim", "?mixBlockNum|mixBlockDim", "!taskType",
+       "!opType", "?opState", "?hf32Eligible", "?inputShapes", "?inputDataTypes", "?inputFormats",
        "?outputShapes", "?outputDataTypes", "?outputFormats"},
       [&](Scan& scan) {
         const int64_t task = scan.Int(kTask);

@@ -201,12 +201,15 @@ std::vector<std::string> ColumnNames(sqlite3_stmt* statement) {
   return names;
 }
 
-// The SQL for one column given as "name", "?name" or "?name|other"; nothing if it must exist and
-// does not.
+// The SQL for one column given as "name", "?name", "!name" or "?name|other"; nothing if it must
+// exist and does not. `missing` gets the name of an absent column that is expected.
 std::optional<std::string> ColumnSql(std::string_view given,
-                                     const std::vector<std::string>& existing) {
-  const bool optional = given.starts_with('?');
+                                     const std::vector<std::string>& existing,
+                                     std::vector<std::string>& missing) {
+  const bool expected = given.starts_with('!');
+  const bool optional = expected || given.starts_with('?');
   if (optional) given.remove_prefix(1);
+  const std::string_view names = given;
   while (!given.empty()) {
     const std::string_view name = given.substr(0, given.find('|'));
     for (const std::string& column : existing) {
@@ -214,8 +217,9 @@ std::optional<std::string> ColumnSql(std::string_view given,
     }
     given.remove_prefix(std::min(given.size(), name.size() + 1));
   }
-  if (optional) return "NULL";
-  return std::nullopt;
+  if (!optional) return std::nullopt;
+  if (expected) missing.emplace_back(names);
+  return "NULL";
 }
 
 }  // namespace
@@ -228,8 +232,9 @@ Result<Scan> Scan::Open(SqliteFile& file, std::string_view table,
   const std::vector<std::string> existing = ColumnNames(all);
   sqlite3_finalize(all);
   std::string sql = "SELECT ";
+  std::vector<std::string> missing;
   for (const std::string_view column : columns) {
-    const auto part = ColumnSql(column, existing);
+    const auto part = ColumnSql(column, existing, missing);
     if (!part) {
       return Error{ErrorCode::kNotFound,
                    fmt::format("{}: table '{}' has no column '{}' (found: {})", file.name(), table,
@@ -239,7 +244,7 @@ Result<Scan> Scan::Open(SqliteFile& file, std::string_view table,
     sql += *part;
   }
   SL_ASSIGN_OR_RETURN(sqlite3_stmt * statement, file.Prepare(sql + from));
-  return Scan(*file.impl_, statement);
+  return Scan(*file.impl_, statement, std::move(missing));
 }
 
 Scan::~Scan() { sqlite3_finalize(statement_); }
@@ -247,6 +252,7 @@ Scan::~Scan() { sqlite3_finalize(statement_); }
 Scan::Scan(Scan&& other) noexcept
     : file_(other.file_),
       statement_(std::exchange(other.statement_, nullptr)),
+      missing_columns_(std::move(other.missing_columns_)),
       row_number_(other.row_number_),
       bad_cells_(other.bad_cells_),
       first_bad_cell_(std::move(other.first_bad_cell_)),

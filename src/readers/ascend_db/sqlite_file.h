@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -49,8 +50,8 @@ class SqliteFile {
 // One pass over some columns of a table, in the order of the file.
 //
 // Columns are given by name: "startNs" must exist, "?deviceId" may be absent and is then NULL in
-// every row,
-// "?blockNum|blockDim" takes the first of the names that exists.
+// every row, "!opType" as well, and is remembered as missing; "?blockNum|blockDim" takes the first
+// of the names that exists.
 class Scan {
  public:
   // An error if the table has no column for one of the names that must exist (kNotFound), or cannot
@@ -75,17 +76,21 @@ class Scan {
   // Valid until Next. Numbers give their decimal text.
   std::string_view Text(size_t column);
 
+  // Columns that every writer has and this table has not.
+  const std::vector<std::string>& missing_columns() const { return missing_columns_; }
   uint64_t bad_cells() const { return bad_cells_; }
   const std::string& first_bad_cell() const {
     return first_bad_cell_;
   }  // "row 3, column 'startNs': 'abc'"
 
  private:
-  Scan(SqliteFile::Impl& file, sqlite3_stmt* statement) : file_(&file), statement_(statement) {}
+  Scan(SqliteFile::Impl& file, sqlite3_stmt* statement, std::vector<std::string> missing_columns)
+      : file_(&file), statement_(statement), missing_columns_(std::move(missing_columns)) {}
   void NoteBadCell(size_t column);
 
   SqliteFile::Impl* file_;  // owned by the SqliteFile, which must outlive the scan
   sqlite3_stmt* statement_;
+  std::vector<std::string> missing_columns_;
   uint64_t row_number_ = 0;
   uint64_t bad_cells_ = 0;
   std::string first_bad_cell_;

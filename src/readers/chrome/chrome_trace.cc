@@ -206,7 +206,10 @@ Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name
       });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
   if (!cutter.source_status().ok()) {
-    out.issues.Add(IssueKind::kTraceTruncated, cutter.source_status().error().message);
+    const Error& error = cutter.source_status().error();
+    const bool is_behind_end = error.code == ErrorCode::kUnsupported;
+    out.issues.Add(is_behind_end ? IssueKind::kEventDamaged : IssueKind::kTraceTruncated,
+                   error.message);
   } else if (!collector.array_ended()) {
     out.issues.Add(IssueKind::kTraceTruncated,
                    fmt::format("{}: the array of events is not closed", name));

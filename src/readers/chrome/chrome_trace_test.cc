@@ -277,6 +277,27 @@ TEST(ChromeTrace, BadEventsAreCountedAndTheRestIsUsed) {
   EXPECT_EQ(store.issues.entry(IssueKind::kEventDamaged).count, 3u);
 }
 
+TEST(ChromeTrace, FieldsThatRepeatAreCountedInEveryEvent) {
+  const std::string good = R"({"ph":"X","name":"k","pid":1,"tid":2,"ts":1,"dur":2})";
+  const std::string twice = R"({"ph":"X","name":"k","name":"z","pid":1,"tid":2,"ts":1,"dur":2})";
+  const std::string arg =
+      R"({"ph":"X","name":"k","pid":1,"tid":2,"ts":1,"dur":2,"args":{"stream":1,"stream":2}})";
+  std::string text = "[" + good;
+  for (int i = 0; i < 100; ++i) text += "," + twice + "," + good + "," + arg;
+  const TraceStore store = ReadJson(text + "]");
+  EXPECT_EQ(store.slices.size(), 301u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kJsonFieldInvalid).count, 200u);
+}
+
+TEST(ChromeTrace, ASecondListOfEventsIsCountedAndNoMeta) {
+  const std::string events = R"([{"ph":"X","name":"k","pid":1,"tid":2,"ts":1,"dur":2}])";
+  const TraceStore store =
+      ReadJson(R"({"traceEvents":)" + events + R"(,"traceEvents":)" + events + "}");
+  EXPECT_EQ(store.slices.size(), 1u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kJsonFieldInvalid).count, 1u);
+  EXPECT_FALSE(store.FindMeta("traceEvents"));
+}
+
 TEST(ChromeTrace, ADamagedEventCostsOneEvent) {
   const TraceStore store = ReadJson(
       R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}, {"ph":"X",,"name":"b"}, )"

@@ -109,6 +109,7 @@ struct EventParser::Impl {
   uint32_t CurrentTrack();
   std::optional<int64_t> CurrentTs();
   void Issue(IssueKind kind, std::string_view what);
+  void CountDuplicate() { Issue(IssueKind::kJsonFieldInvalid, "names a field twice"); }
 };
 
 EventParser::EventParser(bool use_shapes) : impl_(std::make_unique<Impl>(use_shapes)) {}
@@ -357,6 +358,7 @@ bool EventParser::Impl::TakeEvents() {
   do {
     if (tokens.Peek() == '{') {
       if (!ParseEvent(tokens, event)) return false;
+      if (event.has_duplicate) CountDuplicate();
       Dispatch();
       continue;
     }
@@ -388,7 +390,8 @@ bool EventParser::Impl::ParseUnknown(std::string_view text) {
   tokens = TokenCursor(text, index);
   if (!ParseEvent(tokens, event) || !tokens.AtEnd()) return false;
   Dispatch();
-  shapes.Learn(text, index);
+  // An event that names a field twice is counted each time, so its shape stays unknown.
+  event.has_duplicate ? CountDuplicate() : shapes.Learn(text, index);
   return true;
 }
 

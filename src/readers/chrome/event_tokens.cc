@@ -3,9 +3,16 @@
 namespace steplens::readers {
 namespace {
 
+// Keys end with a quote in the text.
+bool SameKey(const char* a, const char* b) {
+  while (*a == *b && *a != '"') ++a, ++b;
+  return *a == *b;
+}
+
 // At the opening brace. Sets the args and their text.
 bool ParseArgs(TokenCursor& tokens, Event& event) {
   Args& out = event.args;
+  event.has_duplicate |= event.args_text.data() != nullptr;
   out.count = 0;
   out.known = &event.own_index;
   event.own_index.Clear();
@@ -17,7 +24,8 @@ bool ParseArgs(TokenCursor& tokens, Event& event) {
     const std::string_view raw = tokens.TakeValue();
     if (raw.empty()) return false;
     if (out.count < Args::kMax) {
-      event.own_index.Add(key + 1, out.count);
+      const size_t before = event.own_index.Add(key + 1, out.count);
+      event.has_duplicate |= before != 0 && SameKey(out.items[before - 1].key, key + 1);
       out.items[out.count++] = {key + 1, raw};
     }
     if (tokens.Take(',') != nullptr) continue;
@@ -29,26 +37,30 @@ bool ParseArgs(TokenCursor& tokens, Event& event) {
 }
 
 void SetField(const char* key, std::string_view token, Event& event) {
+  const auto set = [&](std::string_view& field) {
+    event.has_duplicate |= field.data() != nullptr;
+    field = Bare(token);
+  };
   switch (key[0]) {
     case 'p':
-      if (KeyIs(key, "ph")) event.ph = Bare(token);
-      if (KeyIs(key, "pid")) event.pid = Bare(token);
+      if (KeyIs(key, "ph")) set(event.ph);
+      if (KeyIs(key, "pid")) set(event.pid);
       return;
     case 't':
-      if (KeyIs(key, "ts")) event.ts = Bare(token);
-      if (KeyIs(key, "tid")) event.tid = Bare(token);
+      if (KeyIs(key, "ts")) set(event.ts);
+      if (KeyIs(key, "tid")) set(event.tid);
       return;
     case 'n':
-      if (KeyIs(key, "name")) event.name = Bare(token);
+      if (KeyIs(key, "name")) set(event.name);
       return;
     case 'd':
-      if (KeyIs(key, "dur")) event.dur = Bare(token);
+      if (KeyIs(key, "dur")) set(event.dur);
       return;
     case 'c':
-      if (KeyIs(key, "cat")) event.category = Bare(token);
+      if (KeyIs(key, "cat")) set(event.category);
       return;
     case 'i':
-      if (KeyIs(key, "id")) event.id = Bare(token);
+      if (KeyIs(key, "id")) set(event.id);
       return;
     default:
       return;

@@ -61,10 +61,12 @@ struct Event {
   std::string_view ph, name, category, pid, tid, ts, dur, id;
   std::string_view args_text;
   Args args;
-  ArgIndex own_index;  // what args.known refers to if ParseEvent took the event
+  bool has_duplicate = false;  // a field or an arg that is used stands there twice
+  ArgIndex own_index;          // what args.known refers to if ParseEvent took the event
   void Clear() {
     ph = name = category = pid = tid = ts = dur = id = args_text = {};
     args.count = 0;
+    has_duplicate = false;
   }
 };
 

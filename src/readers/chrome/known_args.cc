@@ -73,15 +73,17 @@ constexpr auto kFirst = [] {
 
 }  // namespace
 
-void ArgIndex::Add(const char* key, size_t place) {
+size_t ArgIndex::Add(const char* key, size_t place) {
   const auto letter = static_cast<unsigned char>(*key);
   for (size_t i = kFirst[letter]; i < kFirst[letter + 1]; ++i) {
     const auto& [name, arg] = kNamed[i];
     if (key[name.size()] != '"' || std::memcmp(key, name.data(), name.size()) != 0) continue;
     uint8_t& to = places_[static_cast<size_t>(arg)];
+    const size_t before = to;
     if (to == 0 || arg == KnownArg::kCorrelation) to = static_cast<uint8_t>(place + 1);
-    return;
+    return before;
   }
+  return 0;
 }
 
 }  // namespace steplens::readers

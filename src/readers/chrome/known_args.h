@@ -56,7 +56,8 @@ class ArgIndex {
  public:
   void Clear() { places_ = {}; }
   // `key` is the text behind the opening quote, with kParserPadding readable bytes.
-  void Add(const char* key, size_t place);
+  // Returns what was known of the arg before, as operator[] does.
+  size_t Add(const char* key, size_t place);
   size_t operator[](KnownArg arg) const { return places_[static_cast<size_t>(arg)]; }
 
  private:

@@ -21,13 +21,22 @@ void CountTextBehind(std::string_view text, const std::string& name, store::Trac
                                                        name, text.substr(0, kMaxQuoted)));
 }
 
-// The members of an object as meta rows. Returns baseTimeNanoseconds, or 0; nothing if the text is
-// not an object.
-std::optional<int64_t> ReadMembers(std::string_view object, store::TraceStore& out) {
+// The members of an object as meta rows; events are none of them. Returns baseTimeNanoseconds, or
+// 0; nothing if the text is not an object.
+std::optional<int64_t> ReadMembers(std::string_view object, const std::string& name,
+                                   store::TraceStore& out) {
   const Result<JsonDocument> document = JsonDocument::Parse(object, "trace");
   if (!document.ok()) return std::nullopt;
   int64_t base_ns = 0;
   document->root().ForEachMember([&](std::string_view key, JsonValue value) {
+    if (key == "traceEvents") {
+      size_t events = 0;
+      value.ForEachElement([&](JsonValue) { ++events; });
+      out.issues.Add(
+          IssueKind::kJsonFieldInvalid,
+          fmt::format("{}: a second 'traceEvents' is not used; events in it: {}", name, events));
+      return;
+    }
     out.meta.Append({out.strings.Intern(key), out.strings.Intern(value.ToText())});
     if (key == "baseTimeNanoseconds") base_ns = value.AsInt().value_or(0);
   });
@@ -35,13 +44,13 @@ std::optional<int64_t> ReadMembers(std::string_view object, store::TraceStore& o
 }
 
 // The members of an object that is not closed or damaged, up to the last one that is whole.
-int64_t ReadWholeMembers(std::string_view object, store::TraceStore& out) {
+int64_t ReadWholeMembers(std::string_view object, const std::string& name, store::TraceStore& out) {
   constexpr int kMaxTries = 1000;  // commas may lie inside the member that is cut off
   for (int tries = 0; tries < kMaxTries; ++tries) {
     const size_t comma = object.rfind(',');
     if (comma == std::string_view::npos) return 0;
     object = object.substr(0, comma);
-    if (const auto base_ns = ReadMembers(std::string(object) + "}", out)) return *base_ns;
+    if (const auto base_ns = ReadMembers(std::string(object) + "}", name, out)) return *base_ns;
   }
   return 0;
 }
@@ -56,14 +65,14 @@ int64_t ReadTail(std::string_view tail, const std::string& name, store::TraceSto
   if (tail.starts_with(',')) {
     const std::string object = "{" + std::string(tail.substr(1));
     const size_t length = ValueLength(object).value_or(object.size());
-    if (const auto base_ns = ReadMembers(std::string_view(object).substr(0, length), out)) {
+    if (const auto base_ns = ReadMembers(std::string_view(object).substr(0, length), name, out)) {
       CountTextBehind(std::string_view(object).substr(length), name, out);
       return *base_ns;
     }
     out.issues.Add(IssueKind::kTraceTruncated,
                    fmt::format("{}: the text behind the events is cut off or damaged: '{}'", name,
                                tail.substr(0, kMaxQuoted)));
-    return ReadWholeMembers(object, out);
+    return ReadWholeMembers(object, name, out);
   }
   out.issues.Add(IssueKind::kTraceTruncated,
                  fmt::format("{}: the object of the trace is not closed", name));
@@ -81,7 +90,7 @@ int64_t ReadTraceMembers(std::string_view head, std::optional<std::string_view> 
     return 0;
   }
   if (head.ends_with(',')) head.remove_suffix(1);
-  const int64_t base_ns = ReadMembers(std::string(head) + "}", out).value_or(0);
+  const int64_t base_ns = ReadMembers(std::string(head) + "}", name, out).value_or(0);
   return tail ? AddSaturating(base_ns, ReadTail(*tail, name, out)) : base_ns;
 }
 
