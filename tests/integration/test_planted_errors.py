@@ -249,6 +249,8 @@ class PlantedInText(PlantCase):
         self.check_csv("8.order", name, swap)
         with_device = {"Device_Self_Duration(us)": lambda cell: float(cell) > 0}
         self.check_csv("9", name, lambda file: file.add(file.find(**with_device), "Device Self Duration(us)", 5))
+        self.check_csv("8.times", name, lambda file: file.add(0, "Host Self Duration(us)", 5))
+        self.check_csv("8.times", name, lambda file: file.add(file.find(**with_device), "Device Total Duration(us)", 5))
         self.check_csv("9.aicore", name, lambda file: file.add(file.find(**with_device), "Device Self Duration With AICore(us)", 5))
 
     # trace_view.json
@@ -287,6 +289,8 @@ class PlantedInText(PlantCase):
                     event["id"] = old + 7
         self.check_json("import.issues", name, renumber)
         self.check_json("trace.dangling_flows", name, lambda events: shift(first(events, cat="async_npu", ph="f"), -500_000))
+        self.check_json("trace.dangling_flows", name, lambda events: drop(events, cat="fwdbwd", ph="s"))
+        self.check_json("trace.dangling_flows", name, lambda events: drop(events, cat="fwdbwd", ph="f"))
         self.check_json("trace.durations", name, lambda events: first(events, cat="cpu_op", ph="X").update(dur=-1))
         self.check_json("import.issues", name, lambda events: first(events, cat="cpu_op", ph="X").update(ts="soon"))
         self.check_json("7", name, lambda events: drop(events, name="AscendCL@aclrtMemcpy" if any(
@@ -374,6 +378,7 @@ class PlantedInText(PlantCase):
         self.check_json("communication.totals", name, lambda d: self.bump(self.hccs_of(d, "Total Op Info"), "Transit Size(MB)", 1))
         self.check_json("communication.bandwidth", name, lambda d: self.bump(self.hccs_of(d), "Bandwidth(GB/s)", 0.1))
         self.check_json("communication.bandwidth", name, lambda d: self.bump(self.hccs_of(d), "Transit Size(MB)", 0.1))
+        self.check_json("communication.bandwidth", name, lambda d: self.bump(self.hccs_of(d), "Large Packet Ratio", 0.5))
         # Bytes in place of MB.
         self.check_json("communication.bandwidth", name, lambda d: self.hccs_of(d).update(
             {"Transit Size(MB)": self.hccs_of(d)["Transit Size(MB)"] * 1e6}))
@@ -394,6 +399,17 @@ class PlantedInText(PlantCase):
                             link["Transit Size(MB)"] += 1
                             return
         self.check_json("15.matrix", "communication_matrix.json", matrix)
+        def change_link(column):
+            def change(document):
+                for classes in document.values():
+                    for entries in classes.values():
+                        for key, links in entries.items():
+                            if "-total@" not in key:
+                                return self.bump(next(iter(links.values())), column, 1)
+                raise AssertionError("no link")
+            return change
+        for column in ("Transit Size(MB)", "Bandwidth(GB/s)"):
+            self.check_json("communication.links", "communication_matrix.json", change_link(column))
 
 
 class PlantedInDb(PlantCase):
@@ -436,6 +452,9 @@ class PlantedInDb(PlantCase):
         self.check_sql("steps.marks", "UPDATE STEP_TIME SET id = id + 1 WHERE id = (SELECT max(id) FROM STEP_TIME)")
         self.check_sql("15", "UPDATE CommAnalyzerTime SET elapse_time = elapse_time + 1", **steps)
         self.check_sql("communication.bandwidth", "UPDATE CommAnalyzerBandwidth SET bandwidth = bandwidth + 1", **steps)
+        self.check_sql("communication.links", "UPDATE CommAnalyzerMatrix SET bandwidth = bandwidth + 1", **steps)
+        self.check_sql("rank.id", "UPDATE RANK_DEVICE_MAP SET rankId = 9")
+        self.check_sql("steps.once", "INSERT INTO STEP_TIME SELECT * FROM STEP_TIME")
         self.check_sql("15.matrix", "DELETE FROM CommAnalyzerMatrix WHERE hccl_op_name LIKE '%-total'", **steps)
         self.check_sql("16", "DELETE FROM CANN_API WHERE connectionId = (SELECT max(connectionId) FROM CANN_API "
                              "WHERE type = 10000 AND connectionId IN (SELECT connectionId FROM TASK))")

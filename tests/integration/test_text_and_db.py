@@ -33,7 +33,7 @@ TEXT_ONLY_OF_COLLECTIVES = {"block_dim", "model_id"}
 
 # Facts that only a db has.
 DB_FACTS = {"SCHEMA_VERSION", "SCHEMA_VERSION_MAJOR", "SCHEMA_VERSION_MINOR", "SCHEMA_VERSION_MICRO", "hostUid", "hostName",
-            "npuName", "startTimeNs", "endTimeNs"}
+            "npuName", "startTimeNs", "endTimeNs", "RANK_DEVICE_MAP.rankId"}
 
 ON_TRACK = ("JOIN tracks t ON t.rank = x.rank AND t.id = x.{column} "
             "JOIN tracks p ON p.rank = t.rank AND p.id = t.parent_id")

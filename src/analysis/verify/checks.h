@@ -16,6 +16,7 @@ CheckResult CheckOverlapTrack(const Context& context);
 CheckResult CheckExcludeReceive(const Context& context);
 CheckResult CheckStepValues(const Context& context);
 CheckResult CheckStepMarks(const Context& context);
+CheckResult CheckStepsOnce(const Context& context);
 
 // breakdown.cc: step_trace_time against the breakdown of the job (StepBreakdown), which is computed
 // once for all ranks.
@@ -28,6 +29,7 @@ CheckResult CheckApiStatistic(const Context& context);
 // host_ops.cc: operator_details against the timeline.
 CheckResult CheckHostOps(const Context& context);
 CheckResult CheckHostOpOrder(const Context& context);
+CheckResult CheckHostOpTimes(const Context& context);
 CheckResult CheckDeviceSelf(const Context& context);
 CheckResult CheckDeviceSelfAiCore(const Context& context);
 
@@ -58,6 +60,7 @@ CheckResult CheckCommTimes(const Context& context);
 CheckResult CheckCommMatrix(const Context& context);
 CheckResult CheckCommTotals(const Context& context);
 CheckResult CheckCommBandwidth(const Context& context);
+CheckResult CheckCommLinks(const Context& context);
 CheckResult CheckCommOpsInTrace(const Context& context);
 
 // hygiene.cc: what must hold for any capture.

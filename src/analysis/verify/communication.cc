@@ -41,6 +41,12 @@ double RatioOf(double part_ms, double transit_ms) {
   return part_ms + transit_ms > 0 ? part_ms / (part_ms + transit_ms) : 0;
 }
 
+// GB/s, 0 without time; not known if one of them is not.
+double BandwidthOf(double size_mb, double transit_ms) {
+  if (std::isnan(size_mb) || std::isnan(transit_ms)) return store::NotKnown<double>();
+  return transit_ms > 0 ? size_mb / transit_ms : 0;
+}
+
 // Traffic over HCCS per class: of the totals, or of the operations where there are no totals (db).
 std::map<ClassKey, double> HccsSizes(const Context& context) {
   const store::CommBandwidthTable& links = context.store.comm_bandwidths;
@@ -114,8 +120,7 @@ void CheckBandwidths(const Context& context, Verdict& verdict) {
   for (size_t i = 0; i < links.size(); ++i) {
     if (context.Text(links.op_name[i]) == kTotalOpInfo || std::isnan(links.bandwidth_gbps[i]))
       continue;
-    const double expected =
-        links.transit_ms[i] > 0 ? links.transit_size_mb[i] / links.transit_ms[i] : 0;
+    const double expected = BandwidthOf(links.transit_size_mb[i], links.transit_ms[i]);
     verdict.Near(links.bandwidth_gbps[i], expected, 0.0001,
                  [&] { return BandwidthText(context, i) + ": Bandwidth(GB/s)"; });
   }
@@ -126,21 +131,34 @@ void CheckBandwidths(const Context& context, Verdict& verdict) {
 void CheckPackets(const Context& context, Verdict& verdict) {
   const store::CommBandwidthTable& links = context.store.comm_bandwidths;
   const store::CommPacketTable& packets = context.store.comm_packets;
-  std::vector<std::pair<double, double>> sums(links.size());  // MB, ms
+  struct Sum {
+    double size_mb = 0;
+    double total_ms = 0;
+    double count = 0;
+    double large = 0;
+  };
+  std::vector<Sum> sums(links.size());
   std::vector<bool> has_packets(links.size(), false);
   for (size_t i = 0; i < packets.size(); ++i) {
     const size_t row = packets.bandwidth_row[i];
     if (row >= links.size()) continue;
-    sums[row].first += packets.package_size_mb[i] * packets.count[i];
-    sums[row].second += packets.total_ms[i];
+    const double large_mb = context.Text(links.transport[row]) == "RDMA" ? 0.5 : 32;
+    Sum& sum = sums[row];
+    sum.size_mb += packets.package_size_mb[i] * packets.count[i];
+    sum.total_ms += packets.total_ms[i];
+    sum.count += packets.count[i];
+    if (packets.package_size_mb[i] > large_mb) sum.large += packets.count[i];
     has_packets[row] = true;
   }
   for (size_t i = 0; i < links.size(); ++i) {
     if (!has_packets[i]) continue;
-    verdict.Near(sums[i].first, links.transit_size_mb[i], Rounding(links.transit_size_mb[i]),
+    verdict.Near(sums[i].size_mb, links.transit_size_mb[i], Rounding(links.transit_size_mb[i]),
                  [&] { return BandwidthText(context, i) + ": size of all packets in MB"; });
-    verdict.Near(sums[i].second, links.transit_ms[i], Rounding(links.transit_ms[i]),
+    verdict.Near(sums[i].total_ms, links.transit_ms[i], Rounding(links.transit_ms[i]),
                  [&] { return BandwidthText(context, i) + ": time of all packets in ms"; });
+    if (!(sums[i].count > 0) || context.Text(links.op_name[i]) == kTotalOpInfo) continue;
+    verdict.Near(links.large_packet_ratio[i], sums[i].large / sums[i].count, 0.0001,
+                 [&] { return BandwidthText(context, i) + ": Large Packet Ratio"; });
   }
 }
 
@@ -214,7 +232,8 @@ CheckResult CheckCommTotals(const Context& context) {
 CheckResult CheckCommBandwidth(const Context& context) {
   Verdict verdict(
       context, "communication.bandwidth",
-      "Bandwidth is size / time, and the packets of a link sum up to its size and time");
+      "Bandwidth is size / time, the packets of a link sum up to its size and time, and Large "
+      "Packet Ratio is the share of large ones");
   if (context.store.comm_bandwidths.size() == 0) {
     return verdict.NotApplicable(
         fmt::format("no {}", context.Name("communication.json", "CommAnalyzerBandwidth")));
@@ -222,6 +241,22 @@ CheckResult CheckCommBandwidth(const Context& context) {
   CheckBandwidths(context, verdict);
   CheckPackets(context, verdict);
   return verdict.Finish("values");
+}
+
+CheckResult CheckCommLinks(const Context& context) {
+  Verdict verdict(context, "communication.links",
+                  "The bandwidth of every link of the matrix is its size / time");
+  const store::CommLinkTable& links = context.store.comm_links;
+  const std::string_view file = context.Name("communication_matrix.json", "CommAnalyzerMatrix");
+  if (links.size() == 0) return verdict.NotApplicable(fmt::format("no {}", file));
+  for (size_t i = 0; i < links.size(); ++i) {
+    const double expected = BandwidthOf(links.transit_size_mb[i], links.transit_ms[i]);
+    verdict.Near(links.bandwidth_gbps[i], expected, 0.0001, [&] {
+      return fmt::format("{} {} {} {}-{}: Bandwidth(GB/s)", file, context.Text(links.step[i]),
+                         context.Text(links.op_name[i]), links.src_rank[i], links.dst_rank[i]);
+    });
+  }
+  return verdict.Finish("links");
 }
 
 CheckResult CheckCommOpsInTrace(const Context& context) {

@@ -112,6 +112,28 @@ TEST(VerifyCommBandwidth, IsSizeOverTimeAndThePacketsFit) {
             "expected 12");
 }
 
+TEST(VerifyCommBandwidth, CountsPacketsAbove32MbAsLarge) {
+  Communication s;
+  s.store.comm_bandwidths.large_packet_ratio.Set(0, 0.5);
+  ExpectBroken(s.Run("communication.bandwidth"), "1 of 5 values, largest deviation 0.5",
+               "communication.json step1 hcom_allReduce__1_0_1 HCCS: Large Packet Ratio is 0.5, "
+               "expected 0");
+}
+
+TEST(VerifyCommLinks, HaveTheBandwidthOfTheirSizeAndTime) {
+  Communication s;
+  ExpectNotApplicable(s.Run("communication.links"), "no links to compare");
+  s.store.comm_links.transit_ms.Set(0, 6);
+  s.store.comm_links.bandwidth_gbps.Set(0, 2);
+  s.store.comm_links.src_rank.Set(0, 0);
+  s.store.comm_links.dst_rank.Set(0, 1);
+  ExpectHolds(s.Run("communication.links"), "1 links");
+  s.store.comm_links.transit_size_mb.Set(0, 18);
+  ExpectBroken(s.Run("communication.links"), "1 of 1 links, largest deviation 1",
+               "communication_matrix.json step1 allreduce-total 0-1: Bandwidth(GB/s) is 2, "
+               "expected 3");
+}
+
 TEST(VerifyCommOps, AreTheCollectivesOfTheTimeline) {
   ExpectHolds(Communication().Run("communication.ops"), "2 operations");
 }

@@ -164,14 +164,15 @@ CheckResult CheckDbLaunches(const Context& context) {
     const int64_t id = slices.correlation[static_cast<size_t>(task)];
     verdict.Row(std::binary_search(launches.begin(), launches.end(), id), [&] {
       return fmt::format("{}: connection id {} has no launch in CANN_API", FlowText(context, i),
-                         id);
+                         id == store::kNone ? "?" : std::to_string(id));
     });
   }
   return verdict.Finish("launches");
 }
 
 CheckResult CheckDanglingFlows(const Context& context) {
-  Verdict verdict(context, "trace.dangling_flows", "Both ends of every flow lie on a slice");
+  Verdict verdict(context, "trace.dangling_flows",
+                  "Every flow has both ends, and they lie on slices");
   const store::FlowTable& flows = context.store.flows;
   // The text of a Level0 capture leaves out the CANN slices, not the launches that start on them.
   const bool launches_hang = !HasCannSlices(context);
@@ -191,10 +192,15 @@ CheckResult CheckDanglingFlows(const Context& context) {
       return fmt::format("{}: no slice at its {}", FlowText(context, i), from_ok ? "end" : "start");
     });
   }
-  // Captures begin and end in the middle of the work, so single ends are no fault.
+  // Kineto captures begin and end in the middle of the work, so single ends are no fault there.
+  // Ascend's files get both ends of a flow at once.
   const auto single = [&](store::IssueKind kind, std::string_view words) {
-    const uint64_t count = context.store.issues.entry(kind).count;
-    if (count > 0) verdict.Note(fmt::format("{} more {}", count, words));
+    const store::IssueLog::Entry& entry = context.store.issues.entry(kind);
+    if (entry.count == 0) return;
+    if (context.is_kineto()) return verdict.Note(fmt::format("{} more {}", entry.count, words));
+    verdict.Row(false, [&] {
+      return fmt::format("{} more {}, first: {}", entry.count, words, entry.example);
+    });
   };
   single(store::IssueKind::kFlowWithoutStart, "ends have no start");
   single(store::IssueKind::kFlowWithoutEnd, "starts have no end");

@@ -121,9 +121,12 @@ TEST(VerifyDanglingFlows, LaunchesHangWhereLevel0LeavesCannOut) {
   ExpectHolds(s.Run("trace.dangling_flows"), "2 flows");
 }
 
-TEST(VerifyDanglingFlows, MentionsSingleEnds) {
+TEST(VerifyDanglingFlows, HaveBothEndsUnlessKinetoCutThem) {
   Launch s;
   s.store.issues.Add(store::IssueKind::kFlowWithoutStart, "x", 3);
+  ExpectBroken(s.Run("trace.dangling_flows"), "1 of 3 flows",
+               "3 more ends have no start, first: x");
+  s.store.info.source = "kineto";
   ExpectHolds(s.Run("trace.dangling_flows"), "2 flows; 3 more ends have no start");
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <tuple>
 
+#include "analysis/operators/host_ops.h"
 #include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
 #include "base/json.h"
@@ -113,6 +115,27 @@ int64_t SumNs(const store::Column<int64_t>& column) {
   return sum_ns;
 }
 
+// Columns of operator_details added up over the rows of a name.
+struct NameSums {
+  int64_t rows = 0;
+  int64_t host_known = 0;
+  int64_t device_known = 0;
+  int64_t host_self_ns = 0;
+  int64_t device_total_ns = 0;
+
+  void Add(int64_t self_ns, int64_t total_ns) {
+    ++rows;
+    if (self_ns != store::kNone) {
+      ++host_known;
+      host_self_ns = AddNs(host_self_ns, self_ns);
+    }
+    if (total_ns != store::kNone) {
+      ++device_known;
+      device_total_ns = AddNs(device_total_ns, total_ns);
+    }
+  }
+};
+
 bool IsAiCoreTask(const std::string& args) {
   const auto document = JsonDocument::Parse(args, "args");
   return document.ok() && document->root()["Task Type"].AsString() == "AI_CORE";
@@ -160,6 +183,40 @@ CheckResult CheckHostOpOrder(const Context& context) {
   CheckStartOrder(context, std::move(calls), verdict);
   CheckEndOrder(context, verdict);
   return verdict.Finish("operators in both orders");
+}
+
+CheckResult CheckHostOpTimes(const Context& context) {
+  Verdict verdict(context, "8.times",
+                  "Host Self and Device Total Duration are what nesting and launches on the "
+                  "timeline say, summed by name");
+  const store::OperatorDetailTable& details = context.store.operator_details;
+  if (details.size() == 0) return verdict.NotApplicable("no operator_details");
+  std::map<StringId, NameSums> found;
+  std::map<StringId, NameSums> expected;
+  for (size_t i = 0; i < details.size(); ++i) {
+    found[details.name[i]].Add(details.host_self_ns[i], details.device_total_ns[i]);
+  }
+  ForEachHostOp(context.store, [&](const HostOp& op) {
+    expected[context.store.slices.name[static_cast<size_t>(op.slice)]].Add(op.host_self_ns,
+                                                                           op.device_total_ns);
+  });
+  const auto tasks = static_cast<int64_t>(LaunchedWork(context).size());
+  for (const auto& [name, sums] : found) {
+    const NameSums& from_trace = expected[name];
+    if (from_trace.rows != sums.rows) continue;  // rule 8 speaks of those
+    const auto where = [&](std::string_view column) {
+      return fmt::format("operator_details: sum of {} of {}", column, context.Text(name));
+    };
+    if (sums.host_known == sums.rows) {
+      verdict.Near(sums.host_self_ns, from_trace.host_self_ns, sums.rows,
+                   [&] { return where("Host Self Duration"); });
+    }
+    if (sums.device_known == sums.rows && tasks > 0) {
+      verdict.Near(sums.device_total_ns, from_trace.device_total_ns, tasks,
+                   [&] { return where("Device Total Duration"); });
+    }
+  }
+  return verdict.Finish("sums");
 }
 
 CheckResult CheckDeviceSelf(const Context& context) {

@@ -121,6 +121,7 @@ CheckResult CheckRankId(const Context& context) {
                 [&] { return fmt::format("{}: rank {}, expected {}", where, found, rank); });
   };
   if (const auto id = MetaInt(context, "rank_id")) check(*id, "rank_id of profiler_info");
+  if (const auto id = MetaInt(context, "RANK_DEVICE_MAP.rankId")) check(*id, "RANK_DEVICE_MAP");
   for (const store::InputFile& file : context.store.info.files) {
     if (const auto id = RankInName(file.path)) check(*id, file.path);
   }

@@ -268,6 +268,21 @@ CheckResult CheckStepMarks(const Context& context) {
   return verdict.Finish("steps");
 }
 
+CheckResult CheckStepsOnce(const Context& context) {
+  Verdict verdict(context, "steps.once", "Every step of STEP_TIME is there once");
+  const store::StepTable& steps = context.store.steps;
+  if (!context.is_db() || steps.size() == 0) return verdict.NotApplicable("no STEP_TIME");
+  std::map<int64_t, size_t> rows;  // first row of each step
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto [first, is_new] = rows.try_emplace(steps.step[i], i);
+    verdict.Row(is_new, [&] {
+      return fmt::format("STEP_TIME row {}: step {} is in row {} already", i + 1, steps.step[i],
+                         first->second + 1);
+    });
+  }
+  return verdict.Finish("steps");
+}
+
 CheckResult CheckExcludeReceive(const Context& context) {
   Verdict verdict(
       context, "steps.exclude_receive",

@@ -345,7 +345,8 @@ TEST(ReadProfilerDb, RankAndFactsComeFromTheFile) {
       "CREATE TABLE STEP_TIME(id, startNs, endNs); INSERT INTO STEP_TIME VALUES (50,100,300)");
   EXPECT_EQ(store.info.rank, 5);
   EXPECT_EQ(store.info.device, 1);
-  EXPECT_EQ(store.meta.size(), 5u) << "ENV_VARIABLES once";
+  EXPECT_EQ(store.meta.size(), 6u) << "ENV_VARIABLES once";
+  EXPECT_EQ(store.FindMeta("RANK_DEVICE_MAP.rankId"), "5");
   EXPECT_EQ(store.FindMeta("hostName"), "ubuntu");
   EXPECT_EQ(store.FindMeta("startTimeNs"), "1736410576284680000");
   ASSERT_EQ(store.steps.size(), 1u);

@@ -80,6 +80,10 @@ Status ReadRankAndDevice(DbContext& db) {
   }));
   store::RankInfo& info = db.out.info;
   if (info.rank == kNone && ranks.size() == 1) info.rank = *ranks.begin();
+  if (ranks.size() == 1) {
+    db.out.meta.Append(
+        {db.Intern("RANK_DEVICE_MAP.rankId"), db.Intern(std::to_string(*ranks.begin()))});
+  }
   if (info.device == kNone && devices.size() == 1) info.device = *devices.begin();
   return {};
 }
