@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json_writer.h"
+#include "cli/terminal.h"
 #include "table/console.h"
 
 namespace steplens::cli {
@@ -114,7 +115,8 @@ std::string MachineAnswer(const ClusterOutcome& outcome, const Written& written,
 void PrintTables(const ClusterOutcome& outcome) {
   for (const Export& one : outcome.exports) {
     for (const recipes::ResultTable& result : one.answer->tables) {
-      const std::string text = table::ToConsole(cluster::CsvForm(result), {.title = true});
+      const std::string text =
+          table::ToConsole(cluster::CsvForm(result), {.width = TerminalWidth(), .title = true});
       std::fwrite(text.data(), 1, text.size(), stdout);
       std::fputc('\n', stdout);
     }
@@ -123,7 +125,15 @@ void PrintTables(const ClusterOutcome& outcome) {
 
 void PrintWritten(const Written& written) {
   if (!written.database.empty()) {
-    fmt::print("{}: {}\n", written.database, fmt::join(written.tables, ", "));
+    const std::string line =
+        fmt::format("{}: {}", written.database, fmt::join(written.tables, ", "));
+    const size_t width = TerminalWidth();
+    if (width == 0 || line.size() <= width) {
+      fmt::print("{}\n", line);
+    } else {
+      fmt::print("{}:\n", written.database);
+      for (const std::string& table : written.tables) fmt::print("  {}\n", table);
+    }
   }
   for (const std::string& file : written.files) fmt::print("{}\n", file);
 }

@@ -31,7 +31,10 @@ std::string CommandsMarkdown() {
       "Written by `steplens docs commands` from the same table that `--help` and shell completion "
       "use; do not edit by hand.\n\n"
       "The result goes to stdout, everything else to stderr. The same input and options give the "
-      "same bytes.\n";
+      "same bytes.\n\n"
+      "On a terminal, tables are fitted to its width: headers take several lines, then names are "
+      "shortened in the middle, and a table of up to eight rows that is still wider is turned "
+      "sideways, a line per column. To a pipe or a file nothing is cut.\n";
   for (const CommandSpec& command : Commands()) {
     if (command.is_hidden) continue;
     out += fmt::format("\n## {}\n\n{}.\n\n    {}\n\n{}\n\n", command.name, command.summary,

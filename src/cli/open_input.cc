@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -12,6 +10,7 @@
 #include "analysis/summary/summary.h"
 #include "base/allocator.h"
 #include "cli/standard_streams.h"
+#include "cli/terminal.h"
 #include "readers/open.h"
 #include "table/console.h"
 #include "table/csv.h"
@@ -96,12 +95,6 @@ Error NotThere(std::string_view what, int64_t wanted, const std::set<int64_t>& k
                                          : fmt::format("{}s: {}{}", what, fmt::join(shown, ", "),
                                                        is_long ? ", ..." : "");
   return {ErrorCode::kNotFound, fmt::format("there is no {} {}; {}", what, wanted, list)};
-}
-
-size_t TerminalWidth() {
-  winsize size{};
-  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
-  return size.ws_col;
 }
 
 }  // namespace

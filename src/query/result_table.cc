@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -14,6 +16,21 @@ namespace steplens::query {
 namespace {
 
 using table::CellType;
+
+// How many decimals show every value as it is, at least one.
+int DecimalsNeeded(const std::vector<double>& values) {
+  constexpr int kMost = 17;
+  int most = 1;
+  for (const double value : values) {
+    if (!std::isfinite(value) || most == kMost) continue;
+    char text[400];  // a double has up to 309 digits before the point
+    const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr;
+    const auto* point =
+        std::find(static_cast<const char*>(text), static_cast<const char*>(end), '.');
+    if (point != end) most = std::clamp(static_cast<int>(end - point) - 1, most, kMost);
+  }
+  return most;
+}
 
 // A result column that widens from int to double to text as values come.
 class ColumnBuilder {
@@ -39,7 +56,10 @@ class ColumnBuilder {
     return sizeof(std::string) + column_.texts.back().size();
   }
 
-  table::Column Take() { return std::move(column_); }
+  table::Column Take() {
+    column_.decimals = DecimalsNeeded(column_.doubles);
+    return std::move(column_);
+  }
 
  private:
   void AppendNull() {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number.h"
 #include "table/display_width.h"
 
 namespace steplens::table {
@@ -15,10 +16,11 @@ namespace {
 constexpr size_t kGap = 2;            // blanks between columns
 constexpr size_t kMinTextWidth = 12;  // texts are not shortened below this
 constexpr size_t kBarWidth = 10;
+constexpr size_t kFewRows = 8;  // up to this many rows may be turned into columns
 
 // A column as drawn: printable texts and the columns they take.
 struct Drawn {
-  std::string header;
+  std::vector<std::string> header;  // its lines
   std::vector<std::string> cells;
   bool is_number = false;
   size_t width = 0;
@@ -28,16 +30,18 @@ std::string ConsoleText(const Column& column, size_t row) {
   if (column.type != CellType::kDouble) return ToPrintable(CellText(column, row));
   const double value = column.doubles[row];
   if (std::isnan(value)) return "";
-  // Beyond this the digits of a fixed-point form mean nothing and fill the screen.
-  if (std::abs(value) >= 1e15) return fmt::format("{:g}", value);
+  // Beyond these a double has no more digits to show in a fixed-point form: times in us are, large
+  // sums and tiny shares. The shortest form that means the same value keeps them apart.
+  constexpr int kDigitsOfDouble = 17;
+  if (std::abs(value) >= 1e15 || column.decimals >= kDigitsOfDouble) return FormatDouble(value);
   return fmt::format("{:.{}f}", value, column.decimals);
 }
 
 Drawn DrawColumn(const Column& column, size_t rows) {
   Drawn drawn;
-  drawn.header = ToPrintable(column.name);
+  drawn.header = {ToPrintable(column.name)};
   drawn.is_number = column.type != CellType::kText;
-  drawn.width = DisplayWidth(drawn.header);
+  drawn.width = DisplayWidth(drawn.header.front());
   drawn.cells.reserve(rows);
   for (size_t row = 0; row < rows; ++row) {
     drawn.cells.push_back(ConsoleText(column, row));
@@ -74,6 +78,78 @@ Drawn DrawBars(const Column& column, size_t rows) {
   return drawn;
 }
 
+size_t TotalWidth(const std::vector<Drawn>& columns) {
+  size_t sum = kGap * (columns.size() - 1);
+  for (const Drawn& column : columns) sum += column.width;
+  return sum;
+}
+
+// "Max Time(us)" -> "Max", "Time", "(us)".
+std::vector<std::string> HeaderPieces(std::string_view header) {
+  std::vector<std::string> pieces(1);
+  for (const char c : header) {
+    const bool is_blank = c == ' ';
+    if ((is_blank || c == '(') && !pieces.back().empty()) pieces.emplace_back();
+    if (!is_blank) pieces.back() += c;
+  }
+  return pieces;
+}
+
+void WidenToCells(Drawn& column) {
+  for (const std::string& cell : column.cells) {
+    column.width = std::max(column.width, DisplayWidth(cell));
+  }
+}
+
+// Writes headers that are wider than their column needs on several lines, as few as will do.
+void FoldHeaders(std::vector<Drawn>& columns) {
+  for (Drawn& column : columns) {
+    if (column.header.empty()) continue;
+    const std::vector<std::string> pieces = HeaderPieces(column.header.front());
+    column.width = 0;
+    for (const std::string& piece : pieces) {
+      column.width = std::max(column.width, DisplayWidth(piece));
+    }
+    WidenToCells(column);
+    column.header.clear();
+    for (const std::string& piece : pieces) {
+      // Pieces that belong together stay so where there is room.
+      const bool has_line = !column.header.empty();
+      const std::string_view gap = piece.starts_with('(') ? "" : " ";
+      if (has_line &&
+          DisplayWidth(column.header.back()) + gap.size() + DisplayWidth(piece) <= column.width) {
+        column.header.back().append(gap).append(piece);
+      } else {
+        column.header.push_back(piece);
+      }
+    }
+  }
+}
+
+// A line per column and a column per row, from `first` on as many rows as fit; the headers stand in
+// front of each line. Empty if not even one row fits.
+std::vector<Drawn> TurnSideways(const std::vector<Drawn>& columns, size_t first, size_t rows,
+                                size_t width) {
+  std::vector<Drawn> turned(1);
+  for (const Drawn& column : columns) {
+    if (!column.header.empty()) turned.front().cells.push_back(column.header.front());
+  }
+  WidenToCells(turned.front());
+  for (size_t row = first; row < rows; ++row) {
+    Drawn& values = turned.emplace_back();
+    values.is_number = true;
+    for (const Drawn& column : columns) {
+      if (!column.header.empty()) values.cells.push_back(column.cells[row]);
+    }
+    WidenToCells(values);
+    if (TotalWidth(turned) <= width) continue;
+    turned.pop_back();
+    break;
+  }
+  if (turned.size() == 1) turned.clear();
+  return turned;
+}
+
 // Lowers the widest text columns to one common width, as far as needed and as kMinTextWidth allows.
 void FitTexts(std::vector<Drawn>& columns, size_t width) {
   const auto total = [&](size_t cap) {
@@ -89,16 +165,16 @@ void FitTexts(std::vector<Drawn>& columns, size_t width) {
   for (Drawn& column : columns) {
     if (column.is_number || column.width <= cap) continue;
     column.width = cap;
-    column.header = ShortenMiddle(column.header, cap);
+    for (std::string& line : column.header) line = ShortenMiddle(line, cap);
     for (std::string& cell : column.cells) cell = ShortenMiddle(cell, cap);
   }
 }
 
-void AppendLine(std::string& out, const std::vector<Drawn>& columns,
-                const std::string& (*text_of)(const Drawn&, size_t), size_t row) {
+template <typename TextOf>
+void AppendLine(std::string& out, const std::vector<Drawn>& columns, TextOf&& text_of) {
   const size_t line_begin = out.size();
   for (size_t i = 0; i < columns.size(); ++i) {
-    const std::string& text = text_of(columns[i], row);
+    const std::string_view text = text_of(columns[i]);
     const size_t blanks = columns[i].width - DisplayWidth(text);
     if (i > 0) out.append(kGap, ' ');
     if (columns[i].is_number) out.append(blanks, ' ');
@@ -117,6 +193,38 @@ void AppendUnderline(std::string& out, const std::vector<Drawn>& columns) {
   out += '\n';
 }
 
+// Headers, of which the last line stands above the underline, and rows. No headers, no underline.
+std::string Draw(const std::vector<Drawn>& columns, size_t rows) {
+  std::string out;
+  size_t lines = columns.empty() ? 1 : 0;
+  for (const Drawn& column : columns) lines = std::max(lines, column.header.size());
+  for (size_t line = 0; line < lines; ++line) {
+    AppendLine(out, columns, [&](const Drawn& column) -> std::string_view {
+      const size_t above = lines - column.header.size();
+      return line < above ? std::string_view() : column.header[line - above];
+    });
+  }
+  if (lines > 0) AppendUnderline(out, columns);
+  for (size_t row = 0; row < rows; ++row) {
+    AppendLine(out, columns,
+               [&](const Drawn& column) -> std::string_view { return column.cells[row]; });
+  }
+  return out;
+}
+
+// Blocks of rows turned into columns, with an empty line between; empty if a row does not fit.
+std::string DrawSideways(const std::vector<Drawn>& columns, size_t rows, size_t width) {
+  std::string out;
+  for (size_t row = 0; row < rows;) {
+    const std::vector<Drawn> block = TurnSideways(columns, row, rows, width);
+    if (block.empty()) return "";
+    if (!out.empty()) out += '\n';
+    out += Draw(block, block.front().cells.size());
+    row += block.size() - 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string ToConsole(const Table& table, const ConsoleOptions& options) {
@@ -126,16 +234,18 @@ std::string ToConsole(const Table& table, const ConsoleOptions& options) {
     const bool has_bars = options.bars && column.is_share && column.type != CellType::kText;
     if (has_bars) columns.push_back(DrawBars(column, table.rows()));
   }
-  if (options.width > 0 && !columns.empty()) FitTexts(columns, options.width);
-
   std::string out;
   if (options.title) out += ToPrintable(table.name()) + "\n";
-  const auto header = [](const Drawn& c, size_t) -> const std::string& { return c.header; };
-  const auto cell = [](const Drawn& c, size_t row) -> const std::string& { return c.cells[row]; };
-  AppendLine(out, columns, header, 0);
-  AppendUnderline(out, columns);
-  for (size_t row = 0; row < table.rows(); ++row) AppendLine(out, columns, cell, row);
-  return out;
+  const bool is_limited = options.width > 0 && !columns.empty();
+  if (!is_limited || TotalWidth(columns) <= options.width) return out + Draw(columns, table.rows());
+  std::vector<Drawn> folded = columns;
+  FoldHeaders(folded);
+  FitTexts(folded, options.width);
+  if (TotalWidth(folded) > options.width && table.rows() <= kFewRows) {
+    const std::string sideways = DrawSideways(columns, table.rows(), options.width);
+    if (!sideways.empty()) return out + sideways;
+  }
+  return out + Draw(folded, table.rows());
 }
 
 std::string ToConsole(std::span<const Table> tables, const ConsoleOptions& options) {

@@ -9,7 +9,10 @@
 namespace steplens::table {
 
 struct ConsoleOptions {
-  size_t width = 0;  // terminal columns to fit into by shortening texts in the middle; 0: no limit
+  // Terminal columns to fit into; 0: no limit, nothing is cut. A table that is wider gets headers
+  // of several lines and texts shortened in the middle; one of a few rows that is still wider is
+  // turned sideways, a line per column and as many rows beside each other as fit.
+  size_t width = 0;
   bool title = false;  // the name of the table on a line of its own
   bool bars = false;   // a bar beside each number of a share column, the largest being full
 };

@@ -101,6 +101,50 @@ TEST(ToConsole, ShortensTextsToTheWidthAndNeverNumbers) {
             "abcdefg…tuvwxyz  1234567890\n");
 }
 
+TEST(ToConsole, FoldsHeadersBeforeItShortensTexts) {
+  Table table("t");
+  const size_t name = table.AddColumn("Name", CellType::kText);
+  const size_t total = table.AddColumn("Total Time(us)", CellType::kTimeUs);
+  table.AppendText(name, "abcdefghijklmno");
+  table.AppendInt(total, 1500);
+  EXPECT_EQ(ToConsole(table, {.width = 24}),
+            "                 Total\n"
+            "                  Time\n"
+            "Name              (us)\n"
+            "---------------  -----\n"
+            "abcdefghijklmno  1.500\n");
+}
+
+Table WideTable(size_t rows) {
+  Table table("t");
+  for (const char* name : {"Computing", "Communication", "Overlapped"}) {
+    const size_t column = table.AddColumn(name, CellType::kTimeUs);
+    for (size_t row = 0; row < rows; ++row) {
+      table.AppendInt(column, static_cast<int64_t>(row) * 1000);
+    }
+  }
+  return table;
+}
+
+TEST(ToConsole, TurnsAFewWideRowsSideways) {
+  EXPECT_EQ(ToConsole(WideTable(2), {.width = 30}),
+            "Computing      0.000  1.000\n"
+            "Communication  0.000  1.000\n"
+            "Overlapped     0.000  1.000\n");
+  EXPECT_EQ(ToConsole(WideTable(2), {.width = 22}),
+            "Computing      0.000\n"
+            "Communication  0.000\n"
+            "Overlapped     0.000\n"
+            "\n"
+            "Computing      1.000\n"
+            "Communication  1.000\n"
+            "Overlapped     1.000\n");
+  EXPECT_THAT(ToConsole(WideTable(20), {.width = 30}),
+              ::testing::StartsWith("Computing  Communication  Overlapped\n"));
+  EXPECT_THAT(ToConsole(WideTable(2), {}),
+              ::testing::StartsWith("Computing  Communication  Overlapped\n"));
+}
+
 TEST(ToConsole, DrawsSharesAsBars) {
   Table table("t");
   const size_t ratio = table.AddColumn("ratio", CellType::kDouble, 1);
@@ -130,6 +174,12 @@ TEST(ToConsole, KeepsHugeDoublesShort) {
   Table table("t");
   table.AppendDouble(table.AddColumn("x", CellType::kDouble), 1e300);
   EXPECT_EQ(ToConsole(table, {}), "     x\n------\n1e+300\n");
+}
+
+TEST(ToConsole, KeepsTimesOfTodayApart) {
+  Table table("t");
+  table.AppendDouble(table.AddColumn("x", CellType::kDouble), 1736410576431645.2);
+  EXPECT_THAT(ToConsole(table, {}), ::testing::HasSubstr("1736410576431645.2"));
 }
 
 TEST(ShortenMiddle, KeepsBothEndsWithinTheWidth) {

@@ -1,12 +1,18 @@
 """`breakdown` gives the numbers of step_trace_time.csv and StepTraceTime, computed from the timeline."""
 
+import contextlib
 import csv
+import fcntl
 import json
+import os
 import shutil
 import sqlite3
+import struct
+import subprocess
+import termios
 import unittest
 
-from support import DATA, SAMPLE, Case, needs_shared
+from support import DATA, PROGRAM, SAMPLE, Case, needs_shared
 
 COLUMNS = ["Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free", "Stage", "Bubble",
            "Communication(Not Overlapped and Exclude Receive)", "Preparing"]
@@ -145,6 +151,30 @@ class Ops(Case):
     def test_ascend_kernels_by_type(self):
         self.assertEqual(self.rows("ops", SAMPLE), self.rows("ops", SAMPLE, "--by", "type"))
 
+
+class OnATerminal(Case):
+    def output(self, *words, columns=80):
+        """What the program writes to a terminal of that width."""
+        main, side = os.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        run = subprocess.Popen([PROGRAM, *map(str, words)], stdout=side, stderr=subprocess.DEVNULL, env=self.environment)
+        os.close(side)
+        out = b""
+        with contextlib.suppress(OSError):  # the other end closes
+            while piece := os.read(main, 65536):
+                out += piece
+        os.close(main)
+        self.assertEqual(run.wait(timeout=60), 0)
+        return out.decode().replace("\r\n", "\n")
+
+    def test_tables_fit_the_terminal(self):
+        for words in (("breakdown", SAMPLE), ("ops", SAMPLE), ("ops", "--by", "name", SAMPLE)):
+            with self.subTest(words=words[:-1]):
+                wide = [line for line in self.output(*words, "--no-cache").splitlines() if len(line) > 80]
+                self.assertEqual(wide, [])
+
+    def test_nothing_is_cut_in_a_pipe(self):
+        self.assertNotIn("…", self.run_program("ops", "--by", "name", SAMPLE, expect=0).out)
 
 
 if __name__ == "__main__":
