@@ -56,7 +56,8 @@ CommandSpec QueryCommand() {
   spec.description =
       "Read-only SQL (SQLite's dialect) over the tables of the profile and over the analyses. "
       "Every table has a column 'rank'; times are integer "
-      "nanoseconds in columns ending in _ns. --schema lists all tables and columns.";
+      "nanoseconds in columns ending in _ns. --schema lists all tables and columns, "
+      "\"SELECT name FROM sqlite_master\" the tables.";
   spec.positionals = {
       PathPositional(false),
       {.name = "SQL", .help = "One SELECT statement", .required = false, .is_path = false}};

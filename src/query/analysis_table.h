@@ -8,8 +8,9 @@
 
 namespace steplens::query {
 
-// An analysis as an SQL table. Computed when a query first names it, then kept. Times are served as
-// integer nanoseconds under table::SqlColumnName.
+// An analysis as an SQL table. Computed when a query first names it, then kept. Its columns are
+// words in lower case with the unit at their end: "Host Self Duration(us)", a time, is
+// host_self_duration_ns in integer nanoseconds, "Ratio(%)" is ratio_percent.
 struct AnalysisTable {
   std::string name;
   std::function<table::Table(const store::Job&)> compute;

@@ -271,6 +271,26 @@ ColumnView ViewOf(const table::Column& column) {
   return {};
 }
 
+// The header of an analysis as a name that needs no quotes; see AnalysisTable.
+std::string ColumnWord(const table::Column& column) {
+  std::string header = column.name;
+  const bool is_time = column.type == table::CellType::kTimeUs;
+  if (is_time && header.ends_with("(us)")) header.resize(header.size() - 4);
+  if (is_time) header += " ns";
+  if (header.ends_with("(%)")) header.replace(header.size() - 3, 3, " percent");
+  std::string word;
+  for (const char c : FoldName(header)) {
+    const bool is_letter = std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0;
+    if (is_letter) {
+      word += c;
+    } else if (!word.empty() && word.back() != '_') {
+      word += '_';
+    }
+  }
+  if (word.ends_with('_')) word.pop_back();
+  return word;
+}
+
 // Quoted unless it is a plain word.
 std::string NameInSql(const std::string& name) {
   const auto is_word = [](char c) {
@@ -284,11 +304,6 @@ std::string NameInSql(const std::string& name) {
 std::string DescribeTable(const SqlTable& table) {
   const std::string name = NameInSql(table.name);
   std::string out = table.doc.empty() ? "" : fmt::format("-- {}\n", table.doc);
-  if (table.columns.empty()) {
-    constexpr std::string_view kNotComputed =
-        "-- {0}: computed when first used; PRAGMA table_info({0}) shows its columns.\n";
-    return out + fmt::format(kNotComputed, name);
-  }
   out += fmt::format("CREATE TABLE {} (\n", name);
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const SqlColumn& column = table.columns[i];
@@ -332,7 +347,7 @@ void SqlTable::Show(table::Table computed) {
     const ColumnView view = ViewOf(column);
     const bool is_integer = view.kind == ValueKind::kInt64;
     const bool is_text = view.kind == ValueKind::kString;
-    columns.push_back({names.Add(table::SqlColumnName(column)),
+    columns.push_back({names.Add(ColumnWord(column)),
                        is_integer ? "INTEGER"
                        : is_text  ? "TEXT"
                                   : "REAL",
@@ -388,6 +403,7 @@ std::string Catalog::Describe() const {
   std::string out;
   for (const auto& table : tables_) {
     if (!out.empty()) out += '\n';
+    table->Prepare();
     out += DescribeTable(*table);
   }
   return out;

@@ -122,7 +122,8 @@ class Catalog {
   const std::vector<std::unique_ptr<SqlTable>>& tables() const { return tables_; }
   SqlTable* Find(std::string_view name) const;  // null if there is none
 
-  // CREATE TABLE statements with a comment on each table and column.
+  // CREATE TABLE statements with a comment on each table and column. Computes the analyses, whose
+  // columns may depend on the input.
   std::string Describe() const;
 
  private:

@@ -163,6 +163,12 @@ Result<Connection> OpenConnection(bool& is_declaring, const std::function<bool()
   return db;
 }
 
+// The first parameter as it was written; a bare '?' has no name.
+std::string_view ParameterName(sqlite3_stmt* statement) {
+  const char* name = sqlite3_bind_parameter_name(statement, 1);
+  return name == nullptr ? "?" : name;
+}
+
 struct Prepared {
   Statement statement;  // null for blanks and comments
   std::string_view rest;
@@ -195,6 +201,7 @@ Result<std::unique_ptr<Database>> Database::Open(const store::Job& job,
   auto impl = std::make_unique<Impl>(Impl{std::move(catalog)});
   SL_ASSIGN_OR_RETURN(impl->db, OpenConnection(impl->is_declaring, impl->should_stop));
   SL_RETURN_IF_ERROR(RegisterTables(impl->db.get(), impl->catalog, impl->is_declaring));
+  SL_RETURN_IF_ERROR(ListTables(impl->db.get(), impl->catalog, impl->is_declaring));
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
@@ -211,6 +218,11 @@ Result<Database::Checked> Database::Check(std::string_view sql) {
   if (first.rc != SQLITE_OK) return Explain(db, first.rc, impl_->catalog, sql);
   if (!first.statement) return InvalidQuery("the query is empty");
   if (sqlite3_column_count(first.statement.get()) == 0) return OnlyReading();
+  if (sqlite3_bind_parameter_count(first.statement.get()) > 0) {
+    return InvalidQuery(fmt::format(
+        "the query has a parameter, '{}', and nothing gives it a value: write the value",
+        ParameterName(first.statement.get())));
+  }
   const Prepared second = Prepare(db, first.rest);
   if (second.statement || second.rc != SQLITE_OK) {
     return InvalidQuery("only one statement can be run; there is more after the first ';'");

@@ -185,18 +185,47 @@ TEST(Database, ComputesAnAnalysisOnceAndOnlyWhenNamed) {
     table.AppendInt(table.AddColumn("Duration(us)", CellType::kTimeUs), 1500);
     table.AppendInt(table.AddColumn("Ranks", CellType::kInt),
                     static_cast<int64_t>(job.ranks.size()));
-    table.AppendDouble(table.AddColumn("Ratio", CellType::kDouble), std::nan(""));
+    table.AppendDouble(table.AddColumn("Ratio(%)", CellType::kDouble), std::nan(""));
+    table.AppendText(table.AddColumn("OP Type", CellType::kText), "");
     return table;
   };
   const store::Job job = NestedJob();
   const auto db = Open(job, {{"overlap", compute, "How device time divides."}});
   Ask(*db, "SELECT 1 FROM slices");
-  EXPECT_THAT(db->Schema(),
-              HasSubstr("-- How device time divides.\n-- overlap: computed when first used;"));
   EXPECT_EQ(computed, 0);
-  EXPECT_EQ(Ask(*db, "SELECT * FROM overlap"), "Kind,Duration(ns),Ranks,Ratio\n计算,1500,1,\n");
-  EXPECT_EQ(Ask(*db, R"x(SELECT Kind FROM overlap WHERE "Duration(ns)" > 1000)x"), "Kind\n计算\n");
+  EXPECT_EQ(Ask(*db, "SELECT * FROM overlap"),
+            "kind,duration_ns,ranks,ratio_percent,op_type\n计算,1500,1,,\n");
+  EXPECT_EQ(Ask(*db, "SELECT Kind FROM overlap WHERE duration_ns > 1000"), "kind\n计算\n");
+  EXPECT_THAT(db->Schema(),
+              HasSubstr("-- How device time divides.\n"
+                        "CREATE TABLE overlap (\n  kind TEXT,\n  duration_ns INTEGER"));
   EXPECT_EQ(computed, 1);
+}
+
+TEST(Database, ListsItsTablesInSqliteMasterWithoutComputingThem) {
+  bool computed = false;
+  const auto compute = [&](const store::Job&) {
+    computed = true;
+    table::Table table("overlap");
+    table.AddColumn("Rank", CellType::kInt);
+    return table;
+  };
+  const store::Job job = NestedJob();
+  const auto db = Open(job, {{"overlap", compute, ""}});
+  EXPECT_EQ(Ask(*db,
+                "SELECT type, name FROM sqlite_master WHERE name IN ('slices', 'overlap') "
+                "ORDER BY name"),
+            "type,name\ntable,overlap\ntable,slices\n");
+  EXPECT_FALSE(computed);
+  EXPECT_EQ(Ask(*db, "SELECT count(*) AS n FROM overlap"), "n\n0\n");
+  EXPECT_EQ(CodeOf(job, "DELETE FROM sqlite_master"), ErrorCode::kInvalidArgument);
+}
+
+TEST(Database, RefusesParametersWithoutAValue) {
+  const store::Job job = NestedJob();
+  EXPECT_EQ(Ask(job, "SELECT * FROM slices WHERE rank = ?"),
+            "the query has a parameter, '?', and nothing gives it a value: write the value");
+  EXPECT_THAT(Ask(job, "SELECT :x"), HasSubstr("':x'"));
 }
 
 TEST(Database, RefusesAnAnalysisWithTheNameOfATable) {

@@ -362,4 +362,24 @@ Status RegisterTables(sqlite3* db, const Catalog& catalog, bool& is_declaring) {
   return {};
 }
 
+Status ListTables(sqlite3* db, const Catalog& catalog, bool& is_declaring) {
+  std::string sql = "PRAGMA writable_schema = ON;";
+  for (const auto& table : catalog.tables()) {
+    const std::string name = table::QuoteSqlName(table->name);
+    char* row = sqlite3_mprintf("INSERT INTO sqlite_master VALUES('table', %Q, %Q, 0, %Q);",
+                                table->name.c_str(), table->name.c_str(),
+                                fmt::format("CREATE VIRTUAL TABLE {0} USING {0}", name).c_str());
+    sql += row;
+    sqlite3_free(row);
+  }
+  sql += "PRAGMA writable_schema = RESET";
+  is_declaring = true;
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  const int rc = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  is_declaring = false;
+  if (rc == SQLITE_OK) return {};
+  return Error{ErrorCode::kInternal, fmt::format("list of tables: {}", sqlite3_errmsg(db))};
+}
+
 }  // namespace steplens::query

@@ -13,4 +13,7 @@ namespace steplens::query {
 // catalog and the flag must outlive the connection.
 Status RegisterTables(sqlite3* db, const Catalog& catalog, bool& is_declaring);
 
+// Puts the registered tables into sqlite_master, where people look for them. The flag is as above.
+Status ListTables(sqlite3* db, const Catalog& catalog, bool& is_declaring);
+
 }  // namespace steplens::query

@@ -110,6 +110,34 @@ class Query(Case):
         for table in TABLES:
             self.assertIn(f"CREATE TABLE {table} (", schema)
 
+    def test_the_schema_and_sqlite_master_name_every_table_and_rank(self):
+        schema = self.run_program("query", SAMPLE, "--schema", expect=0).out
+        described = dict(re.findall(r"CREATE TABLE (\w+) \((.*?)\n\);", schema, re.DOTALL))
+        listed = [row["name"] for row in self.query(SAMPLE, "SELECT name FROM sqlite_master WHERE type = 'table'")]
+        self.assertEqual(sorted(listed), sorted(described))
+        for table, columns in described.items():
+            with self.subTest(table=table):
+                self.assertRegex(columns, r"\n  rank INTEGER", table)
+                names = re.findall(r'^  ("[^"]+"|\w+)', columns, re.MULTILINE)
+                found = self.query(SAMPLE, f"SELECT name FROM pragma_table_info('{table}')")
+                self.assertEqual([name.strip('"') for name in names], [row["name"] for row in found])
+
+    def test_times_of_analyses_need_no_quotes(self):
+        row = self.query(SAMPLE, "SELECT step, computing_ns, communication_not_overlapped_ns FROM breakdown LIMIT 1")[0]
+        self.assertIsInstance(row["computing_ns"], int)
+        for table in ("op_stats", "kernel_stats_by_name", "operator_stats", "operator_tree", "api_stats", "temporal_breakdown"):
+            for name in self.query(SAMPLE, f"SELECT name FROM pragma_table_info('{table}')"):
+                self.assertRegex(name["name"], r"^[a-z_0-9]+$", table)
+
+    def test_a_parameter_without_a_value(self):
+        self.assertIn("parameter", self.run_program("query", SAMPLE, "SELECT * FROM slices WHERE rank = ?", expect=2).err)
+
+    def test_tables_show_every_digit(self):
+        for value in ("0.00049", "0.000000001", "1736410576431645.2", "2.5", "7.0", "1e-300", "0.14285714285714285"):
+            with self.subTest(value=value):
+                out = self.run_program("query", SAMPLE, f"SELECT {value} AS a", expect=0).out
+                self.assertEqual(out.splitlines()[2].strip(), value)
+
     def test_analyses_are_tables(self):
         rows = self.query(SAMPLE, "SELECT * FROM breakdown")
         self.assertEqual(len(rows), 6)

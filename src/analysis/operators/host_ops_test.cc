@@ -126,14 +126,18 @@ TEST(OperatorTree, NamesParentsBySlice) {
   EXPECT_THAT(table.Find("Parent Slice Id")->ints, ElementsAre(4, 2, table::kNull));
 }
 
-TEST(HostOpStatistics, AddsUpByNameOverRanks) {
+TEST(HostOpStatistics, AddsUpByNameOnEachRank) {
   store::Job job = SmallTree().Job();
   job.ranks.push_back(std::move(SmallTree().store));
+  job.ranks.back().info.rank = 7;
   const table::Table table = HostOpStatistics(job, {});
-  EXPECT_THAT(table.Find("Name")->texts, ElementsAre("aten::addmm", "aten::linear", "aten::copy_"));
-  EXPECT_THAT(table.Find("Count")->ints, ElementsAre(2, 2, 2));
-  EXPECT_THAT(table.Find("Host Self Duration(us)")->ints, ElementsAre(60, 40, 20));
-  EXPECT_THAT(table.Find("Device Total Duration(us)")->ints, ElementsAre(14, 18, 0));
+  const int64_t first = job.ranks.front().info.rank;
+  EXPECT_THAT(table.Find("Rank")->ints, ElementsAre(first, first, first, 7, 7, 7));
+  EXPECT_THAT(table.Find("Name")->texts, ElementsAre("aten::addmm", "aten::linear", "aten::copy_",
+                                                     "aten::addmm", "aten::linear", "aten::copy_"));
+  EXPECT_THAT(table.Find("Count")->ints, ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(table.Find("Host Self Duration(us)")->ints, ElementsAre(30, 20, 10, 30, 20, 10));
+  EXPECT_THAT(table.Find("Device Total Duration(us)")->ints, ElementsAre(7, 9, 0, 7, 9, 0));
 }
 
 }  // namespace

@@ -99,14 +99,23 @@ struct NameTotals {
   }
 };
 
-// Totals per name of one rank, by name id.
-std::map<StringId, NameTotals> TotalsOfRank(const TraceStore& store, const Selection& selection) {
+// Totals per name of one rank, by host self time descending, then by name.
+std::vector<std::pair<std::string_view, NameTotals>> TotalsOfRank(const TraceStore& store,
+                                                                  const Selection& selection) {
   std::map<StringId, NameTotals> totals;
   ForEachOp(store, ComputeHostOps(store), selection, [&](const HostOp& op) {
     totals[store.slices.name[static_cast<size_t>(op.slice)]].Add(
         {1, op.host_total_ns, op.host_self_ns, op.device_total_ns, op.device_self_ns});
   });
-  return totals;
+  std::vector<std::pair<std::string_view, NameTotals>> rows;
+  rows.reserve(totals.size());
+  for (const auto& [name, sums] : totals) rows.emplace_back(store.Text(name), sums);
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    if (a.second.host_self_ns != b.second.host_self_ns)
+      return a.second.host_self_ns > b.second.host_self_ns;
+    return a.first < b.first;
+  });
+  return rows;
 }
 
 }  // namespace
@@ -120,32 +129,25 @@ table::Table OperatorTree(const store::Job& job, const Selection& selection) {
 }
 
 table::Table HostOpStatistics(const store::Job& job, const Selection& selection) {
-  std::map<std::string, NameTotals, std::less<>> by_name;
-  for (const TraceStore& store : job.ranks) {
-    if (!selection.HasRank(store.info.rank)) continue;
-    for (const auto& [name, totals] : TotalsOfRank(store, selection)) {
-      by_name[std::string(store.Text(name))].Add(totals);
-    }
-  }
-  std::vector<std::pair<std::string_view, NameTotals>> rows(by_name.begin(), by_name.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.second.host_self_ns > b.second.host_self_ns;
-  });
-
   table::Table out("operator_stats");
+  const size_t rank = out.AddColumn("Rank", CellType::kInt);
   const size_t name = out.AddColumn("Name", CellType::kText);
   const size_t count = out.AddColumn("Count", CellType::kInt);
   const size_t host_total = out.AddColumn("Host Total Duration(us)", CellType::kTimeUs);
   const size_t host_self = out.AddColumn("Host Self Duration(us)", CellType::kTimeUs);
   const size_t device_total = out.AddColumn("Device Total Duration(us)", CellType::kTimeUs);
   const size_t device_self = out.AddColumn("Device Self Duration(us)", CellType::kTimeUs);
-  for (const auto& [op_name, totals] : rows) {
-    out.AppendText(name, op_name);
-    out.AppendInt(count, totals.count);
-    out.AppendInt(host_total, totals.host_total_ns);
-    out.AppendInt(host_self, totals.host_self_ns);
-    out.AppendInt(device_total, totals.device_total_ns);
-    out.AppendInt(device_self, totals.device_self_ns);
+  for (const TraceStore& store : job.ranks) {
+    if (!selection.HasRank(store.info.rank)) continue;
+    for (const auto& [op_name, totals] : TotalsOfRank(store, selection)) {
+      out.AppendInt(rank, store.info.rank);
+      out.AppendText(name, op_name);
+      out.AppendInt(count, totals.count);
+      out.AppendInt(host_total, totals.host_total_ns);
+      out.AppendInt(host_self, totals.host_self_ns);
+      out.AppendInt(device_total, totals.device_total_ns);
+      out.AppendInt(device_self, totals.device_self_ns);
+    }
   }
   return out;
 }

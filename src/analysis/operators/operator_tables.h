@@ -15,9 +15,9 @@ table::Table OperatorDetails(const store::Job& job, const Selection& selection);
 // queries.
 table::Table OperatorTree(const store::Job& job, const Selection& selection);
 
-// Host operators by name over the selected ranks, by host self time descending: Name, Count, Host
-// Total, Host Self, Device Total, Device Self Duration(us). Totals count an operator inside one of
-// the same name twice; selfs do not.
+// Host operators of each selected rank by name, by rank and host self time descending: Rank, Name,
+// Count, Host Total, Host Self, Device Total, Device Self Duration(us). Totals count an operator
+// inside one of the same name twice; selfs do not.
 table::Table HostOpStatistics(const store::Job& job, const Selection& selection);
 
 }  // namespace steplens::analysis
