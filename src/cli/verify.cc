@@ -7,6 +7,7 @@
 #include "cli/open_input.h"
 #include "cli/standard_streams.h"
 #include "readers/slice_args.h"
+#include "table/display_width.h"
 
 namespace steplens::cli {
 namespace {
@@ -49,19 +50,27 @@ std::string ToJson(const std::vector<RankResult>& results, bool all_hold) {
   return json.EndArray().EndObject().NewLine().Take();
 }
 
-std::string ToText(const std::vector<RankResult>& results) {
+// Kernel names may be whole lines of C++; both ends of a row say where it is and what is wrong.
+constexpr size_t kMaxRowWidth = 160;
+
+// Broken rules with their first rows, or `all` rules, and how many there are of each kind.
+std::string ToText(const std::vector<RankResult>& results, bool all) {
   std::string out;
   for (const RankResult& result : results) {
     size_t counts[3] = {};
     out += fmt::format("Rank {}: {}\n", result.rank, result.path);
     for (const CheckResult& check : result.checks) {
       ++counts[static_cast<size_t>(check.state)];
+      if (!all && check.state != CheckState::kBroken) continue;
       const char* mark = check.state == CheckState::kHolds    ? "ok"
                          : check.state == CheckState::kBroken ? "BROKEN"
                                                               : "-";
       out += fmt::format("  {:<6} {:<24} {}\n", mark, check.id, check.title);
       if (!check.detail.empty()) out += fmt::format("  {:<31} {}\n", "", check.detail);
-      for (const std::string& row : check.offending) out += fmt::format("  {:<31}   {}\n", "", row);
+      for (const std::string& row : check.offending) {
+        out += fmt::format("  {:<31}   {}\n", "",
+                           table::ShortenMiddle(table::ToPrintable(row), kMaxRowWidth));
+      }
     }
     out +=
         fmt::format("  {} hold, {} broken, {} not applicable\n", counts[0], counts[1], counts[2]);
@@ -85,8 +94,9 @@ Result<int> Run(const Arguments& arguments) {
     for (const CheckResult& check : results.back().checks)
       all_hold = all_hold && check.state != CheckState::kBroken;
   }
-  const std::string text =
-      arguments.Has("--json") ? ToJson(results, all_hold) : PrintableLines(ToText(results));
+  const std::string text = arguments.Has("--json")
+                               ? ToJson(results, all_hold)
+                               : PrintableLines(ToText(results, arguments.Has("--all")));
   SL_RETURN_IF_ERROR(PrintResult(text));
   return all_hold ? 0 : 1;
 }
@@ -102,7 +112,9 @@ CommandSpec VerifyCommand() {
       "and shows the first rows that break one. "
       "Exits with 0 only if every capture could be read and none is broken.";
   spec.positionals = {PathPositional(true)};
-  spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());
+  spec.options = Joined({{.name = "--all", .help = "List the rules that hold or do not apply, too"},
+                         {.name = "--json", .help = "Print JSON, with all rules"}},
+                        InputOptions());
   spec.example = "steplens verify examples/sample";
   spec.run = Run;
   return spec;

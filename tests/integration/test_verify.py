@@ -22,6 +22,14 @@ class Verify(Case):
                 self.assertEqual(broken, [id for id in documented if id in broken])
                 self.assertEqual(done.returncode, 1 if broken else 0)
 
+    def test_lists_what_is_broken_and_everything_when_asked(self):
+        short = self.run_program("verify", SAMPLE, expect=0).out
+        ranks = len(json.loads(self.run_program("verify", "--json", SAMPLE, expect=0).out)["ranks"])
+        self.assertEqual(len(short.splitlines()), 2 * ranks)
+        every = self.run_program("verify", "--all", SAMPLE, expect=0).out
+        self.assertIn(" steps.values ", every)
+        self.assertEqual([line for line in every.splitlines() if " hold, " in line or line.startswith("Rank")], short.splitlines())
+
     def test_a_changed_number_is_found(self):
         shutil.copytree(SAMPLE, self.scratch / "job")
         path = self.scratch / "job/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/step_trace_time.csv"
@@ -34,6 +42,10 @@ class Verify(Case):
         checks = {check["id"]: check for check in json.loads(done.out)["ranks"][0]["checks"]}
         self.assertEqual(checks["1"]["state"], "broken")
         self.assertTrue(checks["1"]["offending"])
+        out = self.run_program("verify", self.scratch / "job", expect=1).out
+        self.assertIn("BROKEN 1 ", out)
+        self.assertIn("step_trace_time row 1", out)
+        self.assertNotIn("  ok ", out)
 
 
 if __name__ == "__main__":
