@@ -23,8 +23,8 @@
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/complete/complete.h"
+#include "base/allocator.h"
 #include "base/file.h"
-#include "base/large_pages.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/chrome/chrome_trace.h"

@@ -108,7 +108,7 @@ class Capture:
             self._device.finalize()
         for key, value in self._metadata(metadata or {}).items():
             self._call("metadata", key, json.dumps(value))
-        self._open = False
+        self._open = self._is_new = False  # from here on the folder stays
         self.statistics = self._call("stop")
         lost = self.statistics["dropped"] + self.statistics["lost_on_write"]
         if lost:
@@ -126,6 +126,7 @@ class Capture:
                 self._call("discard")
         finally:
             if self._is_new:
+                self._is_new = False
                 shutil.rmtree(self.directory, ignore_errors=True)
 
     # ---- Steps ----------------------------------------------------------------------------------------------------

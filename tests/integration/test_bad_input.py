@@ -167,7 +167,7 @@ class BadInput(Case):
 
     def test_usage_errors(self):
         for words in (["info"], ["nonsense"], ["ops", SAMPLE, "--by", "color"], ["ops", SAMPLE, "--top", "x"],
-                      ["ops", SAMPLE, "--top", "-1"], ["info", SAMPLE, "--threads", "-3"], ["query", SAMPLE], []):
+                      ["ops", SAMPLE, "--top", "-1"], ["info", SAMPLE, "--threads", "-3"], ["query", SAMPLE]):
             done = self.run_program(*words, expect=2)
             self.assertEqual(done.out, "")
             self.assertIn("steplens", done.err)
