@@ -114,7 +114,7 @@ class MindSpore(Case):
                  memory(6_000, 128, 2048, 2048, "Mul"))
         self.put("cpu_op_execute_timestamp_3.txt", b"Default/Add-op1;HostCpuOps;1000000,1,4242 3000000,2,4242 \n")
         self.analyse()
-        self.assertEqual([list(row.values()) for row in self.rows("operator_details.csv")], [["Add", "2,3;\r\n4"]])
+        self.assertEqual([list(row.values()) for row in self.rows("operator_details.csv")], [["Add", "2,3;4"]])
         blocks = self.rows("operator_memory.csv")
         self.assertEqual([(row["Name"], row["Size(KB)"], row["Allocation Time(us)"].strip(), row["Duration(us)"].strip()) for row in blocks],
                          [("Add", "1.0", "2.000", "3.000"), ("Mul", "2.0", "6.000", "N/A")])

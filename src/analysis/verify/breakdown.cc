@@ -76,6 +76,7 @@ CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown
   const store::StepTraceTable& traces = context.store.step_traces;
   const std::string_view file = context.Name("step_trace_time", "StepTraceTime");
   if (traces.size() == 0) return verdict.NotApplicable(fmt::format("no {}", file));
+  if (context.store.slices.size() == 0) return verdict.NotApplicable("no timeline");
   const auto rows = RowsOfRank(breakdown, context.store.info.rank);
   const auto shares = ShareKernels(context);
   if (rows.empty() || !shares) return verdict.NotApplicable("no device work on the timeline");

@@ -27,7 +27,7 @@ constexpr double kNsPerMs = 1e6;
 // Processes and threads as MindSpore's trace has them: its pids are small numbers.
 class Lanes {
  public:
-  Lanes(store::TraceStore& out, std::string_view name, int64_t pid) : out_(out), pid_(pid) {
+  Lanes(store::TraceStore& out, std::string_view name, int64_t pid) : out_(out) {
     store::TrackTable::Row row;
     row.kind = out.strings.Intern("process");
     row.pid = out.strings.Intern(std::to_string(pid));
@@ -56,7 +56,6 @@ class Lanes {
     return TrackId{static_cast<uint32_t>(out_.tracks.size() - 1)};
   }
   store::TraceStore& out_;
-  int64_t pid_;
   store::TrackTable::Row row_;
   TrackId process_ = store::kNoTrack;
   std::map<uint64_t, TrackId> threads_;
