@@ -102,11 +102,8 @@ class Run {
       result_.failed.push_back(
           {store::kNone, lost.path, lost.note.substr(says_path ? lost.path.size() + 2 : 0)});
     }
-    if (team_.is_root() && !options_.map_to.empty()) {
-      SL_ASSIGN_OR_RETURN(PartFileWriter writer,
-                          PartFileWriter::Create(options_.map_to, options_.question));
-      writer_.emplace(std::move(writer));
-    }
+    SL_ASSIGN_OR_RETURN(const bool has_place, MakePartFile());
+    if (!has_place) return std::move(result_);  // the root says why
     SL_RETURN_IF_ERROR(MapAll());
     if (!team_.is_root()) return std::move(result_);
     SL_RETURN_IF_ERROR(CheckOutcome());
@@ -144,6 +141,21 @@ class Run {
   }
 
  private:
+  // Opens the file for the parts where one is asked for. False, on members that are not the root,
+  // if it cannot be made: nobody may wait for a root that has given up.
+  Result<bool> MakePartFile() {
+    if (options_.map_to.empty()) return true;
+    std::optional<Error> error;
+    if (team_.is_root()) {
+      Result<PartFileWriter> writer = PartFileWriter::Create(options_.map_to, options_.question);
+      writer.ok() ? void(writer_.emplace(*std::move(writer))) : void(error = writer.error());
+    }
+    std::string refusal = error ? error->message : "";
+    SL_RETURN_IF_ERROR(team_.Share(refusal));
+    if (error) return *error;
+    return refusal.empty();
+  }
+
   // The captures that recipes compare the job with; make() has seen to it that they are named.
   Status ReadBaselines() {
     for (size_t r = 0; r < result_.recipes.size(); ++r) {

@@ -653,6 +653,13 @@ class SeveralProcesses(ClusterCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("cannot make the folder"), 1, done.stderr)
 
+    def test_a_part_file_that_cannot_be_made(self):
+        command = ["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "cluster", "map", "-d", str(self.made / "text"),
+                   "--out", str(self.scratch / "absent" / "x.part")]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stderr.count("cannot create"), 1, done.stderr)
+
     def test_one_that_is_killed_ends_all(self):
         done = self.run_two(second="kill -9 $$")
         self.assertNotEqual(done.returncode, 0)
