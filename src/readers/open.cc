@@ -15,6 +15,7 @@
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/chrome/chrome_trace.h"
 #include "readers/detect.h"
+#include "readers/folder_listing.h"
 #include "readers/framework/framework.h"
 #include "readers/nsys/nsys.h"
 #include "readers/rank_files.h"
@@ -31,13 +32,11 @@ using store::IssueKind;
 using store::kNone;
 using store::TraceStore;
 
-std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
-
 // Whether a file holds anything the caller wants.
 bool IsWanted(const SourceFile& file, const Wanted& wanted) {
   if (file.role == FileRole::kTrace) return wanted.timeline;
   if (file.role != FileRole::kTextFile) return true;  // the reader chooses tables
-  switch (ClassifyTextFile(BaseName(file.path))) {
+  switch (ClassifyTextFile(NameOf(file.path))) {
     case TextFileKind::kKernelDetails:
       return wanted.timeline;
     case TextFileKind::kCommunication:
@@ -67,7 +66,7 @@ Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore
     case FileRole::kNsysDb:
       return ReadNsysDb(file.path, options, out);
     case FileRole::kTextFile: {
-      const TextFileKind kind = ClassifyTextFile(BaseName(file.path));
+      const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
       if (kind == TextFileKind::kUnknown) return {};  // used by detection only
       const Status status = ReadTextFile(kind, file.path, options, out);
       if (options.progress != nullptr) options.progress->Add(file.size_bytes);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "server/bad_request.h"
+
 namespace steplens::server {
 namespace {
 
@@ -12,8 +14,6 @@ namespace {
 constexpr int kMaxDepth = 60;
 constexpr std::string_view kFields[] = {"name", "cat", "lane", "dur", "self", "rank", "step"};
 constexpr std::string_view kOps[] = {"~", "!~", "=~", "=", "!=", "<", "<=", ">", ">=", "in"};
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 template <size_t N>
 bool IsOneOf(std::string_view text, const std::string_view (&all)[N]) {

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "base/saturate.h"
+#include "server/bad_request.h"
 
 namespace steplens::server {
 namespace {
@@ -17,8 +18,6 @@ constexpr int kMaxDepth = 64;
 constexpr size_t kMaxTerms = 256;
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 struct FieldName {
   std::string_view name;

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 
+#include "server/bad_request.h"
+
 namespace steplens::server {
-namespace {
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
-}  // namespace
-
 std::string LaneTitle(const Ask& ask, const Lane& lane) {
   if (lane.kind == LaneKind::kRank) return "rank " + lane.name;
   const Lane* parent = ask.view.FindLane(lane.parent);

@@ -4,6 +4,7 @@
 
 #include "server/api/handlers.h"
 #include "server/api/wording.h"
+#include "server/bad_request.h"
 
 namespace steplens::server {
 namespace {
@@ -22,8 +23,6 @@ struct Answer {
   Subject subject;
   viewer::Explanation explanation;
 };
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // The lane whose slices are the gaps of all streams together.
 bool IsFreeLane(const Lane& lane) {

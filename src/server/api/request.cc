@@ -6,13 +6,12 @@
 #include <cmath>
 
 #include "base/number.h"
+#include "server/bad_request.h"
 
 namespace steplens::server {
 namespace {
 
 constexpr size_t kMaxListItems = 200'000;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 std::optional<int64_t> Rounded(std::optional<double> number) {
   if (!number || !std::isfinite(*number) || std::abs(*number) >= 4e18) return std::nullopt;

@@ -9,14 +9,13 @@
 #include <unordered_map>
 
 #include "base/number.h"
+#include "server/bad_request.h"
 #include "server/percentiles.h"
 
 namespace steplens::server {
 namespace {
 
 using table::CellType;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // The number a cell shows; NaN for texts and empty cells.
 double Shown(const RowColumn& column, const CellValue& value) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "server/bad_request.h"
+
 namespace steplens::server {
 namespace {
 
 constexpr size_t kMaxParts = 64;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // "r0/hw/stream3" beside "r0/hw/stream2" is "stream3".
 std::string_view ShortPath(const Lane& lane, const Lane& first) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 
+#include "server/bad_request.h"
 #include "server/timeline/lane_tree.h"
 
 namespace steplens::server {
@@ -14,8 +15,6 @@ namespace {
 using table::CellType;
 
 constexpr size_t kMaxLanes = 64;
-
-Error Bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
 // The first column that has one of the names; null if none has.
 const table::Column* FindAny(const table::Table& result,
