@@ -94,5 +94,19 @@ TEST(Timeline, KeepsTheTasksNearestBeforeTheOperators) {
   EXPECT_LT(kept.back().begin_ns, count * 10 - 5000);
 }
 
+TEST(CollectTimeline, ACollectiveOfAGpuIsThereOnce) {
+  StoreBuilder gpu;
+  const auto stream = gpu.ThreadOf("python3.10", "stream 7");
+  for (const char* name : {"gemm", "ncclKernel_AllReduce_RING_LL_Sum_float"}) {
+    gpu.Slice(stream, 0, 10, name, "kernel");
+    gpu.Kernel(name, "kernel", "kernel", 0, 10);
+  }
+  gpu.store.comm_ops.Append({.name = gpu.Text("allreduce"), .begin_ns = 0, .dur_ns = 10});
+  const std::vector<TimelineTask> tasks = CollectTimeline(gpu.store, false).device.Unpack();
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(tasks[0].name, "gemm");
+  EXPECT_EQ(tasks[1].name, "allreduce");
+}
+
 }  // namespace
 }  // namespace steplens::analysis::cluster

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/collective_kernels.h"
 #include "analysis/launches/launches.h"
 #include "analysis/nesting/nesting.h"
 #include "analysis/time_math.h"
@@ -60,8 +61,9 @@ Timeline Pack(std::vector<TimelineTask> tasks, const TraceStore& rank) {
 
 void AddKernels(const TraceStore& rank, std::vector<TimelineTask>& tasks) {
   const store::KernelTable& kernels = rank.kernels;
+  CollectiveKernels is_collective(rank, DetectPlatform(rank, ClassifyTracks(rank)));
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (IsCommunicationCore(rank.Text(kernels.core[i]))) continue;
+    if (is_collective(i)) continue;
     tasks.push_back(
         {std::string(rank.Text(kernels.name[i])), kernels.begin_ns[i], kernels.dur_ns[i]});
   }
