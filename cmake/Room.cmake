@@ -7,6 +7,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(steplens_options INTERFACE -Wno-restrict)  # GCC 12 warns falsely about std::string
 endif()
 target_include_directories(steplens_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+
+# A build from nothing spends more than half of its time on parsing the same headers for every file: with this, several files are
+# compiled as one. So names that are local to a file are unique in their room; recipes, which share a shape and its names, stay single.
+# The debug preset compiles each file by itself: small changes are built fast, and an include that is missing is found.
+option(STEPLENS_JOIN_FILES "Compile several files of a room at once" OFF)
+if(STEPLENS_JOIN_FILES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(steplens_options INTERFACE -Wno-subobject-linkage -Wno-shadow)  # joined files see each other's names
+endif()
+
 if(STEPLENS_SANITIZE)
   target_compile_options(steplens_options INTERFACE
     -fsanitize=${STEPLENS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
@@ -14,7 +23,7 @@ if(STEPLENS_SANITIZE)
 endif()
 
 # Sanitizer builds are compiled once and run once: what every file includes is parsed beforehand, the store among it for the rooms
-# that build on it (clang gains more than a half, gcc little). The release build goes without, so an include that is missing is found.
+# that build on it (clang gains more than a half, gcc little).
 option(STEPLENS_PRECOMPILE "Precompile common headers" OFF)
 set(STEPLENS_COMMON_HEADERS <algorithm> <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <variant> <vector>
                             <fmt/format.h>)
@@ -26,6 +35,16 @@ function(steplens_precompile TARGET ROOM)
     if(NOT ROOM IN_LIST STEPLENS_ROOMS_BELOW_STORE)
       target_precompile_headers(${TARGET} PRIVATE <store/trace_store.h>)
     endif()
+  endif()
+endfunction()
+
+set(STEPLENS_SINGLE_FILES "/recipes/")
+function(steplens_join_files TARGET)
+  if(STEPLENS_JOIN_FILES)
+    set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set(single ${ARGN})
+    list(FILTER single INCLUDE REGEX "${STEPLENS_SINGLE_FILES}")
+    set_source_files_properties(${single} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 
@@ -47,6 +66,7 @@ function(steplens_room NAME)
     add_library(steplens_${NAME} STATIC ${sources})
     target_link_libraries(steplens_${NAME} PUBLIC steplens_options ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
     steplens_precompile(steplens_${NAME} ${NAME})
+    steplens_join_files(steplens_${NAME} ${sources})
     if(STEPLENS_BUILD_FUZZ AND NAME IN_LIST STEPLENS_FUZZED_ROOMS)
       target_compile_options(steplens_${NAME} PRIVATE -fsanitize=fuzzer-no-link)
     endif()

@@ -172,7 +172,7 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
   return 0;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunAnalyse(const Arguments& arguments) {
   AnalysisRequest request;
   request.force = arguments.Has("--force");
   if (arguments.Has("--data-simplification")) {
@@ -243,7 +243,7 @@ CommandSpec AnalyseCommand() {
   spec.options = AnalyseOptions();
   spec.example =
       "steplens analyse examples/raw_ascend_pt --export chrome_trace --output /tmp/trace.json";
-  spec.run = Run;
+  spec.run = RunAnalyse;
   return spec;
 }
 

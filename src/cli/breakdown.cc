@@ -6,7 +6,7 @@
 namespace steplens::cli {
 namespace {
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunBreakdown(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   analysis::BreakdownOptions options;
   options.compat = arguments.Has("--compat");
@@ -32,7 +32,7 @@ CommandSpec BreakdownCommand() {
        {.name = "--compat", .help = "Count as the reference tool does (docs/differences.md)"}},
       Joined(TableOptions(), InputOptions()));
   spec.example = "steplens breakdown examples/sample";
-  spec.run = Run;
+  spec.run = RunBreakdown;
   return spec;
 }
 

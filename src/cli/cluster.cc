@@ -161,7 +161,7 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
                    session.written);
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunCluster(const Arguments& arguments) {
   Session session;
   const Result<int> done = RunAsked(arguments, session);
   const int exit_code = done.ok() ? *done : ExitOf(done.error());
@@ -193,7 +193,7 @@ CommandSpec ClusterCommand() {
   spec.options = ClusterOptions();
   spec.example = "steplens cluster -m all -d examples/sample -o /tmp/result";
   spec.takes_unknown = true;
-  spec.run = Run;
+  spec.run = RunCluster;
   return spec;
 }
 

@@ -16,7 +16,7 @@ std::vector<CommandSpec> Listed() {
   return out;
 }
 
-std::string CommandNames() {
+std::string CommandWords() {
   std::string names;
   for (const CommandSpec& command : Listed()) names += (names.empty() ? "" : " ") + command.name;
   return names;
@@ -27,7 +27,7 @@ std::vector<std::string> NamesOf(const OptionSpec& option) {
   return {option.short_name, option.name};
 }
 
-std::string OptionNames(const CommandSpec& command) {
+std::string OptionWords(const CommandSpec& command) {
   std::string names = "--help --version";
   for (const OptionSpec& option : command.options) names += " " + option.name;
   return names;
@@ -69,7 +69,7 @@ std::string Bash() {
       "command=${COMP_WORDS[1]}\n"
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ] && [[ $word != -* ]]; then\n";
-  out += fmt::format("    {}\n    return\n  fi\n", BashWords(CommandNames()));
+  out += fmt::format("    {}\n    return\n  fi\n", BashWords(CommandWords()));
   out += fmt::format("  [[ $command == -* ]] && command={}\n", kDefaultCommand);
   out += "  case \"$command $before\" in\n";
   for (const CommandSpec& command : Listed()) {
@@ -87,7 +87,7 @@ std::string Bash() {
     const std::string words = PositionalChoices(command);
     out += fmt::format(
         "    {})\n      case \"$word\" in\n        -*) {} ;;\n        *) {} ;;\n      esac ;;\n",
-        command.name, BashWords(OptionNames(command)),
+        command.name, BashWords(OptionWords(command)),
         words.empty() ? std::string(kBashFiles) : BashWords(words));
   }
   return out + "  esac\n}\ncomplete -F _steplens steplens\n";
@@ -174,7 +174,7 @@ std::string Fish() {
   return out;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunCompletion(const Arguments& arguments) {
   const std::vector<std::string>& given = arguments.Positional("SHELL");
   const std::string shell = given.empty() ? "bash" : given.front();
   const std::string script = shell == "bash" ? Bash() : shell == "zsh" ? Zsh() : Fish();
@@ -197,7 +197,7 @@ CommandSpec CompletionCommand() {
                        .is_path = false,
                        .choices = {"bash", "zsh", "fish"}}};
   spec.example = "source <(steplens auto-completion bash)";
-  spec.run = Run;
+  spec.run = RunCompletion;
   return spec;
 }
 

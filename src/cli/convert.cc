@@ -161,7 +161,7 @@ Status WriteRank(const store::TraceStore& rank, bool to_text, const fs::path& fo
   return WriteInfoFiles(rank, folder);
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunConvert(const Arguments& arguments) {
   const std::string output = arguments.Value("--output");
   SL_RETURN_IF_ERROR(CheckOutput(output, arguments.Positional("PATH")));
   SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
@@ -206,7 +206,7 @@ CommandSpec ConvertCommand() {
                           .short_name = "-o"}},
                         InputOptions());
   spec.example = "steplens convert examples/sample --to db --output /tmp/sample_db";
-  spec.run = Run;
+  spec.run = RunConvert;
   return spec;
 }
 

@@ -61,7 +61,7 @@ std::string CommandsMarkdown() {
          "| 130 | interrupted |\n";
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunDocs(const Arguments& arguments) {
   const std::string text = arguments.Positional("PAGE").front() == "schema"
                                ? store::SchemaMarkdown()
                                : CommandsMarkdown();
@@ -82,7 +82,7 @@ CommandSpec DocsCommand() {
                        .choices = {"commands", "schema"}}};
   spec.example = "steplens docs schema > docs/schema.md";
   spec.is_hidden = true;
-  spec.run = Run;
+  spec.run = RunDocs;
   return spec;
 }
 

@@ -159,7 +159,7 @@ std::string ToText(const store::Job& job) {
   return out;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunInfo(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenQuietly(arguments));
   const std::string text = arguments.Has("--json") ? ToJson(job) : PrintableLines(ToText(job));
   SL_RETURN_IF_ERROR(PrintResult(text));
@@ -179,7 +179,7 @@ CommandSpec InfoCommand() {
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());
   spec.example = "steplens info examples/sample";
-  spec.run = Run;
+  spec.run = RunInfo;
   return spec;
 }
 

@@ -49,7 +49,7 @@ std::string_view EmptyText(const std::string& by) {
   return "no kernels in the input; --by operator shows the operators of the host";
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunOps(const Arguments& arguments) {
   const int64_t top = arguments.Integer("--top").value_or(0);
   if (top < 0) {
     return Error{ErrorCode::kInvalidArgument,
@@ -86,7 +86,7 @@ CommandSpec OpsCommand() {
        {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true}},
       Joined(TableOptions(), InputOptions()));
   spec.example = "steplens ops examples/sample --by type --top 10";
-  spec.run = Run;
+  spec.run = RunOps;
   return spec;
 }
 

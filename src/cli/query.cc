@@ -30,7 +30,7 @@ Status Answer(query::Database& database, const std::string& sql, const Arguments
   return status.ok() ? printer->End() : status;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunQuery(const Arguments& arguments) {
   const bool wants_schema = arguments.Has("--schema");
   const std::vector<std::string>& sql = arguments.Positional("SQL");
   if (!wants_schema && sql.empty()) {
@@ -70,7 +70,7 @@ CommandSpec QueryCommand() {
                         InputOptions());
   spec.example =
       "steplens query examples/sample \"SELECT rank, count(*) FROM slices GROUP BY rank\"";
-  spec.run = Run;
+  spec.run = RunQuery;
   return spec;
 }
 

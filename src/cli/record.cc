@@ -213,7 +213,7 @@ Result<int> Steer(const Arguments& arguments, const std::string& action) {
   return 0;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunRecord(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.Positional("PROGRAM");
   if (words.size() == 1 && words[0] == "status") return ShowStatus(arguments);
   if (words.size() == 1 && (words[0] == "start" || words[0] == "stop")) {
@@ -348,7 +348,7 @@ CommandSpec RecordCommand() {
   spec.example =
       "steplens record --dry-run --profile-step-start 5 --profile-step-end 6 --profile-ranks 0 1 "
       "--profile-with-stack --profile-save-path prof -- python train.py";
-  spec.run = Run;
+  spec.run = RunRecord;
   return spec;
 }
 

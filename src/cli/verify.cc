@@ -78,7 +78,7 @@ std::string ToText(const std::vector<RankResult>& results, bool all) {
   return out;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunVerify(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   analysis::VerifyOptions options;
   readers::SliceArgsReader reader;
@@ -116,7 +116,7 @@ CommandSpec VerifyCommand() {
                          {.name = "--json", .help = "Print JSON, with all rules"}},
                         InputOptions());
   spec.example = "steplens verify examples/sample";
-  spec.run = Run;
+  spec.run = RunVerify;
   return spec;
 }
 

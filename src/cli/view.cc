@@ -147,7 +147,7 @@ Link TakeLink(std::vector<std::string>& paths) {
   return {};
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunView(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const server::HttpOptions http, HttpOptionsOf(arguments));
   server::Workspace::Options options;
   options.version = kVersion;
@@ -226,7 +226,7 @@ CommandSpec ViewCommand() {
       {.name = "--no-cache", .help = "Neither read nor write the cache"},
   };
   spec.example = "steplens view examples/sample --no-browser";
-  spec.run = Run;
+  spec.run = RunView;
   return spec;
 }
 

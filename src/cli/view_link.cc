@@ -46,7 +46,7 @@ std::string Encoded(std::string_view text) {
   return out;
 }
 
-Result<int> Run(const Arguments& arguments) {
+Result<int> RunViewLink(const Arguments& arguments) {
   const std::string path = arguments.Positional("PATH").front();
   std::error_code error;
   if (!std::filesystem::exists(path, error))
@@ -97,7 +97,7 @@ CommandSpec LinkCommand() {
       {.name = "--filter", .value_name = "TEXT", .help = "Which lanes to show"},
   };
   spec.example = "steplens link examples/sample --time 1ms,3ms --search MatMul";
-  spec.run = Run;
+  spec.run = RunViewLink;
   return spec;
 }
 

@@ -10,7 +10,7 @@
 namespace steplens::cluster {
 namespace {
 
-constexpr std::string_view kMagic = "slparts1";
+constexpr std::string_view kCacheMagic = "slparts1";
 
 struct RecordHeader {
   uint64_t key_high = 0;
@@ -30,9 +30,10 @@ PartCache::PartCache(const std::string& directory, std::string_view identity) {
   if (!mapped.ok()) return;
   file_ = std::make_unique<MappedFile>(*std::move(mapped));
   const std::span<const std::byte> bytes = file_->bytes();
-  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+  if (bytes.size() < kCacheMagic.size() ||
+      std::memcmp(bytes.data(), kCacheMagic.data(), kCacheMagic.size()) != 0)
     return;
-  size_t at = kMagic.size();
+  size_t at = kCacheMagic.size();
   while (bytes.size() - at >= sizeof(RecordHeader)) {
     RecordHeader header;
     std::memcpy(&header, bytes.data() + at, sizeof header);
@@ -60,7 +61,7 @@ Status PartCache::BeginWriting() {
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
   writing_ = std::make_unique<AtomicFile>(std::move(file));
-  return writing_->Write(kMagic.data(), kMagic.size());
+  return writing_->Write(kCacheMagic.data(), kCacheMagic.size());
 }
 
 void PartCache::Append(const store::CacheKey& rank, std::string_view part) {

@@ -12,7 +12,7 @@
 namespace steplens::cluster {
 namespace {
 
-constexpr std::string_view kMagic = "slpart1\n";
+constexpr std::string_view kFileMagic = "slpart1\n";
 
 struct RecordHead {
   uint64_t size = 0;
@@ -37,7 +37,7 @@ Result<PartFileWriter> PartFileWriter::Create(const std::string& path,
                                               const PartQuestion& question) {
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   PartFileWriter writer(std::move(file));
-  SL_RETURN_IF_ERROR(writer.file_.Write(kMagic.data(), kMagic.size()));
+  SL_RETURN_IF_ERROR(writer.file_.Write(kFileMagic.data(), kFileMagic.size()));
   SL_RETURN_IF_ERROR(writer.Write(ToBytes(question)));
   return writer;
 }
@@ -59,11 +59,11 @@ Result<PartFile> PartFile::Read(const std::string& path) {
                  path + ": is damaged or cut off; make it again with 'steplens cluster map'"};
   };
   std::string_view rest = bytes;
-  if (!rest.starts_with(kMagic)) {
+  if (!rest.starts_with(kFileMagic)) {
     return Error{ErrorCode::kCorruptData,
                  path + ": is no file of parts; 'steplens cluster map' makes them"};
   }
-  rest.remove_prefix(kMagic.size());
+  rest.remove_prefix(kFileMagic.size());
   PartFile out;
   const auto head = NextRecord(rest);
   auto question = head ? FromBytes<PartQuestion>(*head) : std::nullopt;

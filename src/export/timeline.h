@@ -9,6 +9,11 @@
 
 namespace steplens::exporting {
 
+// A value of the store, or what the deliverables say where it has none.
+inline int64_t ValueOr(int64_t value, int64_t other) {
+  return value == store::kNone ? other : value;
+}
+
 // What the deliverables call a track.
 struct TrackFacts {
   analysis::TrackKind kind = analysis::TrackKind::kOther;

@@ -11,9 +11,9 @@ namespace steplens::server {
 namespace {
 
 // As deep as the text may be nested.
-constexpr int kMaxDepth = 60;
-constexpr std::string_view kFields[] = {"name", "cat", "lane", "dur", "self", "rank", "step"};
-constexpr std::string_view kOps[] = {"~", "!~", "=~", "=", "!=", "<", "<=", ">", ">=", "in"};
+constexpr int kMaxJsonDepth = 60;
+constexpr std::string_view kJsonFields[] = {"name", "cat", "lane", "dur", "self", "rank", "step"};
+constexpr std::string_view kJsonOps[] = {"~", "!~", "=~", "=", "!=", "<", "<=", ">", ">=", "in"};
 
 template <size_t N>
 bool IsOneOf(std::string_view text, const std::string_view (&all)[N]) {
@@ -55,7 +55,7 @@ Result<std::string> ValuesText(JsonValue value, bool is_duration) {
 
 Result<std::string> TermText(JsonValue term) {
   const std::string_view op = term["op"].AsString().value_or("");
-  if (!IsOneOf(op, kOps))
+  if (!IsOneOf(op, kJsonOps))
     return Bad(
         fmt::format("'filter': 'op' of {} must be ~ !~ =~ = != < <= > >= or in", term.ToText()));
   if (!term["value"].exists())
@@ -67,7 +67,7 @@ Result<std::string> TermText(JsonValue term) {
     field = fmt::format("arg.\"{}\"", *arg);
   } else {
     field = term["field"].AsString().value_or("");
-    if (!IsOneOf(field, kFields))
+    if (!IsOneOf(field, kJsonFields))
       return Bad(
           fmt::format("'filter': {} must have 'and', 'or', 'not', 'arg', or a 'field' that "
                       "is name, cat, lane, dur, self, rank or step",
@@ -100,7 +100,7 @@ Result<std::string> JoinedText(JsonValue parts, std::string_view word, int depth
 }
 
 Result<std::string> NodeText(JsonValue node, int depth) {
-  if (depth > kMaxDepth) return Bad("'filter' is nested too deeply");
+  if (depth > kMaxJsonDepth) return Bad("'filter' is nested too deeply");
   if (!node.IsObject()) return Bad(fmt::format("'filter': {} is not an object", node.ToText()));
   if (node["and"].exists()) return JoinedText(node["and"], "and", depth);
   if (node["or"].exists()) return JoinedText(node["or"], "or", depth);

@@ -21,8 +21,8 @@ namespace steplens::server {
 namespace {
 
 constexpr size_t kWorkers = 32;
-constexpr size_t kMaxWaiting = 1024;  // connections
-constexpr size_t kMaxBody = 1 << 20;  // bytes
+constexpr size_t kMaxConnections = 1024;  // connections
+constexpr size_t kMaxBody = 1 << 20;      // bytes
 constexpr int kBacklog = 1024;
 constexpr auto kHeartbeat = std::chrono::seconds(15);
 constexpr std::string_view kApi = "/api/v1";
@@ -33,7 +33,7 @@ constexpr const char* kPolicy =
 // Whether the present thread answers a connection that found no room.
 thread_local bool is_overloaded = false;
 
-// Threads for connections. Beyond kMaxWaiting a single further thread turns connections away.
+// Threads for connections. Beyond kMaxConnections a single further thread turns connections away.
 class BoundedQueue : public httplib::TaskQueue {
  public:
   BoundedQueue() {
@@ -44,7 +44,7 @@ class BoundedQueue : public httplib::TaskQueue {
   }
   void enqueue(std::function<void()> task) override {
     std::unique_lock lock(mutex_);
-    auto& queue = waiting_.size() < kMaxWaiting ? waiting_ : refused_;
+    auto& queue = waiting_.size() < kMaxConnections ? waiting_ : refused_;
     queue.push_back(std::move(task));
     changed_.notify_all();
   }

@@ -12,7 +12,6 @@ namespace steplens::table {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-constexpr std::string_view kEllipsis = "…";
 
 struct CodeRange {
   char32_t first;

@@ -6,6 +6,9 @@
 
 namespace steplens::table {
 
+// Stands for what was left out of a text.
+inline constexpr std::string_view kEllipsis = "…";
+
 // The text as a terminal may get it: control characters (also those that turn the writing
 // direction) and bytes that are not valid UTF-8 become U+FFFD.
 std::string ToPrintable(std::string_view text);

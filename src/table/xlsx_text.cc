@@ -10,7 +10,6 @@ namespace {
 
 constexpr size_t kMaxCellUnits = 32767;
 constexpr size_t kMaxNameUnits = 31;
-constexpr std::string_view kEllipsis = "…";
 
 // The longest front part of a valid text that has at most `units` UTF-16 units.
 std::string_view Utf16Prefix(std::string_view text, size_t units) {

@@ -12,7 +12,6 @@ namespace {
 using store::TraceStore;
 
 constexpr std::string_view kTransports[] = {"RDMA", "HCCS", "PCIE", "SDMA", "SIO"};
-constexpr std::string_view kTotal = "Total Op Info";
 
 double ValueOr(double value, double other) { return std::isnan(value) ? other : value; }
 
@@ -95,7 +94,7 @@ class StoredCommunication {
     const store::CommTimeTable& times = store_.comm_times;
     const std::string_view name = store_.Text(times.op_name[row]);
     CommunicationClass& of = Class(times.step[row], times.kind[row]);
-    if (name == kTotal) return;  // summed up again
+    if (name == kTotalOpInfo) return;  // summed up again
     OperationFacts& operation = of.operations.emplace_back();
     operation.name = name;
     operation.group = store_.Text(times.group_name[row]);
@@ -177,7 +176,7 @@ double CommunicationRatio(double part, double transit) {
 
 OperationFacts SumOperations(const std::vector<OperationFacts>& operations) {
   OperationFacts total;
-  total.name = kTotal;
+  total.name = kTotalOpInfo;
   for (const std::string_view name : kTransports)
     total.transports.push_back({.transport = std::string(name)});
   for (const OperationFacts& operation : operations) {

@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
+
+// The name of the row that sums up a step's operations of a kind.
+inline constexpr std::string_view kTotalOpInfo = "Total Op Info";
 
 // Not a number where the files have no value.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();

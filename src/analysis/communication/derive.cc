@@ -7,6 +7,7 @@
 #include "analysis/communication/communication.h"
 #include "analysis/communication/matrix.h"
 #include "analysis/communication/transfers.h"
+#include "analysis/communication/units.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 
@@ -15,9 +16,6 @@ namespace {
 
 using store::kNone;
 using store::TraceStore;
-
-constexpr double kNsPerMs = 1e6;
-constexpr double kBytesPerMb = 1e6;
 
 double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "analysis/communication/lower_case.h"
+#include "analysis/communication/units.h"
 
 namespace steplens::analysis {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 using store::kNone;
 
 constexpr int64_t kNoRank = 4294967295;
-constexpr double kNsPerMs = 1e6;
-constexpr double kBytesPerMb = 1e6;
 
 constexpr std::string_view kTorchTypes[] = {
     "send",          "reduce",  "invalid",  "broadcast", "allreduce",  "receive",      "allgather",

@@ -15,8 +15,6 @@ namespace {
 
 using store::TraceStore;
 
-constexpr std::string_view kTotal = "Total Op Info";
-
 void FillRatios(TraceStore& store) {
   store::CommTimeTable& times = store.comm_times;
   const auto fill = [&](store::Column<double>& ratios, const store::Column<double>& part_ms,
@@ -32,7 +30,7 @@ void FillRatios(TraceStore& store) {
 }
 
 void AppendTotal(TraceStore& store, StringId step, StringId kind, const OperationFacts& total) {
-  const StringId name = store.strings.Intern(kTotal);
+  const StringId name = store.strings.Intern(kTotalOpInfo);
   store.comm_times.Append({.step = step,
                            .kind = kind,
                            .op_name = name,
@@ -103,7 +101,7 @@ void AddCommunicationTotals(TraceStore& store) {
   std::vector<std::pair<StringId, StringId>> classes;  // in order of appearance
   for (size_t i = 0; i < store.comm_times.size(); ++i) {
     const std::pair key{store.comm_times.step[i], store.comm_times.kind[i]};
-    if (store.Text(store.comm_times.op_name[i]) == kTotal) with_total.insert(key);
+    if (store.Text(store.comm_times.op_name[i]) == kTotalOpInfo) with_total.insert(key);
     if (std::find(classes.begin(), classes.end(), key) == classes.end()) classes.push_back(key);
   }
   const std::vector<CommunicationStep> steps = CollectCommunication(store);

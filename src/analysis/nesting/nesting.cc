@@ -15,13 +15,13 @@ using store::TraceStore;
 using store::TrackId;
 
 // What the drawing order compares, side by side for the sort.
-struct Key {
+struct SliceKey {
   int64_t begin_ns;
   int64_t dur_ns;
   SliceId id;
 };
 
-bool DrawnBefore(const Key& a, const Key& b) {
+bool DrawnBefore(const SliceKey& a, const SliceKey& b) {
   if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
   if (a.dur_ns != b.dur_ns) return a.dur_ns > b.dur_ns;
   return a.id < b.id;
@@ -53,16 +53,16 @@ void SortInDrawingOrder(const TraceStore& store, std::span<SliceId> slices) {
   const auto begin_ns = store.slices.begin_ns.span();
   const auto dur_ns = store.slices.dur_ns.span();
   const auto key = [&](SliceId s) {
-    return Key{begin_ns[static_cast<size_t>(s)], dur_ns[static_cast<size_t>(s)], s};
+    return SliceKey{begin_ns[static_cast<size_t>(s)], dur_ns[static_cast<size_t>(s)], s};
   };
   const auto drawn_before = [&](SliceId a, SliceId b) { return DrawnBefore(key(a), key(b)); };
   if (std::is_sorted(slices.begin(), slices.end(), drawn_before)) return;
   OuterFirst(begin_ns, slices);
   if (SortNearby(slices, drawn_before)) return;
-  std::vector<Key> keys(slices.size());
+  std::vector<SliceKey> keys(slices.size());
   std::transform(slices.begin(), slices.end(), keys.begin(), key);
   std::sort(keys.begin(), keys.end(), DrawnBefore);
-  std::transform(keys.begin(), keys.end(), slices.begin(), [](const Key& k) { return k.id; });
+  std::transform(keys.begin(), keys.end(), slices.begin(), [](const SliceKey& k) { return k.id; });
 }
 
 // The rows of one track: until when each is taken. A min-tree over the rows finds the first free

@@ -48,9 +48,9 @@ std::vector<std::string> KeyColumns(KernelGrouping by) {
 }
 
 // Values of the key columns; those a grouping does not use are the empty text.
-using Key = std::array<StringId, 3>;
+using KernelKey = std::array<StringId, 3>;
 
-Key KeyOf(const Kernel& kernel, KernelGrouping by) {
+KernelKey KeyOf(const Kernel& kernel, KernelGrouping by) {
   switch (by) {
     case KernelGrouping::kType:
       return {kernel.type, kernel.core};
@@ -65,7 +65,7 @@ Key KeyOf(const Kernel& kernel, KernelGrouping by) {
 }
 
 struct KeyHash {
-  size_t operator()(const Key& key) const {
+  size_t operator()(const KernelKey& key) const {
     uint64_t hash = 0;
     for (const StringId id : key) {
       hash = (hash ^ static_cast<uint64_t>(id)) * 0x9E3779B97F4A7C15u;
@@ -75,7 +75,7 @@ struct KeyHash {
   }
 };
 
-using Groups = tsl::robin_map<Key, DurationStats, KeyHash>;
+using Groups = tsl::robin_map<KernelKey, DurationStats, KeyHash>;
 
 template <typename Visitor>
 void ForEachKernelRow(const TraceStore& store, Visitor&& visit) {

@@ -11,7 +11,7 @@
 namespace steplens::analysis::verify {
 namespace {
 
-std::string NoFile(const Context& context) {
+std::string NoCommunicationFile(const Context& context) {
   return fmt::format("no {}", context.Name("communication.json", "CommAnalyzerTime"));
 }
 
@@ -177,7 +177,7 @@ CheckResult CheckCommTimes(const Context& context) {
   Verdict verdict(context, "15",
                   "Elapse Time = Transit Time + Wait Time + Idle Time; the ratios follow");
   const store::CommTimeTable& times = context.store.comm_times;
-  if (times.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (times.size() == 0) return verdict.NotApplicable(NoCommunicationFile(context));
   for (size_t i = 0; i < times.size(); ++i) {
     const double sum_ms = times.transit_ms[i] + times.wait_ms[i] + times.idle_ms[i];
     verdict.Near(times.elapse_ms[i], sum_ms, Rounding(sum_ms),
@@ -202,7 +202,8 @@ CheckResult CheckCommMatrix(const Context& context) {
     return verdict.NotApplicable(
         fmt::format("no {}", context.Name("communication_matrix.json", "CommAnalyzerMatrix")));
   }
-  if (context.store.comm_bandwidths.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (context.store.comm_bandwidths.size() == 0)
+    return verdict.NotApplicable(NoCommunicationFile(context));
   std::map<ClassKey, double> matrix_mb;
   for (size_t i = 0; i < links.size(); ++i) {
     if (context.Text(links.transport[i]) != "HCCS") continue;
@@ -223,7 +224,8 @@ CheckResult CheckCommMatrix(const Context& context) {
 
 CheckResult CheckCommTotals(const Context& context) {
   Verdict verdict(context, "communication.totals", "Total Op Info is the sum of the operations");
-  if (context.store.comm_times.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (context.store.comm_times.size() == 0)
+    return verdict.NotApplicable(NoCommunicationFile(context));
   CheckTimeTotals(context, verdict);
   CheckTrafficTotals(context, verdict);
   return verdict.Finish("values of Total Op Info");
@@ -263,7 +265,7 @@ CheckResult CheckCommOpsInTrace(const Context& context) {
   Verdict verdict(context, "communication.ops",
                   "The operations of communication.json are the collectives of the timeline");
   const store::CommTimeTable& times = context.store.comm_times;
-  if (times.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (times.size() == 0) return verdict.NotApplicable(NoCommunicationFile(context));
   const std::set<StringId> shown = CollectivesOnTimeline(context);
   if (shown.empty()) return verdict.NotApplicable("no communication groups in the trace");
   std::set<StringId> named;

@@ -22,7 +22,7 @@ std::string_view FileName(const Context& context) {
   return context.Name("step_trace_time", "StepTraceTime");
 }
 
-std::string NoFile(const Context& context) { return fmt::format("no {}", FileName(context)); }
+std::string NoStepFile(const Context& context) { return fmt::format("no {}", FileName(context)); }
 
 // "step_trace_time row 3 (step 52)"
 std::string RowText(const Context& context, size_t row) {
@@ -98,7 +98,7 @@ CheckResult CheckPartsFillStage(const Context& context) {
   Verdict verdict(context, "1",
                   "Computing + Communication(Not Overlapped) + Free = Stage + Bubble");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   // Text goes through doubles at both ends of Stage.
   const int64_t tolerance_ns = context.is_db() ? 0 : 500;
   for (size_t i = 0; i < traces.size(); ++i) {
@@ -115,7 +115,7 @@ CheckResult CheckPartsFillStage(const Context& context) {
 CheckResult CheckOverlapAddsUp(const Context& context) {
   Verdict verdict(context, "2", "Overlapped + Communication(Not Overlapped) = Communication");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   for (size_t i = 0; i < traces.size(); ++i) {
     const double whole_us = traces.communication_us[i];
     if (!NsOfUs(whole_us)) continue;
@@ -131,7 +131,7 @@ CheckResult CheckOverlapAddsUp(const Context& context) {
 CheckResult CheckComputingIsUnion(const Context& context) {
   Verdict verdict(context, "3", "Computing is the time covered by the compute kernels of the step");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   if (context.store.kernels.size() == 0) return verdict.NotApplicable("no kernel_details");
   const auto shares = ShareKernels(context);
   if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
@@ -148,7 +148,7 @@ CheckResult CheckComputingIsUnion(const Context& context) {
 CheckResult CheckCommunicationIsUnion(const Context& context) {
   Verdict verdict(context, "4", "Communication is the time covered by the collectives of the step");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   if (context.store.kernels.size() == 0) return verdict.NotApplicable("no kernel_details");
   const auto shares = ShareKernels(context);
   if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
@@ -168,7 +168,7 @@ CheckResult CheckCommunicationIsElapse(const Context& context) {
   Verdict verdict(context, "4.elapse",
                   "Communication is the elapse time of all operations, where none overlap");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   const std::map<std::string, double> elapse_ms = ElapseMsPerStep(context);
   if (elapse_ms.empty()) {
     return verdict.NotApplicable(
@@ -205,7 +205,7 @@ CheckResult CheckCommunicationIsElapse(const Context& context) {
 CheckResult CheckOverlapTrack(const Context& context) {
   Verdict verdict(context, "5", "The Overlap Analysis slices of a step sum up to its columns");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   if (NamesSeveralDevices(traces)) return verdict.NotApplicable("several devices in one rank");
   const auto sums = SumOverlapTrack(context);
   if (!sums) return verdict.NotApplicable("the steps are not marked on the timeline");
@@ -232,7 +232,7 @@ CheckResult CheckOverlapTrack(const Context& context) {
 CheckResult CheckStepValues(const Context& context) {
   Verdict verdict(context, "steps.values", "No value of step_trace_time is negative or absurd");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   store::ForEachStepValue(traces, [&](std::string_view name, size_t row, double value_us) {
     verdict.Row(!store::IsOddStepValue(value_us), [&] {
       return fmt::format("{}: {} is {:.15g} us", RowText(context, row), name, value_us);
@@ -289,7 +289,7 @@ CheckResult CheckExcludeReceive(const Context& context) {
       "Communication(Not Overlapped and Exclude Receive) is Communication(Not Overlapped) less "
       "Bubble, at least 0");
   const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoFile(context));
+  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   for (size_t i = 0; i < traces.size(); ++i) {
     const auto found_ns = NsOfUs(traces.comm_exclude_receive_us[i]);
     const auto rest_ns = NsOfUs(traces.comm_not_overlapped_us[i] - traces.bubble_us[i]);

@@ -19,7 +19,7 @@ using store::kNoSlice;
 using store::SliceId;
 using store::TraceStore;
 
-struct Span {
+struct HostSpan {
   int64_t begin_ns = kNone;
   int64_t end_ns = kNone;
   bool exists() const { return begin_ns != kNone; }
@@ -28,9 +28,9 @@ struct Span {
 
 // One task of the queue.
 struct Task {
-  Span enqueue;
-  Span dequeue;
-  Span launch;  // the first to the last launch it made
+  HostSpan enqueue;
+  HostSpan dequeue;
+  HostSpan launch;  // the first to the last launch it made
   std::string_view name;
   bool is_aclnn = false;
 
@@ -62,7 +62,7 @@ class DispatchFinder {
       const SliceId to = ends_.to_slice[i];
       if (store_.Text(store_.flows.kind[i]) != "async_task_queue") continue;
       if (from == kNoSlice || to == kNoSlice) continue;
-      const Span enqueue = SpanOf(from);
+      const HostSpan enqueue = SpanOf(from);
       if (!range.Touches(enqueue.begin_ns, enqueue.end_ns)) continue;
       const SliceId root = CallOf(from);
       Call& call = calls[root];
@@ -82,7 +82,7 @@ class DispatchFinder {
     return out;
   }
 
-  Span SpanOf(SliceId slice) const {
+  HostSpan SpanOf(SliceId slice) const {
     const auto row = static_cast<size_t>(slice);
     const int64_t begin_ns = store_.slices.begin_ns[row];
     return {begin_ns, EndNs(begin_ns, store_.slices.dur_ns[row])};
@@ -120,7 +120,7 @@ class DispatchFinder {
     if (launches == launches_.end()) return task;
     auto at =
         std::lower_bound(launches->second.begin(), launches->second.end(), task.dequeue.begin_ns,
-                         [](const Span& span, int64_t ns) { return span.begin_ns < ns; });
+                         [](const HostSpan& span, int64_t ns) { return span.begin_ns < ns; });
     for (; at != launches->second.end() && at->begin_ns < task.dequeue.end_ns; ++at) {
       if (!task.launch.exists()) task.launch = *at;
       task.launch.end_ns = std::max(task.launch.end_ns, at->end_ns);
@@ -138,8 +138,9 @@ class DispatchFinder {
       launches_[store_.tracks.tid[track]].push_back(SpanOf(static_cast<SliceId>(i)));
     }
     for (auto& [tid, spans] : launches_) {
-      std::stable_sort(spans.begin(), spans.end(),
-                       [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
+      std::stable_sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
+        return a.begin_ns < b.begin_ns;
+      });
     }
   }
 
@@ -147,7 +148,7 @@ class DispatchFinder {
   TrackIndex index_;
   Nesting nesting_;
   FlowEnds ends_;
-  std::map<StringId, std::vector<Span>> launches_;  // by thread id
+  std::map<StringId, std::vector<HostSpan>> launches_;  // by thread id
 };
 
 int64_t Sum(int64_t a, int64_t b) { return b == kNone ? a : a == kNone ? b : AddNs(a, b); }
@@ -161,7 +162,7 @@ table::Table DispatchTable(const DispatchFinder& finder, const std::vector<Call>
                   TimeColumn("Launch(us)"), TimeColumn("E2E(us)")});
   int64_t id = 0;
   for (const Call& call : calls) {
-    const Span python = finder.SpanOf(call.slice);
+    const HostSpan python = finder.SpanOf(call.slice);
     int64_t enqueue_ns = kNone;
     int64_t queue_ns = kNone;
     int64_t pipeline_ns = kNone;

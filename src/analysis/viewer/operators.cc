@@ -52,14 +52,14 @@ struct Group {
   DurationStats stats;
 };
 
-using Key = std::array<StringId, 3>;
+using GroupKey = std::array<StringId, 3>;
 
 // Kernels of a GPU have no type but their name.
 StringId TypeOf(const store::KernelTable& kernels, uint32_t i) {
   return kernels.type[i] == StringId::kEmpty ? kernels.name[i] : kernels.type[i];
 }
 
-Key KeyOf(const store::KernelTable& kernels, uint32_t i, const Grouping& by) {
+GroupKey KeyOf(const store::KernelTable& kernels, uint32_t i, const Grouping& by) {
   if (by.by_type) return {TypeOf(kernels, i), kernels.core[i], StringId{}};
   return {kernels.name[i], kernels.input_shapes[i], kernels.core[i]};
 }
@@ -69,7 +69,7 @@ std::vector<Group> GroupKernels(const TraceStore& store, const std::vector<uint3
                                 const Grouping& by) {
   const store::KernelTable& kernels = store.kernels;
   std::vector<Group> groups;
-  std::map<Key, size_t> index;
+  std::map<GroupKey, size_t> index;
   for (const uint32_t i : rows) {
     size_t place = groups.size();
     if (!by.single_rows()) place = index.try_emplace(KeyOf(kernels, i, by), place).first->second;

@@ -31,20 +31,20 @@ struct TaskRun {
   std::vector<Batch> batches{};
 };
 
-struct Span {
+struct MarkedSpan {
   uint32_t track;
   int64_t begin_ns;
   int64_t end_ns;
 };
 
 // The ranges of some names on the host, by begin; inside one another only the outermost.
-std::vector<Span> Outermost(const TraceStore& store, const std::vector<TrackKind>& kinds,
-                            const std::vector<std::string>& names) {
+std::vector<MarkedSpan> Outermost(const TraceStore& store, const std::vector<TrackKind>& kinds,
+                                  const std::vector<std::string>& names) {
   std::set<StringId> wanted;
   for (const std::string& name : names) {
     if (const auto id = store.strings.Find(name)) wanted.insert(*id);
   }
-  std::vector<Span> spans;
+  std::vector<MarkedSpan> spans;
   if (wanted.empty()) return spans;
   for (size_t i = 0; i < store.slices.size(); ++i) {
     if (!wanted.contains(store.slices.name[i])) continue;
@@ -56,11 +56,11 @@ std::vector<Span> Outermost(const TraceStore& store, const std::vector<TrackKind
     spans.push_back(
         {static_cast<uint32_t>(track), begin_ns, EndNs(begin_ns, store.slices.dur_ns[i])});
   }
-  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+  std::sort(spans.begin(), spans.end(), [](const MarkedSpan& a, const MarkedSpan& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
   });
   std::map<uint32_t, int64_t> reach_ns;  // by track
-  std::erase_if(spans, [&](const Span& span) {
+  std::erase_if(spans, [&](const MarkedSpan& span) {
     int64_t& reach = reach_ns.try_emplace(span.track, INT64_MIN).first->second;
     if (span.end_ns <= reach) return true;
     reach = span.end_ns;
@@ -69,25 +69,26 @@ std::vector<Span> Outermost(const TraceStore& store, const std::vector<TrackKind
   return spans;
 }
 
-bool Holds(const TaskRun& run, const Span& span) {
+bool Holds(const TaskRun& run, const MarkedSpan& span) {
   return span.begin_ns >= run.begin_ns && span.end_ns <= run.end_ns;
 }
 
 // A forward pass is a range; a backward pass is as many layers as the forward passes before it had
 // inside, taken together.
-void FindBatches(const std::vector<Span>& forward, const std::vector<Span>& layers, TaskRun& run) {
+void FindBatches(const std::vector<MarkedSpan>& forward, const std::vector<MarkedSpan>& layers,
+                 TaskRun& run) {
   size_t layers_a_pass = 0;
-  for (const Span& pass : forward) {
+  for (const MarkedSpan& pass : forward) {
     if (!Holds(run, pass)) continue;
     run.batches.push_back({true, pass.begin_ns, pass.end_ns});
-    const auto inside = std::count_if(layers.begin(), layers.end(), [&](const Span& layer) {
+    const auto inside = std::count_if(layers.begin(), layers.end(), [&](const MarkedSpan& layer) {
       return layer.begin_ns >= pass.begin_ns && layer.end_ns <= pass.end_ns;
     });
     layers_a_pass = std::max(layers_a_pass, static_cast<size_t>(inside));
   }
   const size_t forwards = run.batches.size();
   size_t taken = 0;
-  for (const Span& layer : layers) {
+  for (const MarkedSpan& layer : layers) {
     if (!Holds(run, layer)) continue;
     const bool is_forward =
         std::any_of(run.batches.begin(), run.batches.begin() + static_cast<ptrdiff_t>(forwards),
@@ -111,9 +112,9 @@ std::vector<TaskRun> FindRuns(const TraceStore& store, const RlFramework& framew
   const std::vector<FsdpPass> fsdp = FindFsdpPasses(store, kinds);
   std::vector<TaskRun> out;
   for (const RlTask& task : framework.tasks) {
-    const std::vector<Span> forward = Outermost(store, kinds, task.forward);
-    const std::vector<Span> layers = Outermost(store, kinds, task.backward);
-    for (const Span& span : Outermost(store, kinds, {task.name})) {
+    const std::vector<MarkedSpan> forward = Outermost(store, kinds, task.forward);
+    const std::vector<MarkedSpan> layers = Outermost(store, kinds, task.backward);
+    for (const MarkedSpan& span : Outermost(store, kinds, {task.name})) {
       TaskRun run{store.info.rank, &task, 0, span.begin_ns, span.end_ns};
       FindBatches(forward, layers, run);
       // Without Megatron's marks: what FSDP and autograd say.

@@ -107,13 +107,13 @@ ExpertPlace ExpertOf(const Strategy& s, const RankPlace& at) {
   return {};
 }
 
-using Key = std::array<int64_t, 5>;
+using PlaceKey = std::array<int64_t, 5>;
 
 // Groups of ranks with the same key; those of one rank are no groups.
 template <typename KeyOf>
 void AddGroups(const Strategy& strategy, std::string token, KeyOf&& key_of,
                std::vector<ParallelGroup>& out) {
-  std::map<Key, std::vector<int64_t>> members;
+  std::map<PlaceKey, std::vector<int64_t>> members;
   for (int64_t rank = 0; rank < strategy.World(); ++rank) {
     members[key_of(PlaceOf(strategy, rank))].push_back(rank);
   }
@@ -200,7 +200,7 @@ std::vector<ParallelGroup> ParallelGroups(const Strategy& s) {
     AddGroups(
         s, token,
         [&](const RankPlace& at) {
-          return Key{tp ? 0 : at.tp, cp ? 0 : at.cp, dp ? 0 : at.dp, pp ? 0 : at.pp, 0};
+          return PlaceKey{tp ? 0 : at.tp, cp ? 0 : at.cp, dp ? 0 : at.dp, pp ? 0 : at.pp, 0};
         },
         out);
   };
@@ -219,8 +219,8 @@ std::vector<ParallelGroup> ParallelGroups(const Strategy& s) {
         s, token,
         [&](const RankPlace& at) {
           const ExpertPlace e = ExpertOf(s, at);
-          return Key{tp ? 0 : e.tp, cp ? 0 : e.cp, ep ? 0 : e.ep, rest ? 0 : e.rest,
-                     pp ? 0 : at.pp};
+          return PlaceKey{tp ? 0 : e.tp, cp ? 0 : e.cp, ep ? 0 : e.ep, rest ? 0 : e.rest,
+                          pp ? 0 : at.pp};
         },
         out);
   };

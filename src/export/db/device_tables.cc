@@ -18,8 +18,6 @@ using store::kNoId;
 using store::kNone;
 using store::TraceStore;
 
-int64_t ValueOr(int64_t value, int64_t other) { return value == kNone ? other : value; }
-
 // Kinds of tasks as the driver calls them, which tell cube from vector kernels where the trace has
 // AI_CORE for both.
 std::string_view DriverType(std::string_view category, std::string_view core) {

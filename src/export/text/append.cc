@@ -20,6 +20,12 @@ void AppendUs(std::string& out, int64_t ns) { Append(out, PutUs, ns); }
 void AppendUsNumber(std::string& out, int64_t ns) { Append(out, PutUsNumber, ns); }
 void AppendNumber(std::string& out, double value) { Append(out, PutNumber, value); }
 
+std::string NumberText(double value) {
+  std::string text;
+  AppendNumber(text, value);
+  return text;
+}
+
 void AppendJsonNumber(std::string& out, double value) {
   if (!std::isfinite(value)) {
     out += "null";

@@ -12,6 +12,7 @@ void AppendInt(std::string& out, int64_t value);
 void AppendUs(std::string& out, int64_t ns);
 void AppendUsNumber(std::string& out, int64_t ns);
 void AppendNumber(std::string& out, double value);
+std::string NumberText(double value);
 
 // As AppendNumber, without ".0" for whole numbers; null for NaN and infinities.
 void AppendJsonNumber(std::string& out, double value);

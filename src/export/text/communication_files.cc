@@ -23,12 +23,6 @@ void AppendField(JsonWriter& json, std::string_view key, double value) {
   json.Key(key).Raw(text);
 }
 
-std::string NumberText(double value) {
-  std::string text;
-  AppendNumber(text, value);
-  return text;
-}
-
 std::string GroupKey(const std::string& name, const std::string& group) {
   return group.empty() ? name : name + "@" + group;
 }

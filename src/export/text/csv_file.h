@@ -12,6 +12,8 @@
 
 namespace steplens::exporting {
 
+inline constexpr std::string_view kNotKnown = "N/A";
+
 // A csv file of the reference tool: minimal quoting, rows end with CRLF, and no file at all without
 // rows. Cells are appended from left to right, then EndRow.
 class CsvFile {
@@ -33,8 +35,8 @@ class CsvFile {
     pen += cell;
     pen += ",";
   }
-  // Missing values are the given text: "" for what the framework knows, "N/A" for what the device
-  // exporter knows.
+  // Missing values are the given text: "" for what the framework knows, kNotKnown for what the
+  // device exporter knows.
   void Int(int64_t value, std::string_view missing = {}) {
     if (value == store::kNone) return Rendered(missing);
     Pen pen(out_, kMaxNumberBytes);

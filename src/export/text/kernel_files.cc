@@ -19,8 +19,6 @@ namespace {
 using store::kNone;
 using store::TraceStore;
 
-constexpr std::string_view kMissing = "N/A";
-
 bool IsGpu(const TraceStore& store) {
   return analysis::DetectPlatform(store, analysis::ClassifyTracks(store)) ==
          analysis::Platform::kGpu;
@@ -95,7 +93,7 @@ class KernelColumns {
         kernels_(store.kernels),
         steps_(store),
         texts_(store,
-               [](std::string_view text) { return CsvText(text.empty() ? kMissing : text); }),
+               [](std::string_view text) { return CsvText(text.empty() ? kNotKnown : text); }),
         shapes_(store, [](std::string_view text) { return CsvText(Quoted(text)); }),
         is_gpu_(IsGpu(store)),
         is_collective_(store, is_gpu_ ? analysis::Platform::kGpu : analysis::Platform::kAscend),
@@ -146,13 +144,13 @@ class KernelColumns {
            int64_t of_collective = kNone) {
     if (of_collective == kNone && IsConstant(values)) {
       const int64_t value = values.size() == 0 ? kNone : values[0];
-      const std::string cell = value == kNone ? std::string(kMissing) : std::to_string(value);
+      const std::string cell = value == kNone ? std::string(kNotKnown) : std::to_string(value);
       return Add(std::move(header), nullptr, cell);
     }
     Add(std::move(header), [this, &values, of_collective](CsvFile& csv, size_t row) {
       int64_t value = values[row];
       if (value == kNone && of_collective != kNone && is_collective_(row)) value = of_collective;
-      csv.Int(value, kMissing);
+      csv.Int(value, kNotKnown);
     });
   }
   void Text(std::string header, const store::Column<StringId>& values) {
@@ -169,7 +167,7 @@ class KernelColumns {
               const store::Column<StringId>& types) {
     const auto cell = [this, &values, &types](size_t row) {
       const bool is_missing = values[row] == StringId::kEmpty && types[row] == StringId::kEmpty;
-      return is_missing ? kMissing : std::string_view(shapes_[values[row]]);
+      return is_missing ? kNotKnown : std::string_view(shapes_[values[row]]);
     };
     if (values.size() > 0 && IsConstant(values) && IsConstant(types))
       return Add(std::move(header), nullptr, std::string(cell(0)));
@@ -221,7 +219,7 @@ class KernelColumns {
     Add(metric.name, [&metric, is_count](CsvFile& csv, size_t row) {
       const double value =
           row < metric.numbers.size() ? metric.numbers[row] : store::NotKnown<double>();
-      is_count ? csv.ShortNumber(value, kMissing) : csv.Number(value, kMissing);
+      is_count ? csv.ShortNumber(value, kNotKnown) : csv.Number(value, kNotKnown);
     });
   }
 
@@ -274,7 +272,7 @@ Status WriteTable(const table::Table& table, std::string device, const std::stri
       } else {
         const std::string text = table::CellText(column, row);
         const bool is_missing = text.empty() && column.type == table::CellType::kText;
-        csv.Text(is_missing ? kMissing : std::string_view(text));
+        csv.Text(is_missing ? kNotKnown : std::string_view(text));
       }
     }
     csv.EndRow();

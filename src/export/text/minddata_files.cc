@@ -21,12 +21,6 @@ std::string ListText(const std::vector<int64_t>& values) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
-std::string NumberText(double value) {
-  std::string text;
-  AppendNumber(text, value);
-  return text;
-}
-
 Status WriteRows(const store::DataPipeline& pipeline, const std::string& path) {
   const std::string header[] = {"op_id",
                                 "op_type",

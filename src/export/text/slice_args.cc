@@ -65,8 +65,6 @@ class ArgsObject {
   bool is_first_ = true;
 };
 
-int64_t ValueOr(int64_t value, int64_t other) { return value == kNone ? other : value; }
-
 // The driver tells cube and vector kernels apart, the trace only kernels of one core from mixed
 // ones.
 std::string_view TraceTaskType(std::string_view type, std::string_view core, bool is_sub_task) {

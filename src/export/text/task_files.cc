@@ -14,8 +14,6 @@ using store::kNoId;
 using store::kNone;
 using store::TraceStore;
 
-constexpr std::string_view kMissing = "N/A";
-
 // The places of the device's slices in the order of their starts.
 std::vector<uint32_t> ByStart(const TraceStore& store, const DeviceIndex& index) {
   std::vector<uint32_t> places(index.slices.size());
@@ -38,7 +36,7 @@ Status WriteTaskTime(const TraceStore& store, const Timeline& timeline, const st
                                 "task_id",   "task_time(us)", "task_start(us)", "task_stop(us)"};
   CsvFile csv(dir + "/task_time.csv", header);
   RenderedTexts texts(
-      store, [](std::string_view text) { return CsvText(text.empty() ? kMissing : text); });
+      store, [](std::string_view text) { return CsvText(text.empty() ? kNotKnown : text); });
   const DeviceIndex index(store, timeline);
   for (const uint32_t place : ByStart(store, index)) {
     const uint32_t slice = index.slices[place];
@@ -54,7 +52,7 @@ Status WriteTaskTime(const TraceStore& store, const Timeline& timeline, const st
     csv.Rendered(texts[kernel == kNoId ? StringId::kEmpty : store.kernels.name[kernel]]);
     csv.Rendered(texts[store.slices.category[slice]]);
     csv.Int(track.tid);
-    csv.Int(task_id, kMissing);
+    csv.Int(task_id, kNotKnown);
     csv.PlainUs(dur_ns);
     csv.Us(begin_ns);
     csv.Us(analysis::EndNs(begin_ns, dur_ns));

@@ -10,7 +10,7 @@ using store::kNone;
 
 // Shapes, types and stacks are stored with ";\r\n" between their parts, as the text trace shows
 // them; the store has ";".
-std::string JoinLines(std::string_view text) {
+std::string OnOneLine(std::string_view text) {
   std::string joined;
   joined.reserve(text.size());
   for (const char c : text) {
@@ -27,7 +27,7 @@ Status ReadStrings(DbContext& db) {
     if (id == kNone) return false;
     const std::string_view text = row.Text(1);
     const bool has_lines = text.find(";\r\n") != text.npos || text.find(";\n") != text.npos;
-    db.strings.Add(id, db.Intern(has_lines ? JoinLines(text) : text));
+    db.strings.Add(id, db.Intern(has_lines ? OnOneLine(text) : text));
     return true;
   });
   db.strings.Build();

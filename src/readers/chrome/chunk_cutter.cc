@@ -13,8 +13,6 @@ namespace {
 constexpr size_t kHeadLimit = 64 << 20;
 constexpr size_t kPieceLimit = 256 << 20;
 
-bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 size_t SkipBlanks(std::string_view text, size_t i) {
   while (i < text.size() && IsBlank(text[i])) ++i;
   return i;

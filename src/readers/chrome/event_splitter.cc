@@ -7,8 +7,6 @@
 namespace steplens::readers {
 namespace {
 
-bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 // Is text[brace] the opening brace of an event with one of the keys every writer uses?
 bool OpensEvent(std::string_view text, size_t brace) {
   static constexpr std::array<std::string_view, 12> kKeys = {

@@ -7,6 +7,9 @@
 
 namespace steplens::readers {
 
+// Between tokens.
+inline bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
 // A place between two events: `... } , { "ph": ...`.
 struct EventBorder {
   size_t comma = 0;       // position of the comma

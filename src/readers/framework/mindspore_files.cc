@@ -65,7 +65,7 @@ struct RangeTexts {
   std::string_view name, full_name, module_graph, event_graph, custom_info;
 };
 
-std::string NameOf(const format::MindSporeOpRange& range, const RangeTexts& texts) {
+std::string RangeName(const format::MindSporeOpRange& range, const RangeTexts& texts) {
   if (range.is_stack) return std::string(texts.name);
   if (range.is_graph_data)
     return fmt::format("{}::{}::{}", texts.module_graph, texts.event_graph, texts.name);
@@ -130,7 +130,7 @@ class RangeReader {
       ++(is_flow_start ? flow.starts : flow.ends);
     }
     if (is_flow_start) return;  // says where an arrow begins, nothing else
-    const StringId name = ctx_.Text(NameOf(range, texts));
+    const StringId name = ctx_.Text(RangeName(range, texts));
     const StringId category = range.is_stack ? python_function_ : StringId::kEmpty;
     if (range.start == range.end) {
       ctx_.out.instants.Append({track, begin_ns, name, category});
@@ -205,7 +205,7 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return parts;
 }
 
-struct MemoryEvent {
+struct RawMemoryEvent {
   format::MindSporeMemory raw;
   StringId owner = StringId::kEmpty;
 
@@ -216,7 +216,7 @@ struct MemoryEvent {
   bool is_free() const { return raw.numbers[format::kMsSize] == format::MindSporeMemory::kFreed; }
 };
 
-store::AllocationTable::Row ToRow(const MemoryEvent& event, StringId device) {
+store::AllocationTable::Row ToRow(const RawMemoryEvent& event, StringId device) {
   store::AllocationTable::Row row;
   row.name = event.owner;
   row.size_bytes = event.Number(format::kMsSize);
@@ -254,9 +254,9 @@ Status ReadMindSporeShapes(RecordReader& reader, FrameworkContext& ctx) {
 
 Status ReadMindSporeMemory(RecordReader& reader, FrameworkContext& ctx,
                            std::optional<int64_t> only_device) {
-  std::vector<MemoryEvent> events;
+  std::vector<RawMemoryEvent> events;
   const Status status = ForEachRecord(reader, [&](format::Bytes value) {
-    MemoryEvent event;
+    RawMemoryEvent event;
     if (!Decode(value, &event.raw)) return false;
     const bool is_whole = ForEachField(value, format::MindSporeMemory::kFixedBytes,
                                        [&](uint16_t tag, std::string_view text) {
@@ -266,15 +266,15 @@ Status ReadMindSporeMemory(RecordReader& reader, FrameworkContext& ctx,
     if (is_whole) events.push_back(event);
     return is_whole;
   });
-  std::stable_sort(events.begin(), events.end(), [](const MemoryEvent& a, const MemoryEvent& b) {
-    return a.ts_ns() < b.ts_ns();
-  });
+  std::stable_sort(
+      events.begin(), events.end(),
+      [](const RawMemoryEvent& a, const RawMemoryEvent& b) { return a.ts_ns() < b.ts_ns(); });
   store::TraceStore& out = ctx.out;
   const bool has_samples = out.memory_samples.size() > 0;
   const StringId pta = out.strings.Intern("PTA");
   std::vector<store::AllocationTable::Row> blocks;
   std::map<int64_t, size_t> open;  // by address: a block that was not freed yet
-  for (const MemoryEvent& event : events) {
+  for (const RawMemoryEvent& event : events) {
     const int64_t number = only_device.value_or(event.raw.device);
     if (out.info.device == kNone) out.info.device = number;
     const StringId device = out.strings.Intern(fmt::format("NPU:{}", number));

@@ -58,8 +58,6 @@ constexpr std::array kRoutes = {
 };
 constexpr std::string_view kViewPrefix = "/view/";
 
-constexpr std::chrono::seconds kPatience{20};
-
 Result<Params> ParamsOf(const Request& request) {
   if (request.method == "GET") {
     const auto body = request.query.find("body");

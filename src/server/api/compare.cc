@@ -12,8 +12,6 @@ namespace {
 
 namespace viewer = analysis::viewer;
 
-constexpr std::chrono::seconds kPatience{20};
-
 // A side, and what keeps its data set in sight if it is another one than the request's.
 struct Side {
   viewer::CompareSide asked;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -59,7 +60,8 @@ void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t sli
 
 // Where analyses find the rank of a lane: its place in job.ranks. Once all ranks are read.
 uint32_t JobIndex(const Ask& ask, const Lane& lane);
-// The whole job; an error while ranks are still being read, after a wait of some seconds.
+// The whole job; an error while ranks are still being read, after that long a wait.
+inline constexpr std::chrono::seconds kPatience{20};
 Result<const store::Job*> NeedJob(const Ask& ask);
 
 }  // namespace steplens::server

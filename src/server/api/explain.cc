@@ -19,7 +19,7 @@ struct Subject {
   std::optional<uint32_t> slice{};
 };
 
-struct Answer {
+struct Explained {
   Subject subject;
   viewer::Explanation explanation;
 };
@@ -52,14 +52,16 @@ Result<Interval> GapAt(const Ask& ask, const Lane& lane, int64_t ts_ns) {
   return gap;
 }
 
-Result<Answer> ExplainGap(const Ask& ask, const store::Job& job, const Lane& lane, Interval gap) {
+Result<Explained> ExplainGap(const Ask& ask, const store::Job& job, const Lane& lane,
+                             Interval gap) {
   const store::TrackId track = IsFreeLane(lane) ? store::kNoTrack : lane.track;
   SL_ASSIGN_OR_RETURN(viewer::Explanation explanation,
                       viewer::ExplainGap(job, JobIndex(ask, lane), track, gap));
-  return Answer{{&lane, gap}, std::move(explanation)};
+  return Explained{{&lane, gap}, std::move(explanation)};
 }
 
-Result<Answer> ExplainOne(const Ask& ask, const store::Job& job, const SliceRef& ref, bool wait) {
+Result<Explained> ExplainOne(const Ask& ask, const store::Job& job, const SliceRef& ref,
+                             bool wait) {
   const Lane& lane = *ref.home;
   if (!wait && IsFreeLane(lane)) return ExplainGap(ask, job, lane, TimesOf(lane, ref.slice));
   if (lane.is_derived()) return Bad("this lane is derived; choose a task or an operator");
@@ -68,10 +70,10 @@ Result<Answer> ExplainOne(const Ask& ask, const store::Job& job, const SliceRef&
   SL_ASSIGN_OR_RETURN(viewer::Explanation explanation,
                       wait ? viewer::ExplainWait(job, rank_index, slice)
                            : viewer::ExplainSlice(job, rank_index, slice));
-  return Answer{{&lane, TimesOf(lane, ref.slice), ref.slice}, std::move(explanation)};
+  return Explained{{&lane, TimesOf(lane, ref.slice), ref.slice}, std::move(explanation)};
 }
 
-Result<Answer> Explain(const Ask& ask) {
+Result<Explained> Explain(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string kind, ask.params.Text("kind"));
   if (kind != "gap" && kind != "wait" && kind != "slice")
     return Bad("'kind' must be gap, wait, slice or number");
@@ -125,7 +127,7 @@ void WriteWording(JsonWriter& json, const viewer::Wording& wording) {
 Result<Response> PostExplain(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string kind, ask.params.TextOr("kind", ""));
   if (kind == "number") return ExplainNumber(ask);
-  SL_ASSIGN_OR_RETURN(const Answer answer, Explain(ask));
+  SL_ASSIGN_OR_RETURN(const Explained answer, Explain(ask));
   JsonWriter json;
   json.BeginObject().Key("title").BeginObject();
   WriteWording(json, answer.explanation.title);

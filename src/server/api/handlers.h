@@ -14,6 +14,7 @@ Result<Response> GetTracks(const Ask& ask);
 Result<Response> GetTopStrings(const Ask& ask);
 Result<Response> PostStrings(const Ask& ask);
 // tiles.cc
+inline constexpr size_t kMaxTiles = 256;  // a request
 Result<Response> PostTiles(const Ask& ask);
 Result<Response> GetTile(const Ask& ask);
 // Names the tiles of this run of the server; another name, other tiles.

@@ -9,7 +9,6 @@ namespace {
 
 using store::TraceStore;
 
-constexpr int64_t kMaxTiles = 256;
 constexpr int64_t kMaxRows = 1000;
 
 std::string NameOf(const std::vector<std::string>& paths) {
@@ -140,7 +139,7 @@ Result<Response> GetInfo(Workspace& workspace) {
   }
   json.EndArray().Key("roots").BeginArray();
   for (const std::string& root : workspace.roots()) json.String(root);
-  json.EndArray().Key("limits").BeginObject().Key("tiles").Int(kMaxTiles);
+  json.EndArray().Key("limits").BeginObject().Key("tiles").Int(int64_t{kMaxTiles});
   json.Key("rows").Int(kMaxRows).EndObject().EndObject();
   return JsonResponse(std::move(json));
 }

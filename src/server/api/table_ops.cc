@@ -31,7 +31,7 @@ struct OpName {
   RowCondition::Op op;
   bool negated = false;
 };
-constexpr OpName kOps[] = {
+constexpr OpName kOpNames[] = {
     {"contains", RowCondition::Op::kMatch},  {"!contains", RowCondition::Op::kMatch, true},
     {"regex", RowCondition::Op::kMatch},     {"=", RowCondition::Op::kEqual},
     {"!=", RowCondition::Op::kEqual, true},  {"<", RowCondition::Op::kLess},
@@ -41,9 +41,9 @@ constexpr OpName kOps[] = {
 
 Result<RowCondition> ParseCondition(JsonValue item, const RowSource& source) {
   const std::string_view op_name = item["op"].AsString().value_or("");
-  const auto known = std::find_if(std::begin(kOps), std::end(kOps),
+  const auto known = std::find_if(std::begin(kOpNames), std::end(kOpNames),
                                   [&](const OpName& op) { return op.name == op_name; });
-  if (known == std::end(kOps)) return Bad(fmt::format("'filter': there is no '{}'", op_name));
+  if (known == std::end(kOpNames)) return Bad(fmt::format("'filter': there is no '{}'", op_name));
   RowCondition out;
   SL_ASSIGN_OR_RETURN(out.column, ParseColumn(item["col"].AsString().value_or(""), source));
   out.op = known->op;

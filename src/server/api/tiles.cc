@@ -5,8 +5,6 @@
 namespace steplens::server {
 namespace {
 
-constexpr size_t kMaxTiles = 256;
-
 Result<std::vector<TileKey>> KeysOf(const Params& params) {
   const JsonValue list = params.Raw("keys");
   if (!list.IsArray()) return Error{ErrorCode::kInvalidArgument, "'keys' is not a list"};

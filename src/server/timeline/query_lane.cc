@@ -14,7 +14,7 @@ namespace {
 
 using table::CellType;
 
-constexpr size_t kMaxLanes = 64;
+constexpr size_t kMaxLanesOfAQuery = 64;
 
 // The first column that has one of the names; null if none has.
 const table::Column* FindAny(const table::Table& result,
@@ -105,8 +105,8 @@ Result<std::vector<std::unique_ptr<QueryLane>>> LanesOfResult(const table::Table
     if (lane.empty()) lane = title;
     const auto [at, is_new] = index.try_emplace({rank, lane}, lanes.size());
     if (is_new) {
-      if (lanes.size() == kMaxLanes)
-        return Bad(fmt::format("the result makes more than {} lanes", kMaxLanes));
+      if (lanes.size() == kMaxLanesOfAQuery)
+        return Bad(fmt::format("the result makes more than {} lanes", kMaxLanesOfAQuery));
       order.emplace_back(rank, lanes.size());
       lanes.emplace_back(rank == table::kNull ? store::kNone : rank, lane);
     }

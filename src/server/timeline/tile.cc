@@ -8,7 +8,7 @@
 namespace steplens::server {
 namespace {
 
-constexpr size_t kMaxRows = std::numeric_limits<uint16_t>::max();
+constexpr size_t kMaxTileRows = std::numeric_limits<uint16_t>::max();
 
 // Walks the buckets of one row of one tile from left to right.
 class RowWalk {
@@ -180,7 +180,7 @@ void TileWriter::Finish() {
 void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows, int64_t base_ns,
                      const std::vector<bool>& has_flow) {
   const TileSpan span = SpanOf(key, base_ns);
-  const size_t row_count = std::min(rows.rows(), kMaxRows);
+  const size_t row_count = std::min(rows.rows(), kMaxTileRows);
   std::vector<std::vector<TileRun>> runs(row_count);
   bool is_empty = true;
   for (size_t r = 0; r < row_count; ++r) {

@@ -11,9 +11,9 @@ namespace steplens::table::html {
 namespace {
 
 constexpr size_t kMaxBoxes = 1000;
-constexpr double kHeight = 320;
-constexpr double kMaxThickness = 48;
-constexpr double kThinSlot = 4;  // below this boxes touch each other and have no frame
+constexpr double kBoxPlotHeight = 320;
+constexpr double kMaxBoxThickness = 48;
+constexpr double kThinBoxSlot = 4;  // below this boxes touch each other and have no frame
 
 // The five numbers of each box as five lists.
 struct Numbers {
@@ -68,9 +68,9 @@ std::string Tooltip(const BoxPlot& chart, const std::string& key, const Box& box
 }
 
 void DrawBox(Svg& svg, const Scale& values, const Box& box, double middle, double slot) {
-  const bool is_thin = slot < kThinSlot;
+  const bool is_thin = slot < kThinBoxSlot;
   const double thickness =
-      is_thin ? std::max(slot, kMinThickness) : std::min(slot * 0.7, kMaxThickness);
+      is_thin ? std::max(slot, kMinThickness) : std::min(slot * 0.7, kMaxBoxThickness);
   const double left = middle - thickness / 2;
   const double right = middle + thickness / 2;
   const auto at = [&](double value) { return values.At(value); };
@@ -91,11 +91,12 @@ Drawing Draw(const BoxPlot& chart) {
   const std::vector<std::string> keys = CondenseKeys(chart.keys, group_size);
   const Numbers numbers = Condense(chart.boxes, group_size);
   const std::vector<Tick> ticks = ValueTicks(numbers, keys.size());
-  const PlotArea area{LabelMargin(ticks), kTopMargin, kChartWidth - 8, kHeight - kBottomMargin};
+  const PlotArea area{LabelMargin(ticks), kTopMargin, kChartWidth - 8,
+                      kBoxPlotHeight - kBottomMargin};
   const Scale values{ticks.front().value, ticks.back().value, area.bottom, area.top};
   const double slot = (area.right - area.left) / static_cast<double>(keys.size());
 
-  Svg svg(kChartWidth, kHeight);
+  Svg svg(kChartWidth, kBoxPlotHeight);
   svg.Label(0, 14, Anchor::kStart, chart.value_label);
   DrawValueAxis(svg, area, values, ticks, false);
   for (size_t key = 0; key < keys.size(); ++key) {
@@ -107,7 +108,7 @@ Drawing Draw(const BoxPlot& chart) {
   }
   svg.Line(area.left, area.bottom, area.right, area.bottom, "base");
   DrawKeysBelow(svg, area, keys);
-  svg.Label((area.left + area.right) / 2, kHeight - 6, Anchor::kMiddle, chart.key_label);
+  svg.Label((area.left + area.right) / 2, kBoxPlotHeight - 6, Anchor::kMiddle, chart.key_label);
   return {{}, svg.Take(), CondensedNote(group_size)};
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMaxCells = 64;  // in each direction
 constexpr double kMaxSide = 34;   // of a cell
 constexpr double kMaxWidth = 780;
-constexpr size_t kMaxNameColumns = 14;
+constexpr size_t kMaxMapNameColumns = 14;
 constexpr double kSideForNumbers = 30;  // cells from here on show their value
 constexpr double kMinHeight = 180;      // room for the colour scale
 
@@ -174,7 +174,7 @@ Drawing Draw(const HeatMap& chart) {
   std::vector<std::string> names;
   double widest = std::max(LabelWidth(chart.row_label.en), LabelWidth(chart.row_label.zh));
   for (const std::string& row : cells.rows) {
-    names.push_back(ShortenMiddle(ToPrintable(row), kMaxNameColumns));
+    names.push_back(ShortenMiddle(ToPrintable(row), kMaxMapNameColumns));
     widest = std::max(widest, LabelWidth(names.back()));
   }
   const double left = widest + 12;

@@ -21,7 +21,7 @@ bool Sends(const std::string& op) {
 
 int64_t EndOf(const CallMember& member) { return member.start_ns + member.dur_ns; }
 
-int64_t MiddleOf(std::vector<int64_t>& values) {
+int64_t UpperMiddle(std::vector<int64_t>& values) {
   const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -111,7 +111,7 @@ void JobCalls::SetClocksRight() {
             samples[member.rank].push_back(end_ns - EndOf(member));
         }
       }
-      for (auto& [rank, values] : samples) offsets_ns_[rank] = MiddleOf(values);
+      for (auto& [rank, values] : samples) offsets_ns_[rank] = UpperMiddle(values);
       is_new |= !samples.empty();
     }
     if (!is_new) return;

@@ -10,7 +10,7 @@
 namespace steplens::analysis::cluster {
 namespace {
 
-constexpr double kSlow = 0.6;
+constexpr double kSlowLink = 0.6;
 constexpr size_t kMinPeers = 4;     // links to compare with
 constexpr size_t kMinRowLinks = 3;  // links of a rank that make a row
 constexpr double kMostOf = 0.6;
@@ -50,7 +50,7 @@ std::vector<Judged> Judge(const std::vector<LinkTotal>& links) {
     for (const LinkTotal* link : members) bandwidths.push_back(link->gbps());
     const double usual = Median(bandwidths);
     for (const LinkTotal* link : members) {
-      const bool is_slow = members.size() >= kMinPeers && link->gbps() < kSlow * usual;
+      const bool is_slow = members.size() >= kMinPeers && link->gbps() < kSlowLink * usual;
       out.push_back({link, usual, is_slow});
     }
   }

@@ -8,7 +8,7 @@ namespace steplens::analysis::cluster {
 namespace {
 
 constexpr double kMostOfTime = 0.5;
-constexpr double kSlow = 0.6;
+constexpr double kSlowShare = 0.6;
 
 double ExpectedGbps(const std::string& transport) { return transport == "RDMA" ? 12.5 : 18; }
 
@@ -20,13 +20,13 @@ double SmallPacketLoss(const std::string& transport, double size_mb, double time
                        double packets_ms, double small_ms) {
   if (packets_ms <= 0 || time_ms <= 0 || small_ms <= kMostOfTime * packets_ms) return 0;
   const double reached = size_mb / time_ms / ExpectedGbps(transport);
-  return reached < kSlow ? 1 - reached : 0;
+  return reached < kSlowShare ? 1 - reached : 0;
 }
 
 bool Explains(const SmallPackets& small, const SlowLink& link) {
   const bool is_affected =
       std::find(small.ranks.begin(), small.ranks.end(), link.src) != small.ranks.end();
-  return is_affected && link.transport == small.transport && link.gbps >= kSlow * small.gbps;
+  return is_affected && link.transport == small.transport && link.gbps >= kSlowShare * small.gbps;
 }
 
 std::vector<SmallPackets> FindSmallPackets(const std::vector<PacketTotal>& totals, size_t steps) {
