@@ -10,10 +10,10 @@ target_include_directories(steplens_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 
 # A build from nothing spends more than half of its time on parsing the same headers for every file: with this, several files are
 # compiled as one. So names that are local to a file are unique in their room; recipes, which share a shape and its names, stay single.
-# The debug preset compiles each file by itself: small changes are built fast, and an include that is missing is found.
+# The debug preset compiles each file by itself: small changes are built fast, and an include that is missing or a name that hides another is found.
 option(STEPLENS_JOIN_FILES "Compile several files of a room at once" OFF)
-if(STEPLENS_JOIN_FILES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(steplens_options INTERFACE -Wno-subobject-linkage -Wno-shadow)  # joined files see each other's names
+if(STEPLENS_JOIN_FILES)  # joined files see each other's names
+  target_compile_options(steplens_options INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 
 if(STEPLENS_SANITIZE)
