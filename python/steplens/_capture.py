@@ -135,7 +135,8 @@ class Capture:
         if not self._groups:  # a program may take its groups down before the capture ends
             self._groups = _parallel_groups()
         self._native.step_begin(step)
-        self._step_mark = self._native.mark_start(f"{self.config.step_mark}{step}")
+        stream = _device.current_stream() if self._device is not None else 0
+        self._step_mark = self._native.mark_start(f"{self.config.step_mark}{step}", None, stream)
         if self._device is not None and self._recording:
             self._device.step_begin()
 
