@@ -17,7 +17,7 @@ import platform
 import shutil
 from typing import Any, Optional
 
-from . import _device, _host_uid, _log, _rank, _versions
+from . import _device, _log, _rank, _versions
 from ._config import Config
 
 _LARGE_BUFFER = 4 << 20  # of a thread whose operators carry tensors: records are larger, and the writer may be as late as with small ones
@@ -177,7 +177,6 @@ class Capture:
         return {**(versions if self.config.framework == "pytorch" else {}), "steplens_host": {
             "device": "cpu" if self._device is None else "npu",
             "host": _rank.host_name(),
-            "host_uid": _host_uid.host_uid(),
             "pid": os.getpid(),
             "world_size": _rank.world_size(),
             "python": platform.python_version(),
