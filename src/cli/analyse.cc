@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -173,6 +174,7 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
 }
 
 Result<int> RunAnalyse(const Arguments& arguments) {
+  ::umask(::umask(0) | 027);  // results are for the user and the group: files 0640, folders 0750
   AnalysisRequest request;
   request.force = arguments.Has("--force");
   if (arguments.Has("--data-simplification")) {

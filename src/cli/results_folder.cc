@@ -73,6 +73,7 @@ Status ResultsFolder::Commit(std::string_view note) {
   if (done == nullptr || std::fclose(done) != 0) {
     return SystemError(path_ / kDoneFile, "write", std::strerror(errno));
   }
+  CloseToOthers();
   // With old results in place the two change names, so that at no moment there are none. Another
   // analysis may have put its results there between the two attempts.
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -97,6 +98,16 @@ Status ResultsFolder::Commit(std::string_view note) {
   exists_ = false;
   fs::remove_all(old, error);
   return {};
+}
+
+// Results are for the user and the group, whatever wrote them.
+void ResultsFolder::CloseToOthers() const {
+  std::error_code ignored;
+  for (fs::directory_iterator it(path_, ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
+    fs::permissions(it->path(), fs::perms::others_all | fs::perms::group_write,
+                    fs::perm_options::remove, ignored);
+  }
 }
 
 void ResultsFolder::RemoveLeftOvers(const fs::path& folder) {

@@ -35,6 +35,7 @@ class ResultsFolder {
 
  private:
   ResultsFolder(std::filesystem::path path, std::filesystem::path final_path);
+  void CloseToOthers() const;
   static void RemoveLeftOvers(const std::filesystem::path& folder);
 
   std::filesystem::path path_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/time_math.h"
+#include "export/text/csv_files.h"
 #include "export/text/file_out.h"
 #include "export/text/flow_events.h"
 #include "export/text/overlap_events.h"
@@ -42,7 +43,8 @@ class TraceWriter {
         args_(store, timeline, options),
         flows_(store, events_),
         kinds_(store),
-        is_level0_(store.info.level == "Level0") {
+        is_level0_(store.info.level == "Level0"),
+        is_mindspore_(IsMindSpore(store)) {
     parts_.resize(store_.slices.size());
     for (size_t i = 0; i < parts_.size(); ++i) parts_[i] = PartOf(i);
   }
@@ -147,8 +149,14 @@ class TraceWriter {
       pen += name;
       pen += place;
       pen.Us(slices.begin_ns[row]);
-      pen += "\", \"dur\": ";
-      pen.UsNumber(slices.dur_ns[row]);
+      if (is_mindspore_) {  // its durations are text, as times are
+        pen += "\", \"dur\": \"";
+        pen.Us(slices.dur_ns[row]);
+        pen += "\"";
+      } else {
+        pen += "\", \"dur\": ";
+        pen.UsNumber(slices.dur_ns[row]);
+      }
       pen += category;
     }
     args_.Append(out_, row);
@@ -272,6 +280,7 @@ class TraceWriter {
   analysis::SliceKinds kinds_;
   std::vector<Part> parts_;  // of each slice
   bool is_level0_;
+  bool is_mindspore_;
 };
 
 }  // namespace
