@@ -1,6 +1,7 @@
 """The module `mspti` against the stand-in of the vendor's library (tests/standin), and without any."""
 
 import os
+import tempfile
 import unittest
 
 from capture_support import NativeTest, run_python
@@ -79,12 +80,27 @@ MstxMonitor().stop()
 seen = []
 def callback(data):
     seen.append(data)
-    raise ValueError("mine")
+    if len(seen) <= 10:  # the end of the program brings more
+        raise ValueError("mine")
 KernelMonitor().start(callback)
 KernelMonitor.flush_all()
 assert len(seen) == 10
 """)
         self.assertEqual(said.count("ValueError: mine"), 10)
+
+    def test_a_monitor_that_nobody_stops_ends_with_the_program_and_not_with_a_forked_child(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "calls")
+            self.run_with("""
+import os, sys
+KernelMonitor().start(lambda data: None)
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""", STANDIN_LOG=log)
+            with open(log, encoding="utf-8") as file:
+                self.assertEqual(file.read().split().count("msptiUnsubscribe"), 1)
 
     def test_one_subscriber_a_process(self):
         self.run_with("assert KernelMonitor().start(print) is MsptiResult.MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED\n",

@@ -6,7 +6,9 @@ subscription, waits for what is under way, and flushes.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import os
 import threading
 import time
 import traceback
@@ -92,6 +94,23 @@ def stop(kind: MsptiActivityKind) -> MsptiResult:
     with _lock:
         _handlers.pop(kind, None)
     return result
+
+
+def _stop_all() -> None:
+    """Before the interpreter goes: afterwards no thread of the vendor may call into it."""
+    for kind in list(_handlers):
+        stop(kind)
+
+
+def _forget_in_child() -> None:
+    global _lock
+    _lock = threading.RLock()  # a thread of the parent may have held it
+    _handlers.clear()
+    _buffers.clear()
+
+
+atexit.register(_stop_all)
+os.register_at_fork(after_in_child=_forget_in_child)
 
 
 def flush_all() -> MsptiResult:
