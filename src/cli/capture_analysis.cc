@@ -112,7 +112,7 @@ void WriteLog(const RankSource& capture, const store::TraceStore* store,
   }
   Result<AtomicFile> file = AtomicFile::Create(path.string());
   if (!file.ok() || !file->Write(text.data(), text.size()).ok()) return;
-  if (file->Commit().ok()) fs::permissions(path, static_cast<fs::perms>(0640), error);
+  if (file->Commit().ok()) CloseFileToOthers(path);
 }
 
 // What was lost of the raw data: every kind of loss once, with its first case.

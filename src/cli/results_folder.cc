@@ -26,6 +26,12 @@ Error SystemError(const fs::path& path, std::string_view action, const std::stri
 
 }  // namespace
 
+void CloseFileToOthers(const fs::path& path) {
+  std::error_code ignored;
+  fs::permissions(path, fs::perms::others_all | fs::perms::group_write, fs::perm_options::remove,
+                  ignored);
+}
+
 ResultsFolder::ResultsFolder(fs::path path, fs::path final_path)
     : path_(std::move(path)), final_(std::move(final_path)) {
   std::error_code ignored;
@@ -100,13 +106,10 @@ Status ResultsFolder::Commit(std::string_view note) {
   return {};
 }
 
-// Results are for the user and the group, whatever wrote them.
 void ResultsFolder::CloseToOthers() const {
-  std::error_code ignored;
-  for (fs::directory_iterator it(path_, ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    fs::permissions(it->path(), fs::perms::others_all | fs::perms::group_write,
-                    fs::perm_options::remove, ignored);
+  std::error_code error;
+  for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
+    CloseFileToOthers(it->path());
   }
 }
 

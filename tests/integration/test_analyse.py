@@ -498,6 +498,9 @@ class Running(Case):
         self.run_program("analyse", self.folder, "--export-type", "text,db", expect=0)
         for path in [*(self.folder / OUTPUT).iterdir(), *(self.folder / "logs").iterdir()]:
             self.assertEqual(path.stat().st_mode & 0o7777, 0o640, path)
+        trace = self.scratch / "trace.json"
+        self.run_program("analyse", self.folder, "--export", "chrome_trace", "--output", trace, expect=0)
+        self.assertEqual(trace.stat().st_mode & 0o7777, 0o640)
         for path in (self.folder / OUTPUT, self.folder / "logs"):
             self.assertEqual(path.stat().st_mode & 0o7777, 0o750, path)
 

@@ -130,8 +130,16 @@ class TraceWriter {
     for (const uint32_t row : rows) WriteSlice(row, Part::kOps);
   }
 
+  // Lanes that MindSpore makes itself, whose slices may have no category.
+  bool IsOfMindSpore(uint32_t row) const {
+    const std::string_view process = timeline_.of(store_.slices.track[row]).process;
+    return is_mindspore_ &&
+           (process == "MindSpore" || process == "CPU OP" || process == "Scope Layer");
+  }
+
   void WriteSlice(uint32_t row, Part part) {
-    part == Part::kExporter ? WriteExporterSlice(row) : WriteFrameworkSlice(row);
+    const bool is_exporters = part == Part::kExporter && !IsOfMindSpore(row);
+    is_exporters ? WriteExporterSlice(row) : WriteFrameworkSlice(row);
     const bool is_start = part == Part::kEnqueue;
     if ((is_start || part == Part::kDequeue) && store_.slices.correlation[row] != kNone)
       WriteQueueFlow(row, is_start);
