@@ -220,6 +220,9 @@ SL_API void sl_counter(sl_string series, double value);
  * empty or begin with one of = + - @ (spreadsheets take them for formulas), and domains of 1024 bytes or more. */
 SL_API void sl_mark(sl_string message, sl_string domain);
 SL_API uint64_t sl_mark_start(sl_string message, sl_string domain); /* 0: not recorded */
+/* The same, and on a stream of the device (an aclrtStream, NULL: none) while sl_device_start's marks are on. */
+SL_API void sl_mark_on_stream(sl_string message, sl_string domain, void* stream);
+SL_API uint64_t sl_mark_start_on_stream(sl_string message, sl_string domain, void* stream);
 SL_API void sl_mark_end(uint64_t id);
 /* Does nothing if the range was started in another domain. */
 SL_API void sl_mark_end_in(uint64_t id, sl_string domain);

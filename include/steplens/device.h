@@ -25,7 +25,7 @@ enum sl_device_capability {
   SL_DEVICE_WARMUP = 2,     /* aclprofWarmup */
   SL_DEVICE_SET_CONFIG = 4, /* aclprofSetConfig: frequencies and host data */
   SL_DEVICE_FEATURES = 8,   /* the library says what it can do */
-  SL_DEVICE_MSTX_OUT = 16,  /* marks on streams: aclprofMarkEx */
+  SL_DEVICE_MSTX_OUT = 16,  /* marks on streams: the vendor's mstx (libprofapi) or aclprofMarkEx */
   SL_DEVICE_MSPTI = 32      /* activities: they go to FRAMEWORK/steplens.device */
 };
 
@@ -53,6 +53,7 @@ typedef struct sl_device_config {
   const char* host_sys; /* "cpu,mem"; NULL: none */
   int use_mspti;        /* activities instead of ACL profiling */
   int mindspore;        /* as MindSpore does it: memory at 100 Hz instead of 50, other tags of steps */
+  int hardware_memory;  /* counters of the device's memory; profile_memory has them, too */
 } sl_device_config;
 
 /* Loads the libraries in the first call. sl_device_capability bits; 0: no device here. */
@@ -74,6 +75,9 @@ SL_API int sl_device_finalize(void);
 /* What configure made of the configuration: the switches handed to the vendor and the metrics it can do. */
 SL_API uint64_t sl_device_mask(void);
 SL_API int sl_device_metrics(void);
+
+/* A function of the vendor's libraries, for interfaces that are not ours (steplens.mspti); NULL where none has it. */
+SL_API void* sl_device_function(const char* name);
 
 #ifdef __cplusplus
 }

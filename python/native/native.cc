@@ -72,9 +72,10 @@ PyObject* Intern(PyObject*, PyObject* text) {
   return PyLong_FromUnsignedLong(id);
 }
 
-struct MarkTexts {
+struct MarkArguments {
   sl_string message;
   sl_string domain;
+  void* stream;
 };
 
 // None and "default" are the default domain, 0. An empty text is none: *is_name is false.
@@ -91,37 +92,51 @@ bool ParseDomain(PyObject* domain, sl_string* out, bool* is_name) {
   return !PyErr_Occurred();
 }
 
-// message[, domain]. A domain that is none makes the message one that is not recorded.
-bool ParseMark(PyObject* const* arguments, Py_ssize_t count, MarkTexts* out) {
-  if (count < 1 || count > 2) {
-    PyErr_SetString(PyExc_TypeError, "expected a message and, optionally, a domain");
+// message[, domain[, stream]]. A domain that is none makes the message one that is not recorded.
+bool ParseMark(PyObject* const* arguments, Py_ssize_t count, MarkArguments* out) {
+  if (count < 1 || count > 3) {
+    PyErr_SetString(PyExc_TypeError, "expected a message and, optionally, a domain and a stream");
     return false;
   }
   out->message = TextId(arguments[0]);
   if (PyErr_Occurred()) return false;
-  out->domain = 0;
   if (count == 1) return true;
+  if (count == 3) out->stream = PyLong_AsVoidPtr(arguments[2]);
+  if (PyErr_Occurred()) return false;
   bool is_name = true;
   if (!ParseDomain(arguments[1], &out->domain, &is_name)) return false;
   if (!is_name) out->message = 0;
   return true;
 }
 
+// The vendor's call may wait for its queue: other threads go on meanwhile.
 PyObject* Mark(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  MarkTexts texts{};
+  MarkArguments mark{};
   if (sl_recording()) {
-    if (!ParseMark(arguments, count, &texts)) return nullptr;
-    sl_mark(texts.message, texts.domain);
+    if (!ParseMark(arguments, count, &mark)) return nullptr;
+    if (mark.stream == nullptr) {
+      sl_mark(mark.message, mark.domain);
+    } else {
+      Py_BEGIN_ALLOW_THREADS;
+      sl_mark_on_stream(mark.message, mark.domain, mark.stream);
+      Py_END_ALLOW_THREADS;
+    }
   }
   Py_RETURN_NONE;
 }
 
 PyObject* MarkStart(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  MarkTexts texts{};
+  MarkArguments mark{};
   uint64_t id = 0;
   if (sl_recording()) {
-    if (!ParseMark(arguments, count, &texts)) return nullptr;
-    id = sl_mark_start(texts.message, texts.domain);
+    if (!ParseMark(arguments, count, &mark)) return nullptr;
+    if (mark.stream == nullptr) {
+      id = sl_mark_start(mark.message, mark.domain);
+    } else {
+      Py_BEGIN_ALLOW_THREADS;
+      id = sl_mark_start_on_stream(mark.message, mark.domain, mark.stream);
+      Py_END_ALLOW_THREADS;
+    }
   }
   return PyLong_FromUnsignedLongLong(id);
 }
@@ -182,9 +197,11 @@ PyMethodDef hot_methods[] = {
      "recording() -> bool: whether events are kept right now."},
     {"intern", Intern, METH_O,
      "intern(text) -> int: the id of a text, the same for the life of the process."},
-    {"mark", AsMethod(Mark), METH_FASTCALL, "mark(message, domain=None): an instant."},
+    {"mark", AsMethod(Mark), METH_FASTCALL,
+     "mark(message, domain=None, stream=0): an instant, also on the stream with that handle."},
     {"mark_start", AsMethod(MarkStart), METH_FASTCALL,
-     "mark_start(message, domain=None) -> int: opens a range that any thread may end; 0: not "
+     "mark_start(message, domain=None, stream=0) -> int: opens a range that any thread may end; 0: "
+     "not "
      "recorded."},
     {"mark_end", AsMethod(MarkEnd), METH_FASTCALL,
      "mark_end(id, domain=any): ends a range of mark_start that is open in the domain; 0 is "

@@ -4,6 +4,8 @@
     import steplens.mindspore as mindspore      # Profiler as in MindSpore
     import steplens.megatron                    # --profile* flags for any argparse parser
     import steplens.rl                          # profiler_config YAML
+    import steplens.mstx as mstx                # marks as in the vendor's module mstx
+    import steplens.mspti as mspti              # monitors as in the vendor's module mspti
     with steplens.range("forward"): ...         # a range of your own
 
 Importing this package loads no framework and nothing native.

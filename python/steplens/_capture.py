@@ -17,7 +17,7 @@ import platform
 import shutil
 from typing import Any, Optional
 
-from . import _device, _host_uid, _log, _rank, _versions
+from . import _device, _log, _rank, _versions
 from ._config import Config
 
 _LARGE_BUFFER = 4 << 20  # of a thread whose operators carry tensors: records are larger, and the writer may be as late as with small ones
@@ -135,7 +135,8 @@ class Capture:
         if not self._groups:  # a program may take its groups down before the capture ends
             self._groups = _parallel_groups()
         self._native.step_begin(step)
-        self._step_mark = self._native.mark_start(f"{self.config.step_mark}{step}")
+        stream = _device.current_stream() if self._device is not None else 0
+        self._step_mark = self._native.mark_start(f"{self.config.step_mark}{step}", None, stream)
         if self._device is not None and self._recording:
             self._device.step_begin()
 
@@ -176,7 +177,6 @@ class Capture:
         return {**(versions if self.config.framework == "pytorch" else {}), "steplens_host": {
             "device": "cpu" if self._device is None else "npu",
             "host": _rank.host_name(),
-            "host_uid": _host_uid.host_uid(),
             "pid": os.getpid(),
             "world_size": _rank.world_size(),
             "python": platform.python_version(),

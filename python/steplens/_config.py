@@ -40,6 +40,7 @@ class Config:
     with_modules: bool = False
     with_flops: bool = False
     profile_memory: bool = False
+    hardware_memory: bool = False  # the counters of the device's memory, without that of tasks
     l2_cache: bool = False
     op_attr: bool = False
     record_op_args: bool = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from typing import Optional
 
 from . import _log
@@ -29,7 +30,22 @@ class _DeviceConfig(ctypes.Structure):
                 ("device_count", ctypes.c_uint32)] + [
         (name, ctypes.c_int) for name in ("level", "aic_metrics", "l2_cache", "mstx", "profile_memory", "record_shapes",
                                           "op_attr", "sys_io", "sys_interconnection")] + [
-        ("host_sys", ctypes.c_char_p), ("use_mspti", ctypes.c_int), ("mindspore", ctypes.c_int)]
+        ("host_sys", ctypes.c_char_p), ("use_mspti", ctypes.c_int), ("mindspore", ctypes.c_int), ("hardware_memory", ctypes.c_int)]
+
+
+def current_stream() -> int:
+    """The handle of the stream on which the framework launches now, 0 where it has none."""
+    framework = sys.modules.get("torch_npu")
+    try:
+        return int(framework.npu.current_stream().npu_stream) if framework is not None else 0
+    except (AttributeError, RuntimeError, TypeError, ValueError):
+        return 0
+
+
+def vendor_function(name: str) -> Optional[int]:
+    """The address of a function of the vendor's libraries, None where none has it."""
+    library = _library()
+    return library.sl_device_function(name.encode()) if library is not None else None
 
 
 def _library() -> Optional[ctypes.CDLL]:
@@ -38,6 +54,8 @@ def _library() -> Optional[ctypes.CDLL]:
         library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))
         library.sl_device_capabilities.restype = ctypes.c_uint32
         library.sl_last_error.restype = ctypes.c_char_p
+        library.sl_device_function.restype = ctypes.c_void_p
+        library.sl_device_function.argtypes = [ctypes.c_char_p]
         library.sl_device_init.argtypes = [ctypes.c_char_p]
         library.sl_device_configure.argtypes = [ctypes.POINTER(_DeviceConfig)]
         library.sl_device_step_mark.argtypes = [ctypes.c_int, ctypes.c_void_p]
@@ -82,7 +100,8 @@ class Device:
             aic_metrics=_METRICS.get(config.aic_metrics, _NO_METRICS), l2_cache=config.l2_cache, mstx=config.mstx,
             profile_memory=config.profile_memory, record_shapes=config.record_shapes, op_attr=config.op_attr,
             sys_io=config.sys_io, sys_interconnection=config.sys_interconnection, host_sys=host.encode() or None,
-            use_mspti=not capabilities & _PROFILING, mindspore=config.framework == "mindspore")
+            use_mspti=not capabilities & _PROFILING, mindspore=config.framework == "mindspore",
+            hardware_memory=config.hardware_memory)
         self._is_open = self._call("init", os.fsencode(directory))
         return self._is_open and self._call("configure", ctypes.byref(wish))
 

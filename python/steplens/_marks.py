@@ -11,11 +11,11 @@ class _Silent:
     """Stands in for the native part where it was not built."""
 
     @staticmethod
-    def mark(_message: str, _domain: str) -> None:
+    def mark(_message: str, _domain: str = "", _stream: int = 0) -> None:
         pass
 
     @staticmethod
-    def mark_start(_message: str, _domain: str) -> int:
+    def mark_start(_message: str, _domain: str = "", _stream: int = 0) -> int:
         return 0
 
     @staticmethod
@@ -45,3 +45,8 @@ def native() -> Any:
             module = _Silent
         _native = module
     return _native
+
+
+def is_silent() -> bool:
+    """Whether marks go nowhere, because the native part was not built."""
+    return native() is _Silent

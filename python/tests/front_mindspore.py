@@ -95,7 +95,8 @@ class Types(FrontTest):
     def test_deprecated_keywords_warn(self):
         for name in ("profile_communication", "op_time", "profile_framework", "host_stack", "timeline_limit"):
             self.warns(name, lambda: Parameters({name: True}))
-        self.warns("use profile_memory", lambda: Parameters({"hbm_ddr": True}))
+        config = self.warns("use profile_memory", lambda: Parameters({"hbm_ddr": True})).config()
+        self.assertEqual((config.hardware_memory, config.profile_memory), (True, False))
         self.warns("use sys_interconnection", lambda: Parameters({"pcie": True}))
 
 

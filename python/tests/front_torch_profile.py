@@ -217,7 +217,6 @@ class Places(ProfileTest):
         handler = tensorboard_trace_handler("out", analyse_flag=False)
         with mock.patch.dict(os.environ, {"ASCEND_WORK_PATH": os.path.abspath("work")}):
             self.assertIn("/out/", self.run_one(on_trace_ready=handler))
-            tensorboard_trace_handler(analyse_flag=False)
             self.assertIn("/work/profiling_data/", self.run_one())
         self.assertIn("/export_only_prof_dir/", self.run_one())
         here = self.run_one(on_trace_ready=tensorboard_trace_handler(analyse_flag=False))

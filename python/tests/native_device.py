@@ -110,6 +110,49 @@ assert os.path.isdir(capture.directory), "it was there before"
 """
         self.run_with("whole", code + CODE)
 
+    MARKS = """
+import types
+import steplens.mstx as plain
+from steplens.torch_npu.npu import mstx
+from steplens.torch_npu.npu._stream import Stream
+class NpuStream(Stream):
+    npu_stream = 77
+sys.modules["torch_npu"] = types.SimpleNamespace(npu=types.SimpleNamespace(current_stream=NpuStream))
+capture = new(mstx=True)
+mstx.mark("too early", NpuStream())
+capture.start()
+capture.step_begin(4)
+mstx.mark("host only")
+mstx.mark("m", NpuStream())
+mstx.mark("n", NpuStream(), "d")
+outer = mstx.range_start("r", NpuStream(), "d")
+mstx.range_end(outer)  # of another domain
+mstx.range_push("p", NpuStream())
+mstx.range_pop()
+mstx.range_end(outer, "d")
+plain.mark("q", 99)
+plain.range_end(plain.range_start("s", stream=99))
+lost = mstx.range_start("open", NpuStream())
+capture.step_end()
+capture.stop()
+mstx.range_end(lost)
+capture.finalize({})
+"""
+
+    def test_marks_with_a_stream_reach_the_stream(self):
+        calls, said, _, _, has_data = self.run_with("whole", self.MARKS)
+        self.assertEqual((said, has_data), ("", True))
+        self.assertEqual([line for line in calls.splitlines() if line.startswith("mstx")], [
+            "mstxRangeStartA ProfilerStep#4 stream=1", "mstxMarkA m stream=1", "mstxDomainCreateA d", "mstxDomainMarkA d n stream=1",
+            "mstxDomainRangeStartA d r stream=1", "mstxRangeStartA p stream=1", "mstxRangeEnd 3", "mstxDomainRangeEnd d 2",
+            "mstxMarkA q stream=1", "mstxRangeStartA s stream=1", "mstxRangeEnd 4", "mstxRangeStartA open stream=1", "mstxRangeEnd 1"])
+        self.assertNotIn("aclprofMarkEx", calls)
+
+    def test_without_the_vendors_receiver_both_ends_of_a_range_are_marks(self):
+        calls, _, _, _, _ = self.run_with("whole", self.MARKS, STANDIN_FAIL="InitInjectionMstx:1")
+        marks = [line.split(" ", 1)[1] for line in calls.splitlines() if line.startswith("aclprofMarkEx")]
+        self.assertEqual(marks, ["ProfilerStep#4", "m", "n", "r", "p", "p", "r", "q", "s", "s", "open", "ProfilerStep#4"])
+
     def test_the_dump_of_arguments_is_said_to_be_missing_once(self):
         first = "new(sys.argv[1] + '.first', record_op_args=True).discard()\n"
         said = self.run_with("whole", first + CODE.replace("new()", "new(record_op_args=True)"))[1]

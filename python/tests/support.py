@@ -75,14 +75,14 @@ class FakeNative:
         self.records = records
         self._next = 0
 
-    def mark(self, message, domain="default"):
-        self.log.append(("mark", message, domain))
+    def mark(self, message, domain="default", stream=0):
+        self.log.append(("mark", message, domain) + ((stream,) if stream else ()))
 
-    def mark_start(self, message, domain="default"):
+    def mark_start(self, message, domain="default", stream=0):
         if not self.records:
             return 0
         self._next += 1
-        self.log.append(("start", message, domain))
+        self.log.append(("start", message, domain) + ((stream,) if stream else ()))
         return self._next
 
     def mark_end(self, range_id, domain=None):

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "cli/capture_analysis.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/results_folder.h"
 #include "cluster/ranks.h"
 #include "export/export.h"
 #include "format/framework.h"
@@ -168,11 +170,13 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
   const RawOpening how{analysis::CompleteRawCapture, what == "memory_timeline", true};
   SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool, how));
   SL_RETURN_IF_ERROR(WriteSingle(store, what, arguments));
+  CloseFileToOthers(arguments.Value("--output"));
   fmt::print("{}\n", arguments.Value("--output"));
   return 0;
 }
 
 Result<int> RunAnalyse(const Arguments& arguments) {
+  ::umask(::umask(0) | 027);  // results are for the user and the group: files 0640, folders 0750
   AnalysisRequest request;
   request.force = arguments.Has("--force");
   if (arguments.Has("--data-simplification")) {

@@ -112,7 +112,7 @@ void WriteLog(const RankSource& capture, const store::TraceStore* store,
   }
   Result<AtomicFile> file = AtomicFile::Create(path.string());
   if (!file.ok() || !file->Write(text.data(), text.size()).ok()) return;
-  [[maybe_unused]] const Status committed = file->Commit();
+  if (file->Commit().ok()) CloseFileToOthers(path);
 }
 
 // What was lost of the raw data: every kind of loss once, with its first case.
@@ -130,8 +130,8 @@ std::string LossesOf(const store::TraceStore& store) {
 }
 
 // A capture of MindSpore that holds several configurations is read with the first of them, as the
-// reference does. What is said about it, or "".
-std::string KeepFirstConfiguration(RankSource& capture) {
+// reference does, and one without any is refused. What is said about it, or "".
+Result<std::string> KeepFirstConfiguration(RankSource& capture) {
   std::vector<std::string> names;
   std::erase_if(capture.files, [&](const readers::SourceFile& file) {
     const std::string name = fs::path(file.path).filename().string();
@@ -139,7 +139,13 @@ std::string KeepFirstConfiguration(RankSource& capture) {
     names.push_back(name);
     return names.size() > 1;
   });
-  if (names.size() < 2) return "";
+  if (names.empty()) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("{}: there is no profiler_info_*.json, so it is not known what was "
+                             "recorded; MindSpore writes it when a capture ends",
+                             capture.path)};
+  }
+  if (names.size() < 2) return std::string();
   return fmt::format("there are {} configurations, {} is used. ", names.size(), names.front());
 }
 
@@ -220,8 +226,10 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
                                        ThreadPool& pool) {
   const auto start = steady_clock::now();
   RankSource capture = given;
-  const std::string left_out =
-      capture.source == "ascend_ms" ? KeepFirstConfiguration(capture) : std::string();
+  std::string left_out;
+  if (capture.source == "ascend_ms") {
+    SL_ASSIGN_OR_RETURN(left_out, KeepFirstConfiguration(capture));
+  }
   const Configuration early = ReadConfiguration({}, capture);
   const std::vector<std::string>& types = request.types.empty() ? early.types : request.types;
   if (!request.force && IsUpToDate(capture, types, request.steps)) {

@@ -26,6 +26,12 @@ Error SystemError(const fs::path& path, std::string_view action, const std::stri
 
 }  // namespace
 
+void CloseFileToOthers(const fs::path& path) {
+  std::error_code ignored;
+  fs::permissions(path, fs::perms::others_all | fs::perms::group_write, fs::perm_options::remove,
+                  ignored);
+}
+
 ResultsFolder::ResultsFolder(fs::path path, fs::path final_path)
     : path_(std::move(path)), final_(std::move(final_path)) {
   std::error_code ignored;
@@ -73,6 +79,7 @@ Status ResultsFolder::Commit(std::string_view note) {
   if (done == nullptr || std::fclose(done) != 0) {
     return SystemError(path_ / kDoneFile, "write", std::strerror(errno));
   }
+  CloseToOthers();
   // With old results in place the two change names, so that at no moment there are none. Another
   // analysis may have put its results there between the two attempts.
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -97,6 +104,13 @@ Status ResultsFolder::Commit(std::string_view note) {
   exists_ = false;
   fs::remove_all(old, error);
   return {};
+}
+
+void ResultsFolder::CloseToOthers() const {
+  std::error_code error;
+  for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
+    CloseFileToOthers(it->path());
+  }
 }
 
 void ResultsFolder::RemoveLeftOvers(const fs::path& folder) {

@@ -12,6 +12,9 @@ inline constexpr std::string_view kResultsFolder = "ASCEND_PROFILER_OUTPUT";
 // In the results, the last file to be written.
 inline constexpr std::string_view kDoneFile = "analyse.done";
 
+// Results are for the user and the group, whatever wrote them.
+void CloseFileToOthers(const std::filesystem::path& path);
+
 // A folder beside the results of a capture that becomes them, or vanishes: results are replaced
 // whole, and at no moment there are none. Several processes may work on one capture; the last one
 // to finish is seen.
@@ -35,6 +38,7 @@ class ResultsFolder {
 
  private:
   ResultsFolder(std::filesystem::path path, std::filesystem::path final_path);
+  void CloseToOthers() const;
   static void RemoveLeftOvers(const std::filesystem::path& folder);
 
   std::filesystem::path path_;

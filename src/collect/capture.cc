@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "collect/folder.h"
+#include "collect/host_identity.h"
 #include "collect/host_sampler.h"
 #include "collect/info_file.h"
 #include "collect/json_text.h"
@@ -200,6 +201,14 @@ int ReadInfo(const sl_options& options, CaptureInfo* info) {
     std::optional<Members> members = JsonMembers(options.info_json);
     if (!members) return BadArgument("info_json is not a JSON object");
     info->members = *std::move(members);
+  }
+  constexpr std::string_view kHost = "steplens_host";
+  const auto host = std::find_if(info->members.begin(), info->members.end(),
+                                 [&](const auto& member) { return member.first == kHost; });
+  if (host != info->members.end()) {
+    host->second = HostJson(host->second);
+  } else {
+    info->members.emplace_back(kHost, HostJson(""));
   }
   info->rank = options.rank;
   info->rank_is_text = options.rank_is_text != 0;

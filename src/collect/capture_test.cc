@@ -206,6 +206,7 @@ TEST_F(Capture, ProfilerInfoHasWhatReadersNeed) {
   info = InfoOf(path);
   EXPECT_EQ(info["rank_id"], "\"3\"");
   EXPECT_EQ(info["torch_npu_version"], "\"2.1\"");
+  EXPECT_THAT(info["steplens_host"], HasSubstr("\"host_uid\""));
   EXPECT_THAT(info["config"], HasSubstr("ProfilerActivity.CPU"));
   const auto end = *JsonMembers(info["end_info"]);
   EXPECT_EQ(end[0].first, "collectionTimeEnd");

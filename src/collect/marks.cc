@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collect/clock.h"
+#include "collect/device/device_marks.h"
 #include "collect/library.h"
 #include "collect/thread_state.h"
 
@@ -47,6 +48,9 @@ uint32_t DefaultDomain() {
   return id;
 }
 
+// The default domain by its name is the one without a name.
+uint32_t NoDefault(sl_string domain) { return domain == DefaultDomain() ? 0 : domain; }
+
 // The ids of names that end with '\x1f', or are joined by ',': then blanks around them do not
 // count.
 std::vector<uint32_t> InternList(const char* names) {
@@ -69,7 +73,7 @@ void EmitMark(ThreadState* state, sl_string message, sl_string domain, uint64_t 
   MarkRecord record = {};
   record.time = Now();
   record.id = id;
-  record.domain = domain == DefaultDomain() ? 0 : domain;
+  record.domain = NoDefault(domain);
   record.kind = kind;
   EmitRecord(state, kRingMark, message, record);
 }
@@ -103,29 +107,37 @@ bool IsKept(sl_string message, sl_string domain) {
 
 }  // namespace
 
-void Mark(sl_string message, sl_string domain) {
+void Mark(sl_string message, sl_string domain, void* stream) {
   ThreadState* state = RecordingThread();
   if (state == nullptr || !IsKept(message, domain)) return;
   const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   EmitMark(state, message, domain, id, kMarkNow);
+  if (stream != nullptr) MarkOnStream(message, NoDefault(domain), stream);
 }
 
-uint64_t StartMark(sl_string message, sl_string domain) {
+uint64_t StartMark(sl_string message, sl_string domain, void* stream) {
   ThreadState* state = RecordingThread();
   if (state == nullptr || !IsKept(message, domain)) return 0;
   const uint64_t id = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
   EmitMark(state, message, domain, id, kMarkStart);
+  if (stream != nullptr) StartOnStream(id, message, NoDefault(domain), stream);
   return id;
 }
 
 void EndMark(uint64_t id) {
   if (id == 0) return;
-  if (ThreadState* state = RecordingThread()) EmitMark(state, 0, 0, id, kMarkEnd);
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  EmitMark(state, 0, 0, id, kMarkEnd);
+  EndOnStream(id);
 }
 
 void EndMarkInDomain(uint64_t id, sl_string domain) {
   if (id == 0) return;
-  if (ThreadState* state = RecordingThread()) EmitMark(state, 0, domain, id, kMarkEndInDomain);
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  EmitMark(state, 0, domain, id, kMarkEndInDomain);
+  EndOnStreamInDomain(id, NoDefault(domain));
 }
 
 void SetMarkFilter(bool enabled, const char* include, const char* exclude) {

@@ -16,10 +16,11 @@ bool IsDomainName(std::string_view text);
 // True if marks of this domain are kept; `domain` 0 is "default".
 bool IsDomainKept(sl_string domain);
 
-// A message or a domain that is refused is not recorded.
-void Mark(sl_string message, sl_string domain);
+// A message or a domain that is refused is not recorded. With a stream of the device the stream is
+// marked, too, while the device records.
+void Mark(sl_string message, sl_string domain, void* stream);
 // The id of the range, unique in the process, from 1; 0 if it is not recorded.
-uint64_t StartMark(sl_string message, sl_string domain);
+uint64_t StartMark(sl_string message, sl_string domain, void* stream);
 void EndMark(uint64_t id);
 // Does nothing if the range was started in another domain.
 void EndMarkInDomain(uint64_t id, sl_string domain);

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "collect/auto.h"
-#include "collect/device/device_marks.h"
 #include "collect/library.h"
 #include "collect/marks.h"
 #include "collect/thread_state.h"
@@ -49,8 +48,7 @@ bool IsWanted(const char* message) {
 
 void MarkA(const char* message, aclrtStream stream) {
   if (!IsWanted(message)) return;
-  Mark(Intern(message), 0);
-  MarkOnStream(message, stream);
+  Mark(Intern(message), 0, stream);
 }
 
 // The range that frameworks put around a training step: "ProfilerStep#7" or "step 7".
@@ -67,10 +65,10 @@ bool IsStep(const char* message) {
 // The range of the step that runs and is recorded.
 std::atomic<uint64_t> step_range{0};
 
-uint64_t RangeStartA(const char* message, aclrtStream) {
+uint64_t RangeStartA(const char* message, aclrtStream stream) {
   const bool is_step = AutoIsOn() && IsStep(message);
   if (is_step) AutoStepBegin();
-  const uint64_t id = IsWanted(message) ? StartMark(Intern(message), 0) : 0;
+  const uint64_t id = IsWanted(message) ? StartMark(Intern(message), 0, stream) : 0;
   if (is_step) step_range.store(id, std::memory_order_relaxed);
   return id;
 }
@@ -109,14 +107,13 @@ void DomainDestroy(mstxDomainHandle_t handle) {
 void DomainMarkA(mstxDomainHandle_t handle, const char* message, aclrtStream stream) {
   const Domain* domain = Find(handle);
   if (domain == nullptr || !IsWanted(message) || !IsDomainKept(domain->name)) return;
-  Mark(Intern(message), domain->name);
-  MarkOnStream(message, stream);
+  Mark(Intern(message), domain->name, stream);
 }
 
-uint64_t DomainRangeStartA(mstxDomainHandle_t handle, const char* message, aclrtStream) {
+uint64_t DomainRangeStartA(mstxDomainHandle_t handle, const char* message, aclrtStream stream) {
   const Domain* domain = Find(handle);
   if (domain == nullptr || !IsWanted(message)) return 0;
-  return StartMark(Intern(message), domain->name);
+  return StartMark(Intern(message), domain->name, stream);
 }
 
 void DomainRangeEnd(mstxDomainHandle_t handle, uint64_t id) {

@@ -319,8 +319,16 @@ void sl_counter(sl_string series, double value) {
   EmitRecord(state, kRingCounter, series, record);
 }
 
-void sl_mark(sl_string message, sl_string domain) { Mark(message, domain); }
-uint64_t sl_mark_start(sl_string message, sl_string domain) { return StartMark(message, domain); }
+void sl_mark(sl_string message, sl_string domain) { Mark(message, domain, nullptr); }
+uint64_t sl_mark_start(sl_string message, sl_string domain) {
+  return StartMark(message, domain, nullptr);
+}
+void sl_mark_on_stream(sl_string message, sl_string domain, void* stream) {
+  Mark(message, domain, stream);
+}
+uint64_t sl_mark_start_on_stream(sl_string message, sl_string domain, void* stream) {
+  return StartMark(message, domain, stream);
+}
 void sl_mark_end(uint64_t id) { EndMark(id); }
 void sl_mark_end_in(uint64_t id, sl_string domain) { EndMarkInDomain(id, domain); }
 

@@ -487,6 +487,23 @@ class Running(Case):
         self.assertIn("there are 2 configurations, profiler_info_0.json is used", done.err)
         self.assertTrue((prof / "mindstudio_profiler_output").exists())
 
+    def test_a_capture_of_mindspore_without_a_configuration_is_refused(self):
+        folder, _ = self.exported("g_1_ascend_ms")
+        for path in folder.glob("profiler_info*.json"):
+            path.unlink()
+        self.one_sentence(self.run_program("analyse", folder, expect=3), "there is no profiler_info_*.json")
+        self.assertFalse((folder / OUTPUT).exists())
+
+    def test_results_are_for_the_user_and_the_group(self):
+        self.run_program("analyse", self.folder, "--export-type", "text,db", expect=0)
+        for path in [*(self.folder / OUTPUT).iterdir(), *(self.folder / "logs").iterdir()]:
+            self.assertEqual(path.stat().st_mode & 0o7777, 0o640, path)
+        trace = self.scratch / "trace.json"
+        self.run_program("analyse", self.folder, "--export", "chrome_trace", "--output", trace, expect=0)
+        self.assertEqual(trace.stat().st_mode & 0o7777, 0o640)
+        for path in (self.folder / OUTPUT, self.folder / "logs"):
+            self.assertEqual(path.stat().st_mode & 0o7777, 0o750, path)
+
     def test_device_data_that_is_not_exported_is_said(self):
         (self.folder / "PROF_000001_1_ABC" / "device_0").mkdir(parents=True)
         done = self.run_program("analyse", self.folder, expect=0)

@@ -173,5 +173,74 @@ class Device(unittest.TestCase):
         self.assertEqual((2, "msptiSubscribe failed with code 2"), answers["start"])
 
 
+# What a program that knows the vendor's library asks of the stand-in, and the codes it gets.
+TALK = """
+import ctypes, sys
+lib = ctypes.CDLL(sys.argv[1] + "/libmsprofiler.so")
+lib.aclprofCreateConfig.restype = ctypes.c_void_p
+lib.aclprofCreateConfig.argtypes = [ctypes.POINTER(ctypes.c_uint32), ctypes.c_uint32, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64]
+for name in ("aclprofStart", "aclprofStop", "aclprofWarmup"):
+    if hasattr(lib, name):
+        getattr(lib, name).argtypes = [ctypes.c_void_p]
+def config(ids=(0,), mask=0x27, count=None, events=None):
+    array = (ctypes.c_uint32 * len(ids))(*ids) if ids is not None else None
+    return lib.aclprofCreateConfig(array, len(ids) if count is None else count, 1, events, mask)
+def init(path=sys.argv[2], length=None):
+    text = None if path is None else path.encode()
+    return lib.aclprofInit(text, ctypes.c_size_t(len(text or b"") if length is None else length))
+def setting(key, value, length=None):
+    return lib.aclprofSetConfig(key, value.encode(), ctypes.c_size_t(len(value) if length is None else length))
+"""
+
+
+@unittest.skipUnless(PROBE.exists(), "the stand-in is not built")
+class Standin(unittest.TestCase):
+    """The stand-in is worth what its codes are: those of the vendor's public description."""
+
+    def talk(self, code, make="whole", **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(["/usr/bin/python3", "-c", TALK + code, STANDIN / make, folder], text=True, timeout=60,
+                                    env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(0, result.returncode, result.stderr)
+            return [int(word) for word in result.stdout.split()]
+
+    def test_states(self):
+        normal = "c = config(); print(init(), init(), lib.aclprofWarmup(c), lib.aclprofStart(c), lib.aclprofStart(c), lib.aclprofWarmup(c))\n" \
+                 "print(lib.aclprofStart(config(mask=0x12f)), lib.aclprofStop(config(mask=0x12f)), lib.aclprofStop(c), lib.aclprofFinalize())"
+        self.assertEqual([0, 100002, 0, 0, 0, 148047, 100010, 100010, 0, 0], self.talk(normal))
+        unopened = "c = config(); print(lib.aclprofStop(c), lib.aclprofFinalize(), lib.aclprofStart(None), lib.aclprofStop(None))"
+        self.assertEqual([0, 0, 100000, 100000], self.talk(unopened))
+        self.assertEqual([100043, 100043, 100000, 100000], self.talk(unopened, make="old"))
+        self.assertEqual([100043], self.talk("print(lib.aclprofStart(config()))", make="old"))
+        taken = "c = config(); print(init(), lib.aclprofStart(c), lib.aclprofStop(c), lib.aclprofFinalize(), setting(3, '50'))"
+        self.assertEqual([100042] * 4 + [0], self.talk(taken, STANDIN_MODE="cmd"))
+        self.assertEqual([148047] * 4 + [0], self.talk(taken, STANDIN_MODE="subscribe"))
+        self.assertEqual([200006], self.talk("print(init())", PROFILING_MODE="dynamic"))
+        self.assertEqual([200007], self.talk("print(lib.aclprofStart(config(mask=0x400)))"))
+
+    def test_arguments(self):
+        self.assertEqual([100000] * 4, self.talk("print(init(None), init('', 0), init('x' * 4096), init('x', 2))"))
+        wrong = "(None, 0, 1), ((0, 0), 0x27, None), ((8,), 0x27, None), (tuple(range(9)), 0x27, None), ((), 0x27, None)"
+        self.assertEqual([0] * 5 + [1], self.talk(f"for ids, mask, count in ({wrong}, ((), 0x80, None)): print(int(bool(config(ids, mask, count))))"))
+        self.assertEqual([0], self.talk("print(int(bool(config(events=1))))"))
+
+    def test_settings(self):
+        cases = {(0, "1"): 100000, (17, "1"): 100000, (3, "x" * 257): 100000, (3, ""): 100000, (3, "100"): 0, (3, "101"): 100010,
+                 (3, "50x"): 100010, (3, "-1"): 100010, (5, "0"): 100010, (6, "50"): 0, (6, "51"): 100010, (13, "51"): 100010,
+                 (1, "200MB"): 0, (1, "199MB"): 100010, (1, "200"): 100010, (4, "read"): 0, (4, "both"): 100010, (8, "cpu,mem,osrt"): 0,
+                 (8, "cpu,"): 100010, (8, "gpu"): 100010, (9, "mem"): 0, (9, "disk"): 100010, (15, "PipeUtilization"): 0,
+                 (15, "Custom:1,65535"): 0, (15, "Custom:"): 100010, (15, "Custom:65536"): 100010,
+                 (15, "Custom:" + ",".join("1" * 10)): 0, (15, "Custom:" + ",".join("1" * 11)): 100010}
+        self.assertEqual(list(cases.values()), self.talk(f"for key, value in {list(cases)}: print(setting(key, value))"))
+        self.assertEqual([100000], self.talk("print(setting(3, '50', 1))"))
+
+    def test_raw_files_are_played_back(self):
+        with tempfile.TemporaryDirectory() as raw:
+            pathlib.Path(raw, "host").mkdir()
+            pathlib.Path(raw, "host", "start_info").write_text("{}")
+            code = "import glob; init(); lib.aclprofStart(config()); print(len(glob.glob(sys.argv[2] + '/PROF_*/host/start_info')))"
+            self.assertEqual([1], self.talk(code, STANDIN_REPLAY=raw))
+
+
 if __name__ == "__main__":
     unittest.main()

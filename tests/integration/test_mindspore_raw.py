@@ -75,9 +75,9 @@ class MindSpore(Case):
         self.analyse()
         trace, events = self.events()
         self.assertEqual([(e["name"], e["ts"], e["dur"], e["tid"]) for e in events if e.get("cat") != "python_function"], [
-            ("PynativeFramework::PyNativeLaunchTask::Add", "1.000", 1, 7), ("RunGraph", "4.000", 1, 7),
-            ("Python::PythonObserved::ProfilerStep#4", "0.500", 8.5, 7), ("Default::Default::unknown", "5.000", 0.1, 7)])
-        self.assertEqual([(e["name"], e["dur"]) for e in events if e.get("cat") == "python_function"], [("net.py(3):run", 2)])
+            ("PynativeFramework::PyNativeLaunchTask::Add", "1.000", "1.000", 7), ("RunGraph", "4.000", "1.000", 7),
+            ("Python::PythonObserved::ProfilerStep#4", "0.500", "8.500", 7), ("Default::Default::unknown", "5.000", "0.100", 7)])
+        self.assertEqual([(e["name"], e["dur"]) for e in events if e.get("cat") == "python_function"], [("net.py(3):run", "2.000")])
         lane = next(e["pid"] for e in trace if e["name"] == "process_name" and e["args"]["name"] == "MindSpore")
         self.assertEqual(lane, 1)
         self.assertIn({"sort_index": 7}, [e["args"] for e in trace if e["name"] == "thread_sort_index"])
@@ -121,8 +121,8 @@ class MindSpore(Case):
         self.assertEqual({row["Component"] for row in self.rows("memory_record.csv")}, {"MindSpore", "MindSpore+GE"})
         _, events = self.events()
         cpu = [(e["name"], e["pid"], e["tid"], e["ts"], e["dur"], e["args"]) for e in events if e["pid"] == 2]
-        self.assertEqual(cpu, [("Default/Add-op1", 2, 4242, "1000.000", 1000, {"type": "HostCpuOps"}),
-                               ("Default/Add-op1", 2, 4242, "3000.000", 2000, {"type": "HostCpuOps"})])
+        self.assertEqual(cpu, [("Default/Add-op1", 2, 4242, "1000.000", "1000.000", {"type": "HostCpuOps"}),
+                               ("Default/Add-op1", 2, 4242, "3000.000", "2000.000", {"type": "HostCpuOps"})])
 
     def test_scopes_of_operators_are_layers(self):
         self.put("mindspore.op_range", op_range("Add", 100, 200))
@@ -135,7 +135,7 @@ class MindSpore(Case):
         lane = next(e["pid"] for e in trace if e["name"] == "process_name" and e["args"]["name"] == "Scope Layer")
         self.assertEqual(lane, 3)
         layers = sorted((e["tid"], e["name"], e["ts"], e["dur"]) for e in trace if e["ph"] == "X" and e["pid"] == lane)
-        self.assertEqual(layers, [(0, "Default", "1.000", 5), (1, "net", "1.000", 5), (2, "conv", "1.000", 3), (2, "fc", "5.000", 1)])
+        self.assertEqual(layers, [(0, "Default", "1.000", "5.000"), (1, "net", "1.000", "5.000"), (2, "conv", "1.000", "3.000"), (2, "fc", "5.000", "1.000")])
 
     def test_the_text_of_memory_totals_comes_before_single_events(self):
         self.put("mindspore.op_range", op_range("Add", 100, 200))

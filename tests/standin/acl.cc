@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "faults.h"
 
@@ -25,6 +27,7 @@ enum Code : int {
   kRepeatInitialise = 100002,
   kBadValue = 100010,
   kAlreadyRun = 100042,
+  kNotRun = 100043,
   kFeatureUnsupported = 200006,
   kUnsupported = 200007,
   kConflict = 148047,
@@ -47,8 +50,8 @@ struct Step {
   uint64_t index = 0;
 };
 
-std::mutex mutex;  // guards what follows
-bool is_open = false;
+std::mutex mutex;      // guards what follows
+bool is_open = false;  // aclprofInit was called
 bool is_running = false;
 uint64_t running_mask = 0;
 std::string folder;
@@ -57,6 +60,83 @@ uint64_t steps = 0;
 
 bool IsText(const char* text, size_t length, size_t limit) {
   return text != nullptr && length > 0 && length < limit && std::strlen(text) == length;
+}
+
+// The code of a call while somebody else has the profiler: the vendor's command line, or a
+// subscription of models. 0: it is free.
+int Conflict() {
+  const char* mode = std::getenv("STANDIN_MODE");
+  if (mode == nullptr) return kOk;
+  return std::strcmp(mode, "cmd") == 0 ? kAlreadyRun : kConflict;
+}
+
+// The code of Start, Stop and Finalize before Init: newer libraries do without.
+int BeforeInit() {
+#ifdef STANDIN_OLD
+  return kNotRun;
+#else
+  return kOk;
+#endif
+}
+
+bool IsNumberIn(const std::string& text, uint64_t low, uint64_t high) {
+  if (text.empty() || text.size() > 10) return false;
+  if (text.find_first_not_of("0123456789") != std::string::npos) return false;
+  const uint64_t number = std::stoull(text);
+  return number >= low && number <= high;
+}
+
+// Whether each item of a comma list is one of `known`.
+bool IsListOf(const std::string& text, const std::set<std::string>& known) {
+  size_t at = 0;
+  while (true) {
+    const size_t comma = text.find(',', at);
+    if (!known.contains(text.substr(at, comma - at))) return false;
+    if (comma == std::string::npos) return true;
+    at = comma + 1;
+  }
+}
+
+// "Custom:" and 1 to 10 numbers of events.
+bool IsEvents(const std::string& text) {
+  constexpr std::string_view kPrefix = "Custom:";
+  if (!text.starts_with(kPrefix)) return false;
+  int count = 0;
+  for (size_t at = kPrefix.size();; ++count) {
+    const size_t comma = text.find(',', at);
+    if (!IsNumberIn(text.substr(at, comma - at), 0, 65535)) return false;
+    if (comma == std::string::npos) break;
+    at = comma + 1;
+  }
+  return count < 10;
+}
+
+// Whether a key of aclprofSetConfig takes a value. The old make has no such keys.
+[[maybe_unused]] bool IsValue(int type, const std::string& value) {
+  switch (type) {
+    case 1:
+      return value.ends_with("MB") &&
+             IsNumberIn(value.substr(0, value.size() - 2), 200, 4294967295);
+    case 3:
+    case 5:
+    case 7:
+    case 11:
+      return IsNumberIn(value, 1, 100);
+    case 6:
+    case 10:
+    case 13:
+      return IsNumberIn(value, 1, 50);
+    case 4:
+      return value == "read" || value == "write";
+    case 8:
+      return IsListOf(value, {"cpu", "mem", "disk", "network", "osrt"});
+    case 9:
+      return IsListOf(value, {"cpu", "mem"});
+    case 15:
+      return value == "PipeUtilization" || IsEvents(value);
+    default:
+      return true;
+  }
 }
 
 // What the vendor's library switches on with a switch.
@@ -83,6 +163,11 @@ void MakeProfFolder() {
   mkdir(path.c_str(), 0750);
   mkdir((path + "/host").c_str(), 0750);
   mkdir((path + "/device_0").c_str(), 0750);
+  // Raw files recorded elsewhere take the place of the device's own.
+  if (const char* replay = std::getenv("STANDIN_REPLAY")) {
+    std::error_code ignored;
+    std::filesystem::copy(replay, path, std::filesystem::copy_options::recursive, ignored);
+  }
 }
 
 }  // namespace
@@ -92,6 +177,7 @@ STANDIN_API int aclprofInit(const char* path, size_t length) {
   if (!IsText(path, length, 4096)) return kBadParameter;
   const char* mode = std::getenv("PROFILING_MODE");
   if (mode != nullptr && std::strcmp(mode, "dynamic") == 0) return kFeatureUnsupported;
+  if (const int code = Conflict(); code != kOk) return code;
   const std::lock_guard lock(mutex);
   if (is_open) return kRepeatInitialise;
   is_open = true;
@@ -101,7 +187,9 @@ STANDIN_API int aclprofInit(const char* path, size_t length) {
 
 STANDIN_API int aclprofFinalize() {
   STANDIN_CALL("aclprofFinalize", "aclprofFinalize");
+  if (const int code = Conflict(); code != kOk) return code;
   const std::lock_guard lock(mutex);
+  if (!is_open) return BeforeInit();
   is_open = false;
   is_running = false;
   return kOk;
@@ -144,8 +232,10 @@ STANDIN_API int aclprofStart(void* pointer) {
   const auto* config = static_cast<const Config*>(pointer);
   if (config == nullptr || config->mask == 0) return kBadParameter;
   if ((config->mask & ~kKnownSwitches) != 0) return kUnsupported;
+  if (const int code = Conflict(); code != kOk) return code;
   const std::lock_guard lock(mutex);
   if (!is_open) {
+    if (const int code = BeforeInit(); code != kOk) return code;
     is_open = true;
     folder = ".";
   }
@@ -159,9 +249,11 @@ STANDIN_API int aclprofStart(void* pointer) {
 STANDIN_API int aclprofStop(void* pointer) {
   STANDIN_CALL("aclprofStop", "aclprofStop");
   const auto* config = static_cast<const Config*>(pointer);
-  if (config == nullptr) return kBadParameter;
+  if (config == nullptr || config->mask == 0) return kBadParameter;
+  if (const int code = Conflict(); code != kOk) return code;
   usleep(static_cast<useconds_t>(standin::Setting("STANDIN_SLOW_STOP_MS", 0) * 1000));
   const std::lock_guard lock(mutex);
+  if (!is_open) return BeforeInit();
   if (!is_running) return kOk;
   if (running_mask != config->mask) return kBadValue;
   is_running = false;
@@ -212,10 +304,7 @@ STANDIN_API int aclprofSetConfig(int type, const char* value, size_t length) {
   STANDIN_CALL("aclprofSetConfig", "aclprofSetConfig %d=%s", type,
                value != nullptr ? value : "NULL");
   if (type < 1 || type >= 17 || length > 256 || !IsText(value, length, 257)) return kBadParameter;
-  const int number = std::atoi(value);
-  if ((type == 3 || type == 5) && (number < 1 || number > 100)) return kBadValue;
-  if (type == 6 && (number < 1 || number > 50)) return kBadValue;
-  return kOk;
+  return IsValue(type, value) ? kOk : kBadValue;
 }
 
 STANDIN_API int aclprofRegisterDeviceCallback() {

@@ -87,6 +87,24 @@ size_t SizeOf(int kind) {
   }
 }
 
+// A mark, a range's end, its start, and so on: ends have no name, and may come first.
+mspti::Marker ScriptedMarker(uint64_t index, uint64_t time) {
+  constexpr int32_t kFlags[] = {1, 4, 2};
+  const uint64_t place = index % 3;
+  const bool is_end = place == 1;
+  return {kMarker,
+          kFlags[place],
+          0,
+          is_end ? time + 50000 : time,
+          index / 3 * 2 + (place == 0 ? 1 : 2),
+          {static_cast<uint32_t>(getpid()), 7},
+          is_end       ? ""
+          : place == 0 ? "mark"
+                       : "range",
+          is_end ? "" : "default",
+          0};
+}
+
 // A plausible record of a kind; every n-th of them is lost if that is asked for.
 void Script(int kind, uint64_t index) {
   const int64_t lose_every = standin::Setting("STANDIN_LOSE_EVERY", 0);
@@ -97,15 +115,7 @@ void Script(int kind, uint64_t index) {
   const auto put = [&](const auto& record) { std::memcpy(bytes.data(), &record, sizeof(record)); };
   switch (kind) {
     case kMarker:
-      put(mspti::Marker{kMarker,
-                        1,
-                        0,
-                        start,
-                        index + 1,
-                        {static_cast<uint32_t>(getpid()), 7},
-                        "mark",
-                        "default",
-                        0});
+      put(ScriptedMarker(index, start));
       break;
     case kKernel:
       put(mspti::Kernel{kKernel, start, end, {0, 2}, index + 1, "KERNEL_AICORE", "MatMulV2", 0});
@@ -214,9 +224,33 @@ STANDIN_API int msptiActivityEnable(int kind) {
 
 STANDIN_API int msptiActivityDisable(int kind) {
   STANDIN_CALL("msptiActivityDisable", "msptiActivityDisable %d", kind);
+  if (kind < kMarker || kind > kLastKind) return kInvalid;
   const std::lock_guard lock(mutex);
   kinds.erase(kind);
   return kOk;
+}
+
+STANDIN_API bool msptiActivityIsEnabled(int kind) {
+  const std::lock_guard lock(mutex);
+  return kinds.contains(kind);
+}
+
+namespace {
+
+bool IsDomainName(const char* name) { return name != nullptr && std::strlen(name) < 255; }
+
+}  // namespace
+
+STANDIN_API int msptiActivityEnableMarkerDomain(const char* name) {
+  STANDIN_CALL("msptiActivityEnableMarkerDomain", "msptiActivityEnableMarkerDomain %s",
+               name != nullptr ? name : "NULL");
+  return IsDomainName(name) ? kOk : kInvalid;
+}
+
+STANDIN_API int msptiActivityDisableMarkerDomain(const char* name) {
+  STANDIN_CALL("msptiActivityDisableMarkerDomain", "msptiActivityDisableMarkerDomain %s",
+               name != nullptr ? name : "NULL");
+  return IsDomainName(name) ? kOk : kInvalid;
 }
 
 STANDIN_API int msptiActivityFlushPeriod(uint32_t milliseconds) {

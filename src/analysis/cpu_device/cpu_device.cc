@@ -232,6 +232,33 @@ class DeviceBuilder {
     op.size_bytes = collective.size_bytes;
     op.correlation = connection_;
     store_.comm_ops.Append(op);
+    AddTransfer(op, collective);
+  }
+
+  // What goes from one rank to one other is one transfer. How a collective moves its data only the
+  // network knows. Ranks are places in the group, as HCCL counts them.
+  void AddTransfer(const store::CommOpTable::Row& op, const HostCollective& collective) {
+    const auto self = std::find(collective.ranks.begin(), collective.ranks.end(), store_.info.rank);
+    const bool is_send = collective.op == "send";
+    if ((!is_send && collective.op != "receive") || collective.peer < 0 || op.size_bytes <= 0 ||
+        self == collective.ranks.end()) {
+      return;
+    }
+    const int64_t place = self - collective.ranks.begin();
+    store::CommTaskTable::Row task;
+    task.track = op.track;
+    task.name = store_.strings.Intern("Memcpy");
+    task.op_name = op.name;
+    task.group_name = op.group_name;
+    task.plane = 0;
+    task.begin_ns = op.begin_ns;
+    task.dur_ns = op.dur_ns;
+    task.src_rank = is_send ? place : collective.peer;
+    task.dst_rank = is_send ? collective.peer : place;
+    task.transport = store_.strings.Intern("SDMA");
+    task.data_type = op.data_type;
+    task.size_bytes = op.size_bytes;
+    store_.comm_tasks.Append(task);
   }
 
   // The kernel row, its slice and the arrow to it.

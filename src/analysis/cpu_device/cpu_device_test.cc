@@ -45,7 +45,8 @@ class RawStore : public StoreBuilder {
     store.host_ops.Append({.slice = slice, .input_shapes = Text("2,3"), .scope = scope});
     return slice;
   }
-  void Collective(store::SliceId slice, std::string_view group, std::string_view kind) {
+  void Collective(store::SliceId slice, std::string_view group, std::string_view kind,
+                  std::string_view peer = "", std::string_view ranks = "0,1") {
     if (store.sheets.empty()) {
       store::DynamicTable& sheet = store.sheets.emplace_back();
       sheet.name = "framework_collectives";
@@ -53,7 +54,7 @@ class RawStore : public StoreBuilder {
     }
     auto& columns = store.sheets.front().columns;
     columns[0].numbers.Append(static_cast<double>(slice));
-    const std::string_view cells[] = {group, "4096", "1024", "float", "0,1", kind, ""};
+    const std::string_view cells[] = {group, "4096", "1024", "float", ranks, kind, peer};
     for (size_t i = 0; i < 7; ++i) columns[i + 1].texts.Append(Text(cells[i]));
   }
   store::TrackId main_track() const { return main_; }
@@ -126,6 +127,22 @@ TEST(AppendCpuDevice, NamesCollectivesAsHcclDoes) {
             "Group 17522688603477080586 Communication");
   // The calls themselves are no kernels; the operator that runs meanwhile is.
   EXPECT_EQ(raw.store.kernels.size(), 4u);
+}
+
+TEST(AppendCpuDevice, WhatGoesToOneOtherRankIsATransfer) {
+  RawStore raw;  // rank 3
+  raw.Collective(raw.Op(1, 41, "gloo:send"), "pairs", "send", "0", "1,3");
+  raw.Collective(raw.Op(50, 60, "gloo:recv"), "pairs", "recv", "0", "1,3");
+  raw.Collective(raw.Op(70, 80, "gloo:all_reduce"), "pairs", "all_reduce", "", "1,3");
+  raw.Collective(raw.Op(90, 95, "gloo:send"), "others", "send", "0", "1,2");  // not in the group
+  raw.Collective(raw.Op(96, 99, "gloo:recv"), "pairs", "recv", "", "1,3");    // from anybody
+  AppendCpuDevice(raw.store);
+  const store::CommTaskTable& tasks = raw.store.comm_tasks;
+  EXPECT_THAT(Values(tasks.src_rank), ElementsAre(1, 0));
+  EXPECT_THAT(Values(tasks.dst_rank), ElementsAre(0, 1));
+  EXPECT_THAT(Values(tasks.begin_ns), ElementsAre(1, 50));
+  EXPECT_THAT(Values(tasks.dur_ns), ElementsAre(40, 10));
+  EXPECT_THAT(Values(tasks.size_bytes), ElementsAre(4096, 4096));
 }
 
 TEST(AppendCpuDevice, FindsCollectivesByNameWhereNothingElseIsRecorded) {

@@ -80,6 +80,19 @@ void NameByOrder(std::vector<HostCollective>& collectives) {
   }
 }
 
+// "0,1,2"; nothing if one of them is no number.
+std::vector<int64_t> ParseRanks(std::string_view text) {
+  std::vector<int64_t> ranks;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    const auto rank = ParseInt64(text.substr(0, end));
+    if (!rank) return {};
+    ranks.push_back(*rank);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return ranks;
+}
+
 std::vector<HostCollective> FromSheet(const TraceStore& store, const store::DynamicTable& sheet) {
   constexpr size_t kColumns = 8;  // Slice, Group, Size(B), Count, Data Type, Ranks, Kind, Peer
   std::vector<HostCollective> out;
@@ -96,6 +109,8 @@ std::vector<HostCollective> FromSheet(const TraceStore& store, const store::Dyna
     one.size_bytes = ParseInt64(text(2, row)).value_or(kNone);
     one.count = ParseInt64(text(3, row)).value_or(kNone);
     one.data_type = DataType(text(4, row));
+    one.ranks = ParseRanks(text(5, row));
+    one.peer = ParseInt64(text(7, row)).value_or(kNone);
     const std::string_view kind = text(6, row);
     one.op = HcclName(PlainKind(kind.empty() ? store.Text(store.slices.name[one.slice]) : kind));
     out.push_back(std::move(one));

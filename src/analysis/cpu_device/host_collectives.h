@@ -17,7 +17,9 @@ struct HostCollective {
   std::string data_type;          // FP32, ...; empty if not known
   int64_t count = store::kNone;
   int64_t size_bytes = store::kNone;
-  std::string name;  // hcom_allReduce__586_0_1: in its group the n-th by start
+  std::vector<int64_t> ranks;   // of the group; empty if not known
+  int64_t peer = store::kNone;  // whom it sends to or receives from, as a place in the group
+  std::string name;             // hcom_allReduce__586_0_1: in its group the n-th by start
 };
 
 // Whether an operator of this name belongs to torch.distributed: its call (c10d::) or its work

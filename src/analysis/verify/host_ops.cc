@@ -40,6 +40,16 @@ std::vector<OpCall> CallsInTrace(const Context& context) {
   return calls;
 }
 
+// Why nothing can be held against operator_details: there is none, or it has names and shapes
+// alone, as MindSpore's. Empty if it has times.
+std::string_view WithoutTimes(const Context& context) {
+  const auto times = context.store.operator_details.host_total_ns.span();
+  if (times.empty()) return "no operator_details";
+  const bool has_any =
+      std::any_of(times.begin(), times.end(), [](int64_t ns) { return ns != store::kNone; });
+  return has_any ? std::string_view() : "operator_details has no times";
+}
+
 std::vector<OpCall> CallsInFile(const Context& context) {
   const store::OperatorDetailTable& details = context.store.operator_details;
   std::vector<OpCall> calls;
@@ -146,8 +156,10 @@ bool IsAiCoreTask(const std::string& args) {
 CheckResult CheckHostOps(const Context& context) {
   Verdict verdict(context, "8",
                   "operator_details holds the operators of the trace, by name and host duration");
+  if (const auto reason = WithoutTimes(context); !reason.empty()) {
+    return verdict.NotApplicable(std::string(reason));
+  }
   std::vector<OpCall> rows = CallsInFile(context);
-  if (rows.empty()) return verdict.NotApplicable("no operator_details");
   std::vector<OpCall> calls = CallsInTrace(context);
   if (calls.empty()) return verdict.NotApplicable("no cpu_op slices in the trace");
   std::sort(rows.begin(), rows.end(), BeforeByValue);
@@ -174,8 +186,10 @@ CheckResult CheckHostOpOrder(const Context& context) {
   Verdict verdict(
       context, "8.order",
       "operator_details is in start order, the operators of the trace are in end order");
+  if (const auto reason = WithoutTimes(context); !reason.empty()) {
+    return verdict.NotApplicable(std::string(reason));
+  }
   const size_t rows = context.store.operator_details.size();
-  if (rows == 0) return verdict.NotApplicable("no operator_details");
   std::vector<OpCall> calls = CallsInTrace(context);
   if (calls.size() != rows) {
     return verdict.NotApplicable("operator_details and trace differ in the number of operators");
@@ -222,8 +236,8 @@ CheckResult CheckHostOpTimes(const Context& context) {
 CheckResult CheckDeviceSelf(const Context& context) {
   Verdict verdict(context, "9",
                   "Device Self Duration sums up to the device work that operators launched");
-  if (context.store.operator_details.size() == 0) {
-    return verdict.NotApplicable("no operator_details");
+  if (const auto reason = WithoutTimes(context); !reason.empty()) {
+    return verdict.NotApplicable(std::string(reason));
   }
   const std::vector<store::SliceId> reached = LaunchedWork(context);
   if (reached.empty()) return verdict.NotApplicable("no async_npu flows in the trace");
@@ -243,8 +257,8 @@ CheckResult CheckDeviceSelfAiCore(const Context& context) {
   Verdict verdict(
       context, "9.aicore",
       "Device Self Duration With AICore sums up to the launched work of task type AI_CORE");
-  if (context.store.operator_details.size() == 0) {
-    return verdict.NotApplicable("no operator_details");
+  if (const auto reason = WithoutTimes(context); !reason.empty()) {
+    return verdict.NotApplicable(std::string(reason));
   }
   if (!context.options.args_of) return verdict.NotApplicable("the args of slices are not at hand");
   const std::vector<store::SliceId> reached = LaunchedWork(context);

@@ -38,6 +38,14 @@ TEST(VerifyHostOps, ReportsBothSidesOfADifferentDuration) {
             "trace: aten::addmm at 0.110 us, 0.080 us: no such row in operator_details");
 }
 
+TEST(VerifyHostOps, NeedTimes) {
+  TestStore s = Linear();
+  for (size_t i = 0; i < 2; ++i) s.store.operator_details.host_total_ns.Set(i, store::kNone);
+  for (const char* rule : {"8", "8.order", "9", "9.aicore"}) {
+    ExpectNotApplicable(s.Run(rule), "operator_details has no times");
+  }
+}
+
 TEST(VerifyHostOps, AreNotInADb) {
   ExpectNotApplicable(TestStore().Run("8"), "no operator_details");
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "collect/device/vendor_library.h"
+#include "collect/device/vendor_mstx.h"
 
 namespace steplens::collect {
 namespace {
@@ -63,7 +64,7 @@ uint32_t AclProfiling::capabilities() const {
   if (vendor_.warmup != nullptr) bits |= SL_DEVICE_WARMUP;
   if (vendor_.set_config != nullptr) bits |= SL_DEVICE_SET_CONFIG;
   if (vendor_.features != nullptr) bits |= SL_DEVICE_FEATURES;
-  if (vendor_.mark_ex != nullptr) bits |= SL_DEVICE_MSTX_OUT;
+  if (vendor_.mark_ex != nullptr || TheVendorMstx().has_marks()) bits |= SL_DEVICE_MSTX_OUT;
   return bits;
 }
 

@@ -1,6 +1,5 @@
 // The calls of device.h: their order, and who serves them.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -10,6 +9,7 @@
 #include "collect/device/acl_profiling.h"
 #include "collect/device/device_marks.h"
 #include "collect/device/mspti.h"
+#include "collect/device/vendor_library.h"
 #include "steplens/device.h"
 
 namespace steplens::collect {
@@ -32,9 +32,6 @@ Backend& TheBackend() {
   static Backend* const backend = new Backend;
   return *backend;
 }
-
-// Whether the device records marks now, without the lock: marks of a program come often.
-std::atomic<bool> takes_marks{false};
 
 DeviceResult OutOfOrder(const char* call) {
   return {SL_DEVICE_NOT_READY, std::string(call) + " was called out of order"};
@@ -97,7 +94,7 @@ DeviceResult Start(Backend& backend) {
       backend.config.use_mspti != 0 ? backend.mspti.Start(backend.config) : backend.acl.Start();
   if (!result.ok()) return result;
   backend.state = State::kRunning;
-  takes_marks = backend.config.use_mspti == 0 && backend.config.mstx != 0;
+  SetStreamMarks(backend.config.use_mspti == 0 && backend.config.mstx != 0);
   return result;
 }
 
@@ -116,7 +113,7 @@ DeviceResult Mark(Backend& backend, const char* message, void* stream) {
 
 DeviceResult Stop(Backend& backend) {
   if (backend.state != State::kRunning) return OutOfOrder("sl_device_stop");
-  takes_marks = false;
+  SetStreamMarks(false);
   backend.state = State::kStopped;
   backend.acl.Synchronize();
   return backend.config.use_mspti != 0 ? backend.mspti.Stop() : backend.acl.Stop();
@@ -148,12 +145,6 @@ int Guarded(Call call) {
 }
 
 }  // namespace
-
-void MarkOnStream(const char* message, void* stream) {
-  if (stream == nullptr || !takes_marks.load(std::memory_order_relaxed)) return;
-  sl_device_mark(message, stream);
-}
-
 }  // namespace steplens::collect
 
 using namespace steplens::collect;
@@ -199,6 +190,11 @@ uint64_t sl_device_mask(void) {
     return DeviceResult();
   });
   return mask;
+}
+
+void* sl_device_function(const char* name) {
+  if (name == nullptr) return nullptr;
+  return FindVendorSymbol(name, VendorLibrary::kMspti, VendorLibrary::kMsProfiler);
 }
 
 int sl_device_metrics(void) {

@@ -64,7 +64,7 @@ DeviceSwitches MakeSwitches(const sl_device_config& config, const DeviceFeatures
   if (config.level == 0 && config.record_shapes != 0 && features.aicore_shape) {
     out.mask |= kAicoreShape;
   }
-  if (config.profile_memory != 0) {
+  if (config.profile_memory != 0 || config.hardware_memory != 0) {
     out.settings.emplace_back(kMemoryFrequency, config.mindspore != 0 ? "100" : "50");
   }
   if (config.mindspore != 0) out.first_step_tag = 60000;

@@ -59,6 +59,14 @@ TEST(MakeSwitches, FrequenciesAreSettings) {
   EXPECT_EQ(MakeSwitches(config, {}).settings, expected);
 }
 
+TEST(MakeSwitches, CountersOfTheDevicesMemoryDoNotRecordThatOfTasks) {
+  sl_device_config config = Config(0);
+  config.hardware_memory = 1;
+  const DeviceSwitches switches = MakeSwitches(config, {});
+  EXPECT_EQ(switches.mask & kTaskMemory, 0u);
+  EXPECT_THAT(switches.settings, testing::ElementsAre(testing::Pair(3, "50")));
+}
+
 FeatureRecord Feature(const char* name, const char* version, const char* component = "all",
                       const char* compatibility = "0") {
   FeatureRecord record = {};

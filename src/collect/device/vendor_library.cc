@@ -15,7 +15,8 @@ struct Known {
 };
 constexpr Known kLibraries[] = {{"libascendcl.so", RTLD_LAZY | RTLD_LOCAL},
                                 {"libmsprofiler.so", RTLD_LAZY | RTLD_GLOBAL},
-                                {"libmspti.so", RTLD_LAZY | RTLD_LOCAL}};
+                                {"libmspti.so", RTLD_LAZY | RTLD_LOCAL},
+                                {"libprofapi.so", RTLD_LAZY | RTLD_LOCAL}};
 
 // The library in the folder that `variable` names, plus `below`; nullptr if there is none.
 void* OpenIn(const char* variable, const char* below, const Known& library) {
@@ -33,12 +34,17 @@ void* Open(const Known& library) {
 }
 
 void* Handle(VendorLibrary which) {
-  static const std::array<void*, 3> handles = {Open(kLibraries[0]), Open(kLibraries[1]),
-                                               Open(kLibraries[2])};
+  static const std::array<void*, 4> handles = {Open(kLibraries[0]), Open(kLibraries[1]),
+                                               Open(kLibraries[2]), Open(kLibraries[3])};
   return handles[static_cast<size_t>(which)];
 }
 
 }  // namespace
+
+void* FindSymbolIn(VendorLibrary library, const char* name) {
+  void* handle = Handle(library);
+  return handle != nullptr ? dlsym(handle, name) : nullptr;
+}
 
 void* FindVendorSymbol(const char* name, VendorLibrary first, VendorLibrary second) {
   const char* preloaded = std::getenv("LD_PRELOAD");
@@ -46,9 +52,7 @@ void* FindVendorSymbol(const char* name, VendorLibrary first, VendorLibrary seco
     if (void* symbol = dlsym(RTLD_DEFAULT, name)) return symbol;
   }
   for (const VendorLibrary which : {first, second}) {
-    void* handle = Handle(which);
-    if (handle == nullptr) continue;
-    if (void* symbol = dlsym(handle, name)) return symbol;
+    if (void* symbol = FindSymbolIn(which, name)) return symbol;
   }
   return nullptr;
 }

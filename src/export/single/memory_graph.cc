@@ -56,6 +56,7 @@ class GraphBuilder {
     for (MemoryNode& node : graph_.nodes) {
       MakeUnique(node.inputs);
       MakeUnique(node.outputs);
+      MakeUnique(node.written);
     }
     return std::move(graph_);
   }
@@ -175,13 +176,16 @@ class GraphBuilder {
       }
       MemoryNode& of = graph_.nodes[node->second];
       // What the node has allocated itself is handed on among the operators inside it: no input.
-      std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(of.inputs),
-                   [&](uint32_t block) {
-                     const int64_t alloc_ns = graph_.blocks[block].alloc_ns;
-                     return alloc_ns == kNone || alloc_ns < of.begin_ns;
-                   });
+      const auto was_there = [&](uint32_t block) {
+        const int64_t alloc_ns = graph_.blocks[block].alloc_ns;
+        return alloc_ns == kNone || alloc_ns < of.begin_ns;
+      };
+      std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(of.inputs), was_there);
       // Operators whose names end with '_' write their first input.
-      if (name.ends_with('_') && !blocks.empty()) of.outputs.push_back(blocks.front());
+      if (name.ends_with('_') && !blocks.empty()) {
+        of.outputs.push_back(blocks.front());
+        if (was_there(blocks.front())) of.written.push_back(blocks.front());
+      }
       const bool takes_gradient = name == "aten::detach" || name == "aten::add_";
       if (takes_gradient && !blocks.empty() && IsInAccumulateGrad(slice))
         graph_.gradients.push_back(blocks.front());

@@ -21,8 +21,9 @@ struct MemoryNode {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   bool is_backward = false;
-  std::vector<uint32_t> inputs;   // of its tensors
-  std::vector<uint32_t> outputs;  // allocated during it and still there at its end, or written
+  std::vector<uint32_t> inputs;        // of its tensors
+  std::vector<uint32_t> outputs;       // allocated during it and still there at its end, or written
+  std::vector<uint32_t> written = {};  // what was there before it and is written by it
 };
 
 // What the categories are decided by. Facts the store lacks are simply not in it: without recorded

@@ -15,7 +15,7 @@ namespace {
 
 using store::kNone;
 
-enum class Action : uint8_t { kPreexisting = 0, kCreate = 1, kDestroy = 3 };
+enum class Action : uint8_t { kPreexisting = 0, kCreate = 1, kIncrementVersion = 2, kDestroy = 3 };
 
 struct Event {
   int64_t ns;  // kNone: before the capture
@@ -36,9 +36,21 @@ std::vector<Event> MakeEvents(const MemoryGraph& graph) {
     if (block.release_ns != kNone)
       events.push_back({block.release_ns, Action::kDestroy, block.size_bytes, categories[i]});
   }
+  for (const MemoryNode& node : graph.nodes) {
+    for (const uint32_t block : node.written) {
+      events.push_back({node.begin_ns, Action::kIncrementVersion, graph.blocks[block].size_bytes,
+                        categories[block]});
+    }
+  }
   std::stable_sort(events.begin(), events.end(),
                    [](const Event& a, const Event& b) { return a.ns < b.ns; });
   return events;
+}
+
+// What an event adds to the memory of its category. Writing changes a block, not its size.
+int64_t Growth(const Event& event) {
+  if (event.action == Action::kIncrementVersion) return 0;
+  return event.action == Action::kDestroy ? -event.bytes : event.bytes;
 }
 
 // The sums after each moment at which something changed.
@@ -53,8 +65,7 @@ std::vector<MemoryPoint> MakePoints(const std::vector<Event>& events) {
       points.push_back(points.empty() ? MemoryPoint{} : points.back());
       points.back().ns = ns;
     }
-    const int64_t sign = event.action == Action::kDestroy ? -1 : 1;
-    points.back().bytes[static_cast<size_t>(event.category)] += sign * event.bytes;
+    points.back().bytes[static_cast<size_t>(event.category)] += Growth(event);
   }
   return points;
 }

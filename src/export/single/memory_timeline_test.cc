@@ -120,6 +120,21 @@ TEST(BuildMemoryGraph, FollowsTensorsThroughAStep) {
                                    Category::kGradient, Category::kParameter}));
 }
 
+TEST(WriteMemoryTimeline, WritingABlockIsANewVersionOfItAndChangesNoSum) {
+  RecordedStep b;
+  b.Block(0x100, 5000);
+  b.Op("aten::mul_", 10000, 20000, RecordedStep::Tensor("0x100"));
+  b.Op("aten::zeros", 30000, 40000, "");
+  b.Block(0x200, 32000);  // made and filled inside one operator
+  b.Op("aten::zero_", 35000, 36000, RecordedStep::Tensor("0x200"));
+  b.Graph();
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteMemoryTimeline(b.store, "npu:0", folder.path() + "/m.json").ok());
+  EXPECT_EQ(folder.Read("m.json"),
+            "[[5.0, 10.0, 32.0], [[0, 0, 0, 0, 0, 0, 0, 0, 8], [0, 0, 0, 0, 0, 0, 0, 0, 8], "
+            "[0, 0, 0, 0, 0, 0, 0, 0, 16]]]");
+}
+
 class Blocks : public analysis::StoreBuilder {
  public:
   Blocks() {

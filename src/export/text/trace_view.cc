@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/time_math.h"
+#include "export/text/csv_files.h"
 #include "export/text/file_out.h"
 #include "export/text/flow_events.h"
 #include "export/text/overlap_events.h"
@@ -42,7 +43,8 @@ class TraceWriter {
         args_(store, timeline, options),
         flows_(store, events_),
         kinds_(store),
-        is_level0_(store.info.level == "Level0") {
+        is_level0_(store.info.level == "Level0"),
+        is_mindspore_(IsMindSpore(store)) {
     parts_.resize(store_.slices.size());
     for (size_t i = 0; i < parts_.size(); ++i) parts_[i] = PartOf(i);
   }
@@ -128,8 +130,16 @@ class TraceWriter {
     for (const uint32_t row : rows) WriteSlice(row, Part::kOps);
   }
 
+  // Lanes that MindSpore makes itself, whose slices may have no category.
+  bool IsOfMindSpore(uint32_t row) const {
+    const std::string_view process = timeline_.of(store_.slices.track[row]).process;
+    return is_mindspore_ &&
+           (process == "MindSpore" || process == "CPU OP" || process == "Scope Layer");
+  }
+
   void WriteSlice(uint32_t row, Part part) {
-    part == Part::kExporter ? WriteExporterSlice(row) : WriteFrameworkSlice(row);
+    const bool is_exporters = part == Part::kExporter && !IsOfMindSpore(row);
+    is_exporters ? WriteExporterSlice(row) : WriteFrameworkSlice(row);
     const bool is_start = part == Part::kEnqueue;
     if ((is_start || part == Part::kDequeue) && store_.slices.correlation[row] != kNone)
       WriteQueueFlow(row, is_start);
@@ -147,8 +157,14 @@ class TraceWriter {
       pen += name;
       pen += place;
       pen.Us(slices.begin_ns[row]);
-      pen += "\", \"dur\": ";
-      pen.UsNumber(slices.dur_ns[row]);
+      if (is_mindspore_) {  // its durations are text, as times are
+        pen += "\", \"dur\": \"";
+        pen.Us(slices.dur_ns[row]);
+        pen += "\"";
+      } else {
+        pen += "\", \"dur\": ";
+        pen.UsNumber(slices.dur_ns[row]);
+      }
       pen += category;
     }
     args_.Append(out_, row);
@@ -272,6 +288,7 @@ class TraceWriter {
   analysis::SliceKinds kinds_;
   std::vector<Part> parts_;  // of each slice
   bool is_level0_;
+  bool is_mindspore_;
 };
 
 }  // namespace

@@ -326,6 +326,22 @@ TEST(ChromeTrace, TimesAtTheEndsOfTheRangeDoNotOverflow) {
   }
 }
 
+TEST(ChromeTrace, AStepThatIsMarkedTwiceIsOne) {
+  const TraceStore store = ReadJson(
+      R"([{"ph":"X","name":"ProfilerStep#2","pid":9,"tid":1,"ts":11,"dur":7},)"
+      R"({"ph":"X","name":"ProfilerStep#2","pid":1,"tid":1,"ts":10,"dur":9,"cat":"cpu_op"},)"
+      R"({"ph":"X","name":"ProfilerStep#3","pid":1,"tid":1,"ts":19,"dur":5,"cat":"cpu_op"},)"
+      R"({"ph":"X","name":"ProfilerStep#2","pid":1,"tid":1,"ts":30,"dur":4,"cat":"cpu_op"}])");
+  ASSERT_EQ(store.steps.size(), 3u);
+  const store::StepTable::Row expected[] = {
+      {2, 10000, 19000}, {3, 19000, 24000}, {2, 30000, 34000}};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(store.steps.step[i], expected[i].step);
+    EXPECT_EQ(store.steps.begin_ns[i], expected[i].begin_ns);
+    EXPECT_EQ(store.steps.end_ns[i], expected[i].end_ns);
+  }
+}
+
 TEST(ChromeTrace, DeepNestingIsNoProblem) {
   const std::string deep = std::string(10000, '[') + std::string(10000, ']');
   const TraceStore store =

@@ -1,6 +1,7 @@
 """`torch_npu.npu.mstx`: marks and ranges of the user's own. Wrong arguments give a Python warning and the neutral result.
 
-With a stream the mark is also meant for the device; without one (or without a device) the host's time is recorded.
+With a stream the mark is also put on that stream of the device, while it records; without one (or without a device) the host's time is
+recorded.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import warnings
 from typing import Any
 
 from ..._marks import native
-from ._stream import is_stream
+from ._stream import handle, is_stream
 
 _DEFAULT = "default"
 _stacks = threading.local()  # .of: domain -> ids of the ranges pushed by this thread
@@ -53,12 +54,12 @@ class mstx:
     @staticmethod
     def mark(message: str, stream=None, domain: str = _DEFAULT) -> None:
         if _accepts(message, stream, domain):
-            native().mark(message, domain)
+            native().mark(message, domain, handle(stream))
 
     @staticmethod
     def range_start(message: str, stream=None, domain: str = _DEFAULT) -> int:
         """The range's id, for range_end on any thread; 0: it is not recorded."""
-        return native().mark_start(message, domain) if _accepts(message, stream, domain) else 0
+        return native().mark_start(message, domain, handle(stream)) if _accepts(message, stream, domain) else 0
 
     @staticmethod
     def range_end(range_id: int, domain: str = _DEFAULT) -> None:
@@ -72,7 +73,7 @@ class mstx:
         """Opens a range nested in those of this thread; their number before, -1 if it is not recorded."""
         if not _accepts(message, stream, domain):
             return -1
-        range_id = native().mark_start(message, domain)
+        range_id = native().mark_start(message, domain, handle(stream))
         if not range_id:
             return -1
         stack = _stack(domain)

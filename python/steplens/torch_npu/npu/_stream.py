@@ -4,6 +4,8 @@ from __future__ import annotations
 
 
 class Stream:
+    npu_stream = 0  # the device's own handle: there is none
+
     def __init__(self, device=None, priority=0, **_kwargs):
         self.device = device
         self.priority = priority
@@ -19,3 +21,9 @@ def is_stream(value: object) -> bool:
     """Ours, or the stream object of any device of PyTorch."""
     return isinstance(value, Stream) or any(
         base.__name__ == "Stream" and base.__module__.split(".")[0].startswith("torch") for base in type(value).__mro__)
+
+
+def handle(stream: object) -> int:
+    """The device's handle of a stream, 0 where it has none."""
+    value = getattr(stream, "npu_stream", 0)
+    return value if isinstance(value, int) and value > 0 else 0

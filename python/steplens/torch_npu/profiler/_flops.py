@@ -13,6 +13,7 @@ import threading
 from typing import Any, Callable, Optional
 
 from ..._marks import native
+from . import _npu_flops
 
 DOMAIN = "mfu_flops"
 _inside = threading.local()
@@ -55,6 +56,7 @@ _formulas: dict[str, Callable[..., Optional[int]]] = {
     "torch.nn.functional:linear": linear,
     "torch:Tensor.mm": mm, "torch:Tensor.addmm": addmm, "torch:Tensor.bmm": bmm, "torch:Tensor.matmul": matmul,
     "torch:Tensor.__matmul__": matmul,
+    **_npu_flops.FORMULAS,
 }
 
 

@@ -184,7 +184,10 @@ class _KinetoProfile:
     def _new_directory(self) -> str:
         self._trace_id = self._new_trace_id()
         self._config.rank, self._config.rank_is_text = _rank.torch_rank()
-        place = getattr(self._on_trace_ready, "place", None) or _output.last_place()
+        if self._export_only:  # a handler's folder is for profilers with a handler
+            place = _output.Place()
+        else:
+            place = getattr(self._on_trace_ready, "place", None) or _output.last_place()
         directory = _output.new_directory(place, self._export_only)
         self._config.output_dir = os.path.dirname(directory)
         self._config.worker_name = place.worker
