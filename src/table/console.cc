@@ -1,14 +1,12 @@
 #include "table/console.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
 
-#include "base/number.h"
 #include "table/display_width.h"
+#include "table/double_text.h"
 
 namespace steplens::table {
 namespace {
@@ -28,13 +26,7 @@ struct Drawn {
 
 std::string ConsoleText(const Column& column, size_t row) {
   if (column.type != CellType::kDouble) return ToPrintable(CellText(column, row));
-  const double value = column.doubles[row];
-  if (std::isnan(value)) return "";
-  // Beyond these a double has no more digits to show in a fixed-point form: times in us are, large
-  // sums and tiny shares. The shortest form that means the same value keeps them apart.
-  constexpr int kDigitsOfDouble = 17;
-  if (std::abs(value) >= 1e15 || column.decimals >= kDigitsOfDouble) return FormatDouble(value);
-  return fmt::format("{:.{}f}", value, column.decimals);
+  return DoubleText(column.doubles[row], column.decimals);
 }
 
 Drawn DrawColumn(const Column& column, size_t rows) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "table/double_text.h"
 #include "table/html/text.h"
 
 namespace steplens::table::html {
@@ -13,11 +13,7 @@ namespace {
 std::string CellContent(const Column& column, size_t row) {
   if (column.type == CellType::kText) return Escape(column.texts[row]);
   if (column.type != CellType::kDouble) return GroupDigits(CellText(column, row));
-  const double value = column.doubles[row];
-  if (std::isnan(value)) return "";
-  // Beyond this the digits of a fixed-point form mean nothing.
-  if (!(std::abs(value) < 1e15)) return fmt::format("{:g}", value);
-  return GroupDigits(fmt::format("{:.{}f}", value, column.decimals));
+  return GroupDigits(DoubleText(column.doubles[row], column.decimals));
 }
 
 void AppendHeader(std::string& out, const Table& table) {

@@ -272,6 +272,16 @@ TEST(DrawTable, ShowsEveryTypeAndEscapes) {
   EXPECT_THAT(html, HasSubstr("&lt;n&gt;"));
 }
 
+TEST(DrawTable, KeepsEveryDigitOfLargeNumbers) {
+  Table table("t");
+  const size_t start = table.AddColumn("Start Timestamp(us)", CellType::kDouble, 1);
+  for (const double value : {1736408883732241.5, 1e300, -2000000000000001.0}) table.AppendDouble(start, value);
+  const std::string html = DrawTable(table, 10);
+  EXPECT_THAT(html, HasSubstr(">1,736,408,883,732,241.5<"));
+  EXPECT_THAT(html, HasSubstr(">1e+300<"));
+  EXPECT_THAT(html, HasSubstr(">-2,000,000,000,000,001<"));
+}
+
 TEST(ToHtml, OpensInTheLanguageAskedFor) {
   Page page;
   page.title = {"Report", "报告"};
