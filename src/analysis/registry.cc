@@ -20,7 +20,7 @@ std::vector<AnalysisEntry> Analyses() {
   using store::Job;
   return {
       {"breakdown", "Compute, communication and free time of each step, as in step_trace_time.csv.",
-       [](const Job& job) { return StepBreakdown(job, {}); }},
+       [](const Job& job) { return StepBreakdown(job, {}); }, false},
       {"temporal_breakdown", "Idle, compute and other device time of each rank.",
        [](const Job& job) { return TemporalBreakdown(job); }},
       {"op_stats", "Device kernels by operator type and core, as in op_statistic.csv.",

@@ -14,6 +14,7 @@ struct AnalysisEntry {
   std::string name;         // of the SQL table
   std::string description;  // one sentence
   std::function<table::Table(const store::Job&)> compute;
+  bool has_fixed_columns = true;  // those of an empty job
 };
 
 // Every analysis that needs nothing but a job. A new one is one line in registry.cc.

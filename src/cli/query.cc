@@ -13,7 +13,7 @@ namespace {
 std::vector<query::AnalysisTable> AnalysisTables() {
   std::vector<query::AnalysisTable> tables;
   for (const analysis::AnalysisEntry& entry : analysis::Analyses())
-    tables.push_back({entry.name, entry.compute, entry.description});
+    tables.push_back({entry.name, entry.compute, entry.description, entry.has_fixed_columns});
   return tables;
 }
 

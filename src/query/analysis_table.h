@@ -14,7 +14,8 @@ namespace steplens::query {
 struct AnalysisTable {
   std::string name;
   std::function<table::Table(const store::Job&)> compute;
-  std::string doc = "";  // one sentence
+  std::string doc = "";            // one sentence
+  bool has_fixed_columns = false;  // an empty job gives them, without the work
 };
 
 }  // namespace steplens::query

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "analysis/steps/kernel_steps.h"
 #include "query/unique_names.h"
 #include "store/schema_doc.h"
 #include "table/sqlite.h"
@@ -28,9 +29,13 @@ struct DerivedSource {
 };
 constexpr DerivedSource kDerivedSources[] = {
     {"slices", "depth",
-     [](RankFacts& facts) { return ColumnView{ValueKind::kUint32, facts.nesting().depth.data()}; }},
+     [](RankFacts& facts) {
+       return ColumnView{ValueKind::kUint32, facts.nesting().depth.data()};
+     }},
     {"slices", "parent_id",
-     [](RankFacts& facts) { return ColumnView{ValueKind::kRowId, facts.nesting().parent.data()}; }},
+     [](RankFacts& facts) {
+       return ColumnView{ValueKind::kRowId, facts.nesting().parent.data()};
+     }},
     {"flows", "from_slice_id",
      [](RankFacts& facts) {
        return ColumnView{ValueKind::kRowId, facts.flow_ends().from_slice.data()};
@@ -38,6 +43,10 @@ constexpr DerivedSource kDerivedSources[] = {
     {"flows", "to_slice_id",
      [](RankFacts& facts) {
        return ColumnView{ValueKind::kRowId, facts.flow_ends().to_slice.data()};
+     }},
+    {"kernels", "step",
+     [](RankFacts& facts) {
+       return ColumnView{ValueKind::kInt64, facts.kernel_steps().data()};
      }},
 };
 
@@ -70,8 +79,9 @@ std::unique_ptr<SqlTable> MakeStoreTable(const store::TableDoc& doc) {
   for (const store::ColumnDoc& column : doc.columns) {
     table->columns.push_back({column.name, column.type, column.doc, PushdownOf(column)});
     for (const DerivedSource& source : kDerivedSources) {
-      const bool is_this = source.table == doc.name && source.column == column.name;
-      if (is_this) table->columns.back().derive = source.derive;
+      if (source.table != doc.name || source.column != column.name) continue;
+      table->columns.back().derive = source.derive;
+      table->columns.back().is_stored = column.origin != store::ColumnOrigin::kDerived;
     }
   }
   return table;
@@ -89,6 +99,7 @@ Part MakePart(const SqlTable& table, const store::TraceStore& rank, RankFacts* f
       part.columns.push_back({ValueKind::kRank});
     } else if (column.derive != nullptr) {
       part.columns.push_back({ValueKind::kDerived});
+      if (column.is_stored) ++next_stored;
     } else {
       part.columns.push_back(stored[next_stored++]);
     }
@@ -301,15 +312,33 @@ std::string NameInSql(const std::string& name) {
   return is_plain ? name : table::QuoteSqlName(name);
 }
 
-std::string DescribeTable(const SqlTable& table) {
+// The columns that show an analysis.
+std::vector<SqlColumn> ColumnsOf(const table::Table& computed) {
+  std::vector<SqlColumn> columns;
+  UniqueNames names;
+  for (const table::Column& column : computed.columns()) {
+    const ValueKind kind = ViewOf(column).kind;
+    const bool is_integer = kind == ValueKind::kInt64;
+    const bool is_text = kind == ValueKind::kString;
+    columns.push_back({names.Add(ColumnWord(column)),
+                       is_integer ? "INTEGER"
+                       : is_text  ? "TEXT"
+                                  : "REAL",
+                       "", is_integer ? Pushdown::kInteger : Pushdown::kNone});
+  }
+  return columns;
+}
+
+std::string DescribeTable(SqlTable& table) {
   const std::string name = NameInSql(table.name);
   std::string out = table.doc.empty() ? "" : fmt::format("-- {}\n", table.doc);
   out += fmt::format("CREATE TABLE {} (\n", name);
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    const SqlColumn& column = table.columns[i];
+  const std::vector<SqlColumn> columns = table.DescribeColumns();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const SqlColumn& column = columns[i];
     std::string line = "  " + NameInSql(column.name);
     if (!column.type.empty()) line += " " + std::string(column.type);
-    if (i + 1 < table.columns.size()) line += ",";
+    if (i + 1 < columns.size()) line += ",";
     out += column.doc.empty() ? line : fmt::format("{:<34} -- {}", line, column.doc);
     out += '\n';
   }
@@ -334,26 +363,30 @@ const analysis::FlowEnds& RankFacts::flow_ends() {
   return *flow_ends_;
 }
 
+std::span<const int64_t> RankFacts::kernel_steps() {
+  const std::span<const int64_t> stored = store_.kernels.step.span();
+  const auto is_known = [](int64_t step) { return step != store::kNone; };
+  if (std::any_of(stored.begin(), stored.end(), is_known)) return stored;
+  if (!kernel_steps_) kernel_steps_ = analysis::KernelSteps(store_);
+  return *kernel_steps_;
+}
+
 void SqlTable::Prepare() {
   if (compute && !result) Show(compute());
 }
 
+std::vector<SqlColumn> SqlTable::DescribeColumns() {
+  if (compute_columns && !result) return ColumnsOf(compute_columns());
+  Prepare();
+  return columns;
+}
+
 void SqlTable::Show(table::Table computed) {
   result = std::move(computed);
+  columns = ColumnsOf(*result);
   Part part;
   part.rows = result->rows();
-  UniqueNames names;
-  for (const table::Column& column : result->columns()) {
-    const ColumnView view = ViewOf(column);
-    const bool is_integer = view.kind == ValueKind::kInt64;
-    const bool is_text = view.kind == ValueKind::kString;
-    columns.push_back({names.Add(ColumnWord(column)),
-                       is_integer ? "INTEGER"
-                       : is_text  ? "TEXT"
-                                  : "REAL",
-                       "", is_integer ? Pushdown::kInteger : Pushdown::kNone});
-    part.columns.push_back(view);
-  }
+  for (const table::Column& column : result->columns()) part.columns.push_back(ViewOf(column));
   part.indexes.resize(part.columns.size());
   parts.push_back(std::move(part));
 }
@@ -384,7 +417,10 @@ Result<Catalog> Catalog::Build(const store::Job& job, std::vector<AnalysisTable>
     auto table = std::make_unique<SqlTable>();
     table->name = std::move(analysis.name);
     table->doc = std::move(analysis.doc);
-    table->compute = [&job, compute = std::move(analysis.compute)] { return compute(job); };
+    table->compute = [&job, compute = analysis.compute] { return compute(job); };
+    if (analysis.has_fixed_columns) {
+      table->compute_columns = [compute = analysis.compute] { return compute(store::Job{}); };
+    }
     catalog.tables_.push_back(std::move(table));
   }
   AddSheets(job.ranks, catalog.tables_);
@@ -403,7 +439,6 @@ std::string Catalog::Describe() const {
   std::string out;
   for (const auto& table : tables_) {
     if (!out.empty()) out += '\n';
-    table->Prepare();
     out += DescribeTable(*table);
   }
   return out;

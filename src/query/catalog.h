@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,12 +54,15 @@ class RankFacts {
   explicit RankFacts(const store::TraceStore& store) : store_(store) {}
   const analysis::Nesting& nesting();
   const analysis::FlowEnds& flow_ends();
+  // The input's own where it says them.
+  std::span<const int64_t> kernel_steps();
 
  private:
   const store::TraceStore& store_;
   std::optional<analysis::TrackIndex> track_index_;
   std::optional<analysis::Nesting> nesting_;
   std::optional<analysis::FlowEnds> flow_ends_;
+  std::optional<std::vector<int64_t>> kernel_steps_;  // where the input has none
 };
 
 // The rows of a column ordered by value, then by row. Built once a column has been searched often.
@@ -92,6 +96,7 @@ struct SqlColumn {
   std::string_view doc;   // empty for columns that the input named
   Pushdown pushdown = Pushdown::kNone;
   ColumnView (*derive)(RankFacts&) = nullptr;  // of derived columns
+  bool is_stored = false;                      // a derived column that inputs may have
 };
 
 struct SqlTable {
@@ -100,11 +105,14 @@ struct SqlTable {
   std::vector<SqlColumn> columns;
   std::vector<Part> parts;  // by rank
 
-  std::function<table::Table()> compute;  // of analyses
-  std::optional<table::Table> result;     // what `columns` and `parts` of an analysis show
+  std::function<table::Table()> compute;          // of analyses
+  std::function<table::Table()> compute_columns;  // the same without rows; none if they may differ
+  std::optional<table::Table> result;             // what `columns` and `parts` of an analysis show
 
   // Computes an analysis at the first call; then it has columns and rows.
   void Prepare();
+  // The columns, without the rows of an analysis where that is possible.
+  std::vector<SqlColumn> DescribeColumns();
   // Makes a computed table the content of this one.
   void Show(table::Table computed);
   // The view of a column, derived now if it was not before.
@@ -122,8 +130,8 @@ class Catalog {
   const std::vector<std::unique_ptr<SqlTable>>& tables() const { return tables_; }
   SqlTable* Find(std::string_view name) const;  // null if there is none
 
-  // CREATE TABLE statements with a comment on each table and column. Computes the analyses, whose
-  // columns may depend on the input.
+  // CREATE TABLE statements with a comment on each table and column. Computes the analyses whose
+  // columns depend on the input.
   std::string Describe() const;
 
  private:

@@ -202,6 +202,38 @@ TEST(Database, ComputesAnAnalysisOnceAndOnlyWhenNamed) {
   EXPECT_EQ(computed, 1);
 }
 
+TEST(Database, KernelsKnowTheirStepsWhereTheInputDoesNotSayThem) {
+  store::Job job;
+  store::TraceStore& silent = AddRank(job, 0);
+  silent.steps.Append({.step = 7, .begin_ns = 0, .end_ns = 100});
+  silent.steps.Append({.step = 8, .begin_ns = 100, .end_ns = 200});
+  for (const int64_t begin_ns : {10, 110, 500})
+    silent.kernels.Append({.name = silent.strings.Intern("k"), .begin_ns = begin_ns, .dur_ns = 5});
+  store::TraceStore& saying = AddRank(job, 1);
+  saying.kernels.Append(
+      {.step = 3, .device = 4, .name = saying.strings.Intern("k"), .begin_ns = 10, .dur_ns = 5});
+  const auto db = Open(job);
+  EXPECT_EQ(Ask(*db, "SELECT rank, step, device, begin_ns FROM kernels ORDER BY rank, begin_ns"),
+            "rank,step,device,begin_ns\n0,7,,10\n0,8,,110\n0,,,500\n1,3,4,10\n");
+  EXPECT_EQ(Ask(*db, "SELECT begin_ns FROM kernels WHERE step = 8"), "begin_ns\n110\n");
+}
+
+TEST(Database, SchemaOfFixedColumnsNeedsNoWork) {
+  size_t ranks_seen = 0;
+  const auto compute = [&](const store::Job& job) {
+    ranks_seen += job.ranks.size();
+    table::Table table("overlap");
+    table.AddColumn("Rank", CellType::kInt);
+    return table;
+  };
+  const store::Job job = NestedJob();
+  const auto db = Open(job, {{"overlap", compute, "", /*has_fixed_columns=*/true}});
+  EXPECT_THAT(db->Schema(), HasSubstr("CREATE TABLE overlap (\n  rank INTEGER\n);\n"));
+  EXPECT_EQ(ranks_seen, 0u);
+  EXPECT_EQ(Ask(*db, "SELECT count(rank) AS n FROM overlap"), "n\n0\n");
+  EXPECT_EQ(ranks_seen, 1u);
+}
+
 TEST(Database, ListsItsTablesInSqliteMasterWithoutComputingThem) {
   bool computed = false;
   const auto compute = [&](const store::Job&) {
