@@ -281,13 +281,16 @@ class PlantedInText(PlantCase):
         self.check_json("11", name, lambda events: shift(first(events, cat="HostToDevice", ph="f"), 0.5))
         self.check_json("11", name, lambda events: events.remove(launch(events)))
         self.check_json("11", name, lambda events: events.append(dict(launch(events))))
-        def renumber(events):
+        def renumber(category):
             """Another id at both ends, so that they still find each other."""
-            old = first(events, cat="async_npu", ph="f")["id"]
-            for event in events:
-                if event.get("cat") == "async_npu" and event["id"] == old:
-                    event["id"] = old + 7
-        self.check_json("import.issues", name, renumber)
+            def change(events):
+                old = first(events, cat=category, ph="f")["id"]
+                for event in events:
+                    if event.get("cat") == category and event["id"] == old:
+                        event["id"] = old + 100_007
+            return change
+        for category in ("async_npu", "async_task_queue", "fwdbwd"):
+            self.check_json("import.issues", name, renumber(category))
         self.check_json("trace.dangling_flows", name, lambda events: shift(first(events, cat="async_npu", ph="f"), -500_000))
         self.check_json("trace.dangling_flows", name, lambda events: drop(events, cat="fwdbwd", ph="s"))
         self.check_json("trace.dangling_flows", name, lambda events: drop(events, cat="fwdbwd", ph="f"))

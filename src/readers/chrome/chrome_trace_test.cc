@@ -129,7 +129,7 @@ TEST(ChromeTrace, ArrowsOfTorchNpuAreNumberedByTheirEnds) {
   const TraceStore odd = read("async_npu", "1736408883700059828");  // at both ends
   EXPECT_EQ(odd.flows.size(), 1u);
   EXPECT_EQ(odd.issues.entry(IssueKind::kJsonFieldInvalid).example,
-            "flow 'async_npu' that ends at 1736408883700059821 ns has the id 1736408883700059828");
+            "flow 'async_npu' at 1736408883700059821 ns has the id 1736408883700059828");
 }
 
 TEST(ChromeTrace, OneStartMayHaveTwoEndsAndACategoryIsPartOfTheId) {

@@ -15,6 +15,7 @@
 #include "base/saturate.h"
 #include "readers/chrome/comm_events.h"
 #include "readers/chrome/event_batch.h"
+#include "readers/chrome/flow_ids.h"
 #include "readers/chrome/flow_pairing.h"
 #include "readers/chrome/json_escape.h"
 #include "readers/chrome/memory_events.h"
@@ -89,7 +90,6 @@ struct TraceAssembler::Impl {
   void OrderTracks();
   void FinishEdges();
   void FinishSteps();
-  void CountOddFlowIds();
   void CountLeftOver(IssueKind kind, const LeftOver& left);
   void Shift(int64_t shift_ns);
 };
@@ -289,7 +289,6 @@ void TraceAssembler::Append(const EventBatch& batch) {
                               self.Text(instant.category)});
   }
   self.memories.insert(self.memories.end(), batch.memories.begin(), batch.memories.end());
-  self.out.issues.Merge(batch.issues);
 }
 
 void TraceAssembler::Reserve(double ratio) {
@@ -456,20 +455,6 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
-// torch_npu numbers an arrow to a task by the time it ends at, in ns.
-void TraceAssembler::Impl::CountOddFlowIds() {
-  const auto launch = out.strings.Find("async_npu");
-  if (!launch) return;
-  uint64_t count = 0;
-  std::string first;
-  for (const FlowEnd& end : flow_ends) {
-    if (end.kind != *launch || end.id == kNone || end.id == end.ts_ns) continue;
-    if (count++ == 0)
-      first = fmt::format("flow 'async_npu' that ends at {} ns has the id {}", end.ts_ns, end.id);
-  }
-  if (count > 0) out.issues.Add(IssueKind::kJsonFieldInvalid, first, count);
-}
-
 void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
   if (left.count == 0) return;
   out.issues.Add(kind,
@@ -479,7 +464,10 @@ void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
 
 void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
-  self.CountOddFlowIds();
+  if (const OddFlowIds odd = FindOddFlowIds(self.flow_starts, self.flow_ends, self.out);
+      odd.count > 0) {
+    self.out.issues.Add(IssueKind::kJsonFieldInvalid, odd.first, odd.count);
+  }
   if (shift_ns != 0) self.Shift(shift_ns);
   self.OrderTracks();
   self.FinishEdges();

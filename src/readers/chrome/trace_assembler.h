@@ -9,7 +9,8 @@
 
 namespace steplens::readers {
 
-// Appends the batches of one trace, in file order, to a store.
+// Appends the batches of one trace, in file order, to a store; but for their issues, which lack the
+// name of the file.
 class TraceAssembler {
  public:
   explicit TraceAssembler(store::TraceStore& out);

@@ -38,7 +38,13 @@ std::optional<int64_t> ReadMembers(std::string_view object, const std::string& n
       return;
     }
     out.meta.Append({out.strings.Intern(key), out.strings.Intern(value.ToText())});
-    if (key == "baseTimeNanoseconds") base_ns = value.AsInt().value_or(0);
+    if (key != "baseTimeNanoseconds") return;
+    const auto base = value.AsInt();
+    base_ns = base.value_or(0);
+    if (base) return;
+    out.issues.Add(IssueKind::kJsonFieldInvalid,
+                   fmt::format("{}: baseTimeNanoseconds is not a whole number: '{}'", name,
+                               value.ToText().substr(0, kMaxQuoted)));
   });
   return base_ns;
 }
