@@ -9,9 +9,9 @@ namespace {
 Status ReadStepTraces(DbContext& db) {
   return ReadTable(
       db, "StepTraceTime",
-      {"?deviceId", "?step", "?computing", "?communication_not_overlapped", "?overlapped",
-       "?communication", "?free", "?stage", "?bubble",
-       "?communication_not_overlapped_and_exclude_receive", "?preparing"},
+      {"?deviceId", "!step", "!computing", "!communication_not_overlapped", "!overlapped",
+       "!communication", "!free", "!stage", "!bubble",
+       "!communication_not_overlapped_and_exclude_receive", "?preparing"},
       [&](Scan& row) {
         db.out.step_traces.Append({row.Int(0), row.Int(1), row.Double(2), row.Double(3),
                                    row.Double(4), row.Double(5), row.Double(6), row.Double(7),
@@ -23,8 +23,8 @@ Status ReadStepTraces(DbContext& db) {
 Status ReadTimes(DbContext& db) {
   return ReadTable(
       db, "CommAnalyzerTime",
-      {"hccl_op_name", "group_name", "?step", "?type", "?start_timestamp", "?elapse_time",
-       "?transit_time", "?wait_time", "?synchronization_time", "?idle_time"},
+      {"hccl_op_name", "group_name", "?step", "?type", "!start_timestamp", "!elapse_time",
+       "!transit_time", "!wait_time", "!synchronization_time", "!idle_time"},
       [&](Scan& row) {
         store::CommTimeTable::Row time;
         time.op_name = db.Intern(row.Text(0));
@@ -62,8 +62,8 @@ Status ReadBandwidths(DbContext& db) {
   std::map<std::array<StringId, 5>, uint32_t> rows;
   return ReadTable(db, "CommAnalyzerBandwidth",
                    {"hccl_op_name", "group_name", "?step", "?type", "transport_type",
-                    "?transit_size", "?transit_time", "?bandwidth", "?large_packet_ratio",
-                    "?package_size", "?count", "?total_duration"},
+                    "!transit_size", "!transit_time", "!bandwidth", "!large_packet_ratio",
+                    "!package_size", "!count", "!total_duration"},
                    [&](Scan& row) {
                      store::CommBandwidthTable::Row bandwidth;
                      bandwidth.op_name = db.Intern(row.Text(kOp));
@@ -95,7 +95,7 @@ Status ReadBandwidths(DbContext& db) {
 Status ReadLinks(DbContext& db) {
   return ReadTable(db, "CommAnalyzerMatrix",
                    {"hccl_op_name", "group_name", "?step", "?type", "src_rank", "dst_rank",
-                    "transport_type", "?transit_size", "?transit_time", "?bandwidth", "?op_name"},
+                    "transport_type", "!transit_size", "!transit_time", "!bandwidth", "?op_name"},
                    [&](Scan& row) {
                      store::CommLinkTable::Row link;
                      link.op_name = db.Intern(row.Text(0));

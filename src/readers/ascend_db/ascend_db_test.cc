@@ -393,11 +393,30 @@ TEST(ReadProfilerDb, MissingColumnIsNamedAndTheOtherTablesAreUsed) {
 
 TEST(ReadProfilerDb, KernelsAreKeptWhereTheirTypeIsMissing) {
   const TraceStore store = ReadDb(
-      std::string(kStrings) + "CREATE TABLE COMPUTE_TASK_INFO(name, globalTaskId, taskType);" +
-      "INSERT INTO COMPUTE_TASK_INFO VALUES(1, 77, 1);" + Task("(1,2,0,1,1,77,1,0,2,5,0)"));
-  EXPECT_EQ(CountIssues(store, IssueKind::kDbColumnMissing), 1u);
+      std::string(kStrings) +
+      "CREATE TABLE COMPUTE_TASK_INFO(name, globalTaskId, taskType, mixBlockNum, inputShapes, "
+      "inputDataTypes, inputFormats, outputShapes, outputDataTypes, outputFormats);" +
+      "INSERT INTO COMPUTE_TASK_INFO(name, globalTaskId, taskType) VALUES(1, 1, 1);" +
+      Task("(1,2,0,1,1,77,1,0,2,5,0)"));
+  EXPECT_EQ(store.kernels.size(), 1u);
+  EXPECT_EQ(CountIssues(store, IssueKind::kDbColumnMissing), 2u);
   EXPECT_EQ(store.issues.entry(IssueKind::kDbColumnMissing).example,
-            "ascend_pytorch_profiler_0.db: table 'COMPUTE_TASK_INFO' has no column 'opType'");
+            "ascend_pytorch_profiler_0.db: table 'COMPUTE_TASK_INFO' has no column "
+            "'blockNum' or 'blockDim'");
+}
+
+TEST(ReadProfilerDb, ATableThatOthersNameAndIsNotThereIsCounted) {
+  const TraceStore store = ReadDb(
+      std::string(kStrings) +
+      "CREATE TABLE PYTORCH_API(startNs, endNs, globalTid, connectionId, name, sequenceNumber, "
+      "fwdThreadId, inputDtypes, inputShapes, callchainId, type);"
+      "INSERT INTO PYTORCH_API VALUES('1','2',4294967297,5,1,-1,0,NULL,NULL,NULL,50001),"
+      "('1','2',4294967297,6,1,-1,0,NULL,NULL,3,50001);");
+  EXPECT_EQ(store.slices.size(), 2u);
+  EXPECT_EQ(CountIssues(store, IssueKind::kDbTableUnreadable), 2u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kDbTableUnreadable).example,
+            "ascend_pytorch_profiler_0.db: table 'PYTORCH_CALLCHAINS' has no rows, and rows of "
+            "PYTORCH_API name some: 1");
 }
 
 TEST(ReadProfilerDb, UnknownStringIdsAreCounted) {
@@ -463,10 +482,12 @@ TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
          "('op','g','HCCS',28.6,1.8,15.7,0,1.9,2,0.2,'step50','collective'),"
          "('op','g','SDMA',28.6,1.8,15.7,0,0,0,0,'step50','collective');"
          "CREATE TABLE CommAnalyzerMatrix(hccl_op_name, group_name, src_rank TEXT, dst_rank TEXT, "
-         "transport_type);"
-         "INSERT INTO CommAnalyzerMatrix VALUES ('allreduce-top1','g','0','7','HCCS');"
-         "CREATE TABLE StepTraceTime(step TEXT, computing, free); INSERT INTO StepTraceTime VALUES "
-         "('50',8903.431,1),(NULL,2,3)");
+         "transport_type, transit_size, transit_time, bandwidth);"
+         "INSERT INTO CommAnalyzerMatrix VALUES ('allreduce-top1','g','0','7','HCCS',1,1,1);"
+         "CREATE TABLE StepTraceTime(step TEXT, computing, communication_not_overlapped, "
+         "overlapped, communication, free, stage, bubble, "
+         "communication_not_overlapped_and_exclude_receive);"
+         "INSERT INTO StepTraceTime(step, computing, free) VALUES ('50',8903.431,1),(NULL,2,3)");
   TraceStore out;
   ASSERT_TRUE(ReadAnalysisDb(directory / "analysis.db", {}, out).ok());
   ASSERT_EQ(out.comm_bandwidths.size(), 2u);

@@ -86,8 +86,8 @@ Result<std::vector<CollectiveRow>> ReadOps(DbContext& db, const DeviceTasks& tas
   const IdMap<int64_t> devices = DevicesByConnection(tasks);
   std::vector<CollectiveRow> ops;
   SL_RETURN_IF_ERROR(ReadTable(db, "COMMUNICATION_OP",
-                               {"startNs", "endNs", "opName", "groupName", "?connectionId",
-                                "?dataType", "?algType", "?count", "?opType", "?deviceId"},
+                               {"startNs", "endNs", "opName", "groupName", "!connectionId",
+                                "!dataType", "!algType", "!count", "!opType", "?deviceId"},
                                [&](Scan& row) {
                                  const auto span = ReadTimeSpan(db, row, kStart, kEnd);
                                  if (!span) return false;
@@ -165,8 +165,8 @@ class TaskInfoReader {
     db_.out.slices.Reserve(db_.out.slices.size() + rows + tasks_.rows.size());
     return ReadTable(
         db_, "COMMUNICATION_TASK_INFO",
-        {"globalTaskId", "taskType", "name", "groupName", "?planeId", "?notifyId", "?rdmaType",
-         "?srcRank", "?dstRank", "?transportType", "?size", "?dataType", "?linkType", "?isMaster"},
+        {"globalTaskId", "taskType", "name", "groupName", "!planeId", "!notifyId", "!rdmaType",
+         "!srcRank", "!dstRank", "!transportType", "!size", "!dataType", "!linkType", "?isMaster"},
         [&](Scan& row) { return ReadRow(row); });
   }
 

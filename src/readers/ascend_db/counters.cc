@@ -176,11 +176,11 @@ class SourceReader {
 
   Status Read() {
     const size_t first = db_.out.counters.size();
-    std::vector<std::string> columns = {"timestampNs", "?deviceId", Optional(source_.number_column),
-                                        Optional(source_.text_column)};
+    std::vector<std::string> columns = {"timestampNs", "?deviceId", Expected(source_.number_column),
+                                        Expected(source_.text_column)};
     for (const Series& series : source_.series) {
-      columns.push_back(Optional(series.column));
-      columns.push_back(Optional(series.added_column));
+      columns.push_back(Expected(series.column));
+      columns.push_back(Expected(series.added_column));
     }
     const std::vector<std::string_view> names(columns.begin(), columns.end());
     SL_RETURN_IF_ERROR(
@@ -193,7 +193,10 @@ class SourceReader {
   enum Column : size_t { kTime, kDevice, kNumber, kText, kFirstSeries };
   using Instance = std::tuple<int64_t, int64_t, int64_t>;  // device, number, text id
 
-  static std::string Optional(std::string_view column) { return fmt::format("?{}", column); }
+  // Without a name: a column of NULLs.
+  static std::string Expected(std::string_view column) {
+    return column.empty() ? "?" : fmt::format("!{}", column);
+  }
 
   bool ReadRow(Scan& row) {
     const int64_t ts_ns = row.Int(kTime);

@@ -113,6 +113,7 @@ Status PrepareContext(DbContext& db) {
 
 Result<EnumNames> EnumNames::Read(DbContext& db, std::string_view table) {
   EnumNames names;
+  names.table_ = table;
   SL_RETURN_IF_ERROR(ReadTable(db, table, {"id", "name"}, [&](Scan& row) {
     const int64_t id = row.Int(0);
     if (id == kNone) return false;
@@ -127,7 +128,13 @@ StringId EnumNames::Find(DbContext& db, int64_t id) const {
   if (id == kNone) return StringId::kEmpty;
   const StringId name = names_.Find(id);
   if (name == db.not_available) return StringId::kEmpty;
-  return name != StringId::kEmpty ? name : db.Intern(fmt::to_string(id));
+  if (name != StringId::kEmpty) return name;
+  const bool is_first = db.out.issues.IsFirst(IssueKind::kDbTableUnreadable);
+  db.out.issues.Add(
+      IssueKind::kDbTableUnreadable,
+      is_first ? fmt::format("{}: table '{}' has no name for {}", db.file.name(), table_, id)
+               : std::string());
+  return db.Intern(fmt::to_string(id));
 }
 
 std::optional<TimeSpan> ReadTimeSpan(DbContext& db, Scan& scan, size_t begin_column,
@@ -145,18 +152,21 @@ std::optional<TimeSpan> ReadTimeSpan(DbContext& db, Scan& scan, size_t begin_col
 Status FinishTable(DbContext& db, std::string_view table, const Scan& scan, uint64_t rejected_rows,
                    uint64_t first_rejected_row) {
   const std::string where = fmt::format("{}: table '{}'", db.file.name(), table);
-  for (const std::string& column : scan.missing_columns()) {
+  for (std::string names : scan.missing_columns()) {
+    if (const size_t bar = names.find('|'); bar != names.npos) names.replace(bar, 1, "' or '");
     db.out.issues.Add(IssueKind::kDbColumnMissing,
-                      fmt::format("{} has no column '{}'", where, column));
+                      fmt::format("{} has no column '{}'", where, names));
   }
   if (scan.bad_cells() > 0) {
     db.out.issues.Add(IssueKind::kDbRowInvalid,
                       where + ": " + scan.first_bad_cell() + " is not a number", scan.bad_cells());
   }
   if (rejected_rows > 0) {
-    db.out.issues.Add(IssueKind::kDbRowInvalid,
-                      fmt::format("{}: row {} lacks a time or an id", where, first_rejected_row),
-                      rejected_rows);
+    db.out.issues.Add(
+        IssueKind::kDbRowInvalid,
+        fmt::format("{}: row {} lacks a time or an id, or names what is not in the db", where,
+                    first_rejected_row),
+        rejected_rows);
   }
   const Status status = scan.status();
   if (status.ok()) return {};
@@ -165,6 +175,14 @@ Status FinishTable(DbContext& db, std::string_view table, const Scan& scan, uint
                     fmt::format("{}: stopped after {} rows: {}", where, scan.row_number(),
                                 status.error().message));
   return {};
+}
+
+void CountLostTable(DbContext& db, std::string_view table, std::string_view named_by,
+                    uint64_t rows) {
+  if (rows == 0) return;
+  db.out.issues.Add(IssueKind::kDbTableUnreadable,
+                    fmt::format("{}: table '{}' has no rows, and rows of {} name some: {}",
+                                db.file.name(), table, named_by, rows));
 }
 
 Status SkipTable(DbContext& db, Error error) {

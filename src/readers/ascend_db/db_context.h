@@ -54,10 +54,11 @@ Status PrepareContext(DbContext& db);
 class EnumNames {
  public:
   static Result<EnumNames> Read(DbContext& db, std::string_view table);
-  // An id without a name gives its number; "N/A" and NULL give the empty text.
+  // An id without a name gives its number, and is counted; "N/A" and NULL give the empty text.
   StringId Find(DbContext& db, int64_t id) const;
 
  private:
+  std::string table_;
   IdMap<StringId> names_{StringId::kEmpty};
 };
 
@@ -74,6 +75,9 @@ std::optional<TimeSpan> ReadTimeSpan(DbContext& db, Scan& scan, size_t begin_col
 // Counts what a pass over a table left out.
 Status FinishTable(DbContext& db, std::string_view table, const Scan& scan, uint64_t rejected_rows,
                    uint64_t first_rejected_row);
+// Counts a table without rows that `rows` rows of another one name; 0 is none.
+void CountLostTable(DbContext& db, std::string_view table, std::string_view named_by,
+                    uint64_t rows);
 // Counts a table that could not be opened; an error only when cancelled.
 Status SkipTable(DbContext& db, Error error);
 

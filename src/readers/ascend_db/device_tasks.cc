@@ -38,8 +38,8 @@ Result<DeviceTasks> ReadTasks(DbContext& db) {
   std::map<std::pair<int64_t, int64_t>, store::TrackId> streams;
   SL_RETURN_IF_ERROR(
       ReadTable(db, "TASK",
-                {"startNs", "endNs", "?deviceId", "?connectionId", "globalTaskId", "taskType",
-                 "?contextId", "?streamId", "?taskId", "?modelId"},
+                {"startNs", "endNs", "!deviceId", "!connectionId", "globalTaskId", "taskType",
+                 "!contextId", "!streamId", "!taskId", "!modelId"},
                 [&](Scan& row) {
                   const auto span = ReadTimeSpan(db, row, 0, 1);
                   if (!span) return false;

@@ -32,6 +32,7 @@ Result<std::vector<Link>> ReadLinks(DbContext& db, const HostSlices& host) {
     links.push_back({connection, api});
     return true;
   }));
+  if (links.empty()) CountLostTable(db, "CONNECTION_IDS", "PYTORCH_API", host.linked_rows);
   // Queue items first: their ids have nothing to do with the equal ids of operators.
   std::stable_sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
     return std::pair(!a.is_queue(), a.connection) < std::pair(!b.is_queue(), b.connection);

@@ -86,10 +86,11 @@ class PytorchApiReader {
     db_.out.slices.Reserve(db_.out.slices.size() + rows);
     SL_RETURN_IF_ERROR(
         ReadTable(db_, "PYTORCH_API",
-                  {"startNs", "endNs", "globalTid", "?connectionId", "name", "?sequenceNumber",
-                   "?fwdThreadId", "?inputDtypes", "?inputShapes", "?callchainId", "type"},
+                  {"startNs", "endNs", "globalTid", "!connectionId", "name", "!sequenceNumber",
+                   "!fwdThreadId", "!inputDtypes", "!inputShapes", "!callchainId", "type"},
                   [&](Scan& row) { return ReadRow(row); }));
     SortDequeueThreadsLast();
+    if (!has_stacks_) CountLostTable(db_, "PYTORCH_CALLCHAINS", "PYTORCH_API", rows_with_chain_);
     return {};
   }
 
@@ -124,7 +125,10 @@ class PytorchApiReader {
     if (type == kPythonApi) return true;
     if (type != kQueueApi) api.host_op = AppendHostOp(row, api.slice);
     if (slice.category == dequeue_) dequeue_threads_.insert(static_cast<uint32_t>(slice.track));
-    if (const int64_t link = row.Int(kLink); link != kNone) host_.by_link.Add(link, api);
+    if (const int64_t link = row.Int(kLink); link != kNone) {
+      host_.by_link.Add(link, api);
+      ++host_.linked_rows;
+    }
     return true;
   }
 
@@ -145,7 +149,11 @@ class PytorchApiReader {
     if (HasLetter(db_.out.Text(op.input_shapes)) && !HasLetter(db_.out.Text(op.input_types))) {
       std::swap(op.input_shapes, op.input_types);
     }
-    if (const int64_t chain = row.Int(kChain); chain != kNone) op.call_stack = chains_.Find(chain);
+    if (const int64_t chain = row.Int(kChain); chain != kNone) {
+      op.call_stack = chains_.Find(chain);
+      has_stacks_ |= op.call_stack != StringId::kEmpty;
+      ++rows_with_chain_;
+    }
     const auto host_op = static_cast<uint32_t>(db_.out.host_ops.size());
     db_.out.host_ops.Append(op);
     return host_op;
@@ -165,6 +173,8 @@ class PytorchApiReader {
   HostSlices& host_;
   TrackMemo<std::function<store::TrackId(int64_t)>> track_;
   std::unordered_set<uint32_t> dequeue_threads_;
+  uint64_t rows_with_chain_ = 0;
+  bool has_stacks_ = false;
   const StringId cpu_op_ = db_.Intern("cpu_op");
   const StringId enqueue_ = db_.Intern("enqueue");
   const StringId dequeue_ = db_.Intern("dequeue");
@@ -232,7 +242,7 @@ Status ReadCannApi(DbContext& db, HostSlices& host) {
   db.out.slices.Reserve(db.out.slices.size() + db.file.EstimateRows("CANN_API"));
   CannNames name(db);
   return ReadThreadSlices(db, "CANN_API",
-                          {"startNs", "endNs", "globalTid", "type", "name", "?connectionId"}, kCann,
+                          {"startNs", "endNs", "globalTid", "type", "name", "!connectionId"}, kCann,
                           [&](Scan& row, store::SliceTable::Row& slice, uint32_t index) {
                             slice.name = name(row.Int(3), db.String(row.Int(4)));
                             slice.correlation = KnownConnection(row.Int(5));
@@ -243,7 +253,7 @@ Status ReadCannApi(DbContext& db, HostSlices& host) {
 Status ReadMarkers(DbContext& db, HostSlices& host) {
   return ReadThreadSlices(
       db, "MSTX_EVENTS",
-      {"startNs", "endNs", "globalTid", "message", "?connectionId", "?eventType", "?domainId"},
+      {"startNs", "endNs", "globalTid", "message", "!connectionId", "!eventType", "!domainId"},
       kMarkers, [&](Scan& row, store::SliceTable::Row& slice, uint32_t index) {
         slice.name = db.String(row.Int(3));
         const int64_t connection = KnownConnection(row.Int(4));

@@ -17,6 +17,7 @@ struct ApiRow {
 // Host slices by the ids that other tables name them with; built, ready to Find.
 struct HostSlices {
   IdMap<ApiRow> by_link{ApiRow{}};  // PYTORCH_API.connectionId = CONNECTION_IDS.id
+  uint64_t linked_rows = 0;         // in by_link
   IdMap<uint32_t> cann{kNoRow};     // CANN_API.connectionId -> slice
   IdMap<uint32_t> markers{kNoRow};  // MSTX_EVENTS.connectionId -> slice
 };

@@ -28,9 +28,9 @@ Status ReadComputeInfos(DbContext& db, KernelInfos& infos) {
   // clang-format on
   return ReadTable(
       db, "COMPUTE_TASK_INFO",
-      {"globalTaskId", "name", "?blockNum|blockDim", "?mixBlockNum|mixBlockDim", "!taskType",
-       "!opType", "?opState", "?hf32Eligible", "?inputShapes", "?inputDataTypes", "?inputFormats",
-       "?outputShapes", "?outputDataTypes", "?outputFormats"},
+      {"globalTaskId", "name", "!blockNum|blockDim", "!mixBlockNum|mixBlockDim", "!taskType",
+       "!opType", "?opState", "?hf32Eligible", "!inputShapes", "!inputDataTypes", "!inputFormats",
+       "!outputShapes", "!outputDataTypes", "!outputFormats"},
       [&](Scan& scan) {
         const int64_t task = scan.Int(kTask);
         if (task == kNone) return false;
@@ -56,7 +56,7 @@ Status ReadComputeInfos(DbContext& db, KernelInfos& infos) {
 // Kernels that run a collective on AI CPU: kernel_details.csv lists them with the compute kernels.
 Status ReadScheduleInfos(DbContext& db, KernelInfos& infos) {
   return ReadTable(db, "COMMUNICATION_SCHEDULE_TASK_INFO",
-                   {"globalTaskId", "name", "?taskType", "?opType"}, [&](Scan& scan) {
+                   {"globalTaskId", "name", "!taskType", "!opType"}, [&](Scan& scan) {
                      const int64_t task = scan.Int(0);
                      if (task == kNone) return false;
                      infos.by_task.Add(task, static_cast<uint32_t>(infos.rows.size()));

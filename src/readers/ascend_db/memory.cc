@@ -33,7 +33,7 @@ class DeviceTexts {
 Status ReadAppMemory(DbContext& db) {
   DeviceTexts device(db);
   const StringId app = db.Intern("APP");
-  return ReadTable(db, "NPU_MEM", {"type", "?ddr", "?hbm", "timestampNs", "?deviceId"},
+  return ReadTable(db, "NPU_MEM", {"type", "!ddr", "!hbm", "timestampNs", "!deviceId"},
                    [&](Scan& row) {
                      if (db.out.Text(db.String(row.Int(0))) != "app") return true;
                      store::MemorySampleTable::Row sample;
@@ -56,8 +56,8 @@ Status ReadMemoryRecords(DbContext& db) {
   db.out.memory_samples.Reserve(db.out.memory_samples.size() +
                                 db.file.EstimateRows("MEMORY_RECORD"));
   return ReadTable(db, "MEMORY_RECORD",
-                   {"component", "timestamp", "totalAllocated", "totalReserved", "?totalActive",
-                    "?streamPtr", "?deviceId"},
+                   {"component", "timestamp", "totalAllocated", "totalReserved", "!totalActive",
+                    "!streamPtr", "!deviceId"},
                    [&](Scan& row) {
                      store::MemorySampleTable::Row sample;
                      sample.component = db.String(row.Int(0));
@@ -98,10 +98,10 @@ Status ReadAllocations(DbContext& db) {
   AllocatorNames name(db);
   DeviceTexts device(db);
   return ReadTable(db, "OP_MEMORY",
-                   {"name", "size", "allocationTime", "?releaseTime", "?activeReleaseTime",
-                    "?duration", "?activeDuration", "?allocationTotalAllocated",
-                    "?allocationTotalReserved", "?allocationTotalActive", "?releaseTotalAllocated",
-                    "?releaseTotalReserved", "?releaseTotalActive", "?streamPtr", "?deviceId"},
+                   {"name", "size", "allocationTime", "!releaseTime", "!activeReleaseTime",
+                    "!duration", "!activeDuration", "!allocationTotalAllocated",
+                    "!allocationTotalReserved", "!allocationTotalActive", "!releaseTotalAllocated",
+                    "!releaseTotalReserved", "!releaseTotalActive", "!streamPtr", "!deviceId"},
                    [&](Scan& row) {
                      store::AllocationTable::Row block;
                      block.name = name(row.Int(0));
@@ -130,7 +130,7 @@ Status ReadModuleMemory(DbContext& db) {
   DeviceTexts device(db);
   db.out.module_memory.Reserve(db.out.module_memory.size() +
                                db.file.EstimateRows("NPU_MODULE_MEM"));
-  return ReadTable(db, "NPU_MODULE_MEM", {"moduleId", "timestampNs", "totalReserved", "?deviceId"},
+  return ReadTable(db, "NPU_MODULE_MEM", {"moduleId", "timestampNs", "totalReserved", "!deviceId"},
                    [&](Scan& row) {
                      store::ModuleMemoryTable::Row sample;
                      sample.component = modules.Find(db, row.Int(0));

@@ -218,7 +218,9 @@ std::optional<std::string> ColumnSql(std::string_view given,
     given.remove_prefix(std::min(given.size(), name.size() + 1));
   }
   if (!optional) return std::nullopt;
-  if (expected) missing.emplace_back(names);
+  if (expected && std::find(missing.begin(), missing.end(), names) == missing.end()) {
+    missing.emplace_back(names);
+  }
   return "NULL";
 }
 

@@ -246,6 +246,46 @@ TEST(ReadKernelDetails, NamesMissingColumns) {
             "kernel_details.csv: no column 'Duration(us)' or 'Task Duration(us)'");
 }
 
+TEST(ReadKernelDetails, NamesColumnsMissingFromASetThatIsWrittenTogether) {
+  const std::string row = "k,t,c,1,1,0";
+  EXPECT_TRUE(ReadKernels("", row + "\n").issues.empty());
+  const TraceStore ids = ReadKernels(",Task ID", row + ",7\n");
+  EXPECT_EQ(Example(ids, IssueKind::kCsvColumnMissing),
+            "kernel_details.csv: no column 'Stream ID'");
+  const TraceStore tensors = ReadKernels(
+      ",Block Dim,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Formats",
+      row + ",8,1,F,ND,1,ND\n");
+  EXPECT_EQ(Count(tensors, IssueKind::kCsvColumnMissing), 1);
+  EXPECT_EQ(Example(tensors, IssueKind::kCsvColumnMissing),
+            "kernel_details.csv: no column 'Output Data Types'");
+}
+
+TEST(ReadOperatorMemory, ReleaseTimeIsMissedWhereActiveMemoryIsWritten) {
+  const TraceStore exported = ReadText(
+      "operator_memory.csv",
+      "Device_id,Name,Size(KB),Allocation Time(us),Duration(us),Allocation Total Allocated(KB),"
+      "Allocation Total Reserved(KB),Release Total Allocated(KB),Release Total "
+      "Reserved(KB),Device\n"
+      "0,a,1,1,1,1,1,1,1,NPU:0\n");
+  EXPECT_TRUE(exported.issues.empty());
+  const TraceStore framework = ReadText(
+      "operator_memory.csv",
+      "Name,Size(KB),Allocation Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
+      "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),"
+      "Release Total Allocated(MB),Release Total Reserved(MB),Release Total Active(MB),Device "
+      "Type\n"
+      "a,1,1,1,1,1,1,1,1,1,1,1,NPU:0\n");
+  EXPECT_EQ(Count(framework, IssueKind::kCsvColumnMissing), 1);
+  EXPECT_EQ(Example(framework, IssueKind::kCsvColumnMissing),
+            "operator_memory.csv: no column 'Release Time(us)'");
+}
+
+TEST(ReadSheet, NamesMissingTaskColumns) {
+  const TraceStore store =
+      ReadText("l2_cache.csv", "Stream Id,Hit Rate,Victim Rate,Op Name\n2,N/A,0.5,k\n");
+  EXPECT_EQ(Example(store, IssueKind::kCsvColumnMissing), "l2_cache.csv: no column 'Task Id'");
+}
+
 TEST(ReadKernelDetails, CountsTextThatIsNotUtf8) {
   const TraceStore store =
       ReadKernels("", "k\xFF,t,c,1,1,0\nk\xFF,\xE4\xBD\xA0 and more text,c,1,1,0\n");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json.h"
@@ -29,13 +30,17 @@ class CommunicationFile {
 
   using Visit = std::function<void(const Operation&, JsonValue)>;
   void ForEachOperation(JsonValue root, const Visit& visit) {
+    Keys steps;
     root.ForEachMember([&](std::string_view key, JsonValue value) {
+      CountRepeated(key, steps);
       const bool is_step = value["p2p"].exists() || value["collective"].exists();
       if (!is_step) return VisitOperation({}, key, value, visit);
       value.ForEachMember([&](std::string_view kind, JsonValue operations) {
         const Operation common{out_.strings.Intern(key), out_.strings.Intern(kind)};
         if (!operations.IsObject()) return AddIssue(fmt::format("{}.{}", key, kind), operations);
+        Keys names;
         operations.ForEachMember([&](std::string_view operation, JsonValue info) {
+          CountRepeated(operation, names);
           VisitOperation(common, operation, info, visit);
         });
       });
@@ -61,6 +66,14 @@ class CommunicationFile {
   }
 
  private:
+  using Keys = std::unordered_set<std::string_view>;
+
+  void CountRepeated(std::string_view key, Keys& keys) {
+    if (keys.insert(key).second) return;
+    out_.issues.Add(IssueKind::kJsonFieldInvalid,
+                    fmt::format("{}: the key '{}' is there twice", file_name_, key));
+  }
+
   void VisitOperation(Operation operation, std::string_view key, JsonValue info,
                       const Visit& visit) {
     operation_key_ = key;

@@ -67,6 +67,13 @@ std::optional<size_t> CsvTable::Find(Names names, Need need) {
   return std::nullopt;
 }
 
+Need CsvTable::AllOrNone(Names names) const {
+  const bool any = std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return rows_.FindColumn(name).has_value();
+  });
+  return any ? Need::kRequired : Need::kOptional;
+}
+
 void CsvTable::Bind(size_t column, std::function<void(CsvTable&)> read) {
   bindings_.push_back({column, std::move(read)});
 }

@@ -51,6 +51,8 @@ class CsvTable {
   void Metrics(std::vector<store::DynamicColumn>& metrics, size_t rows_before);
 
   const std::vector<std::string>& header() const { return rows_.header(); }
+  // For columns that a generation writes all or none of: required if the header has any of them.
+  Need AllOrNone(Names names) const;
 
   // Reads all rows; columns of `table` that are not bound are filled up with "not known". The table
   // is sound after an error, too. An error if none of the names asked for was found.

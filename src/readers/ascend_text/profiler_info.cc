@@ -75,6 +75,12 @@ Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
   AppendScalars("", document.root(), out);
   AppendHost(document.root()["steplens_host"], "host", "host_uid", out);
+  const JsonValue rank_id = document.root()["rank_id"];
+  if (rank_id.exists() && rank_id.ToText() != "null" && !rank_id.AsInt()) {
+    out.issues.Add(store::IssueKind::kJsonFieldInvalid,
+                   fmt::format("{}: rank_id is not a rank: '{}'", input.base_name(),
+                               rank_id.ToText().substr(0, 60)));
+  }
   return {};
 }
 

@@ -24,11 +24,15 @@ Status ReadKernelDetails(const TextInput& input, const ReadOptions& options,
                          store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
   store::KernelTable& kernels = out.kernels;
+  // Level 0 has neither.
+  const Need ids = table.AllOrNone({"Task ID", "Stream ID"});
+  const Need tensors = table.AllOrNone({"Input Data Types", "Input Formats", "Output Shapes",
+                                        "Output Data Types", "Output Formats"});
   table.Int({"Step Id", "Step ID"}, kernels.step, kOptional);
   table.Int({"Device_id", "Device ID"}, kernels.device, kOptional);
   table.Int({"Model ID"}, kernels.model_id, kOptional);
-  table.Int({"Task ID"}, kernels.task_id, kOptional);
-  table.Int({"Stream ID"}, kernels.stream, kOptional);
+  table.Int({"Task ID"}, kernels.task_id, ids);
+  table.Int({"Stream ID"}, kernels.stream, ids);
   table.Int({"Context ID"}, kernels.context_id, kOptional);
   table.Text({"Name", "Op Name"}, kernels.name);
   table.Text({"Type", "OP Type"}, kernels.type);
@@ -37,15 +41,15 @@ Status ReadKernelDetails(const TextInput& input, const ReadOptions& options,
   table.Us({"Start Time(us)", "Task Start Time(us)"}, kernels.begin_ns);
   table.DurationUs({"Duration(us)", "Task Duration(us)"}, kernels.dur_ns);
   table.Us({"Wait Time(us)", "Task Wait Time(us)"}, kernels.wait_ns);
-  table.Int({"Block Dim", "Block Num"}, kernels.block_dim, kOptional);
+  table.Int({"Block Dim", "Block Num"}, kernels.block_dim, tensors);
   table.Int({"Mix Block Dim", "Mix Block Num"}, kernels.mix_block_dim, kOptional);
   table.Text({"HF32 Eligible"}, kernels.hf32, kOptional);
-  table.Shapes({"Input Shapes"}, kernels.input_shapes, kOptional);
-  table.Text({"Input Data Types"}, kernels.input_types, kOptional);
-  table.Text({"Input Formats"}, kernels.input_formats, kOptional);
-  table.Shapes({"Output Shapes"}, kernels.output_shapes, kOptional);
-  table.Text({"Output Data Types"}, kernels.output_types, kOptional);
-  table.Text({"Output Formats"}, kernels.output_formats, kOptional);
+  table.Shapes({"Input Shapes"}, kernels.input_shapes, tensors);
+  table.Text({"Input Data Types"}, kernels.input_types, tensors);
+  table.Text({"Input Formats"}, kernels.input_formats, tensors);
+  table.Shapes({"Output Shapes"}, kernels.output_shapes, tensors);
+  table.Text({"Output Data Types"}, kernels.output_types, tensors);
+  table.Text({"Output Formats"}, kernels.output_formats, tensors);
   table.Metrics(out.kernel_metrics, kernels.size());
   return table.ReadInto(kernels);
 }
@@ -72,23 +76,26 @@ Status ReadOperatorMemory(const TextInput& input, const ReadOptions& options,
                           store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
   store::AllocationTable& blocks = out.allocations;
+  // The exporter's file and older ones have no active memory.
+  const Need active = table.AllOrNone({"Active Release Time(us)", "Active Duration(us)",
+                                       "Allocation Total Active(MB)", "Release Total Active(MB)"});
   table.Text({"Name"}, blocks.name);
   table.Bytes({"Size(KB)"}, blocks.size_bytes);
   table.Us({"Allocation Time(us)"}, blocks.alloc_ns);
-  table.Us({"Release Time(us)"}, blocks.release_ns, kOptional);
-  table.Us({"Active Release Time(us)"}, blocks.active_release_ns, kOptional);
+  table.Us({"Release Time(us)"}, blocks.release_ns, active);
+  table.Us({"Active Release Time(us)"}, blocks.active_release_ns, active);
   table.Us({"Duration(us)"}, blocks.dur_ns);
-  table.Us({"Active Duration(us)"}, blocks.active_dur_ns, kOptional);
+  table.Us({"Active Duration(us)"}, blocks.active_dur_ns, active);
   table.Bytes({"Allocation Total Allocated(MB)", "Allocation Total Allocated(KB)"},
               blocks.alloc_total_allocated_bytes);
   table.Bytes({"Allocation Total Reserved(MB)", "Allocation Total Reserved(KB)"},
               blocks.alloc_total_reserved_bytes);
-  table.Bytes({"Allocation Total Active(MB)"}, blocks.alloc_total_active_bytes, kOptional);
+  table.Bytes({"Allocation Total Active(MB)"}, blocks.alloc_total_active_bytes, active);
   table.Bytes({"Release Total Allocated(MB)", "Release Total Allocated(KB)"},
               blocks.release_total_allocated_bytes);
   table.Bytes({"Release Total Reserved(MB)", "Release Total Reserved(KB)"},
               blocks.release_total_reserved_bytes);
-  table.Bytes({"Release Total Active(MB)"}, blocks.release_total_active_bytes, kOptional);
+  table.Bytes({"Release Total Active(MB)"}, blocks.release_total_active_bytes, active);
   table.Int({"Stream Ptr"}, blocks.stream_ptr, kOptional);
   table.Text({"Device Type", "Device"}, blocks.device);
   return table.ReadInto(blocks);

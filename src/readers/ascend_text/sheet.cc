@@ -70,14 +70,19 @@ bool IsText(std::string_view text) {
   return true;
 }
 
-// The first line must be one of column names: for files whose columns are always the same, one of
-// them; for others, text.
-Status CheckHeader(const CsvRows& rows, const std::string& name) {
+// The first line must be one of column names: for files of tasks, with the name of the operator
+// and, else it is counted, the task; for others, text.
+Status CheckHeader(CsvRows& rows, const std::string& name) {
   const bool has_ops = name == "l2_cache" || name == "soc_pmu";
   if (has_ops && !rows.FindColumn("Op Name")) {
     return Error{ErrorCode::kCorruptData,
                  fmt::format("{}: no column 'Op Name' in the first line, which is: {}", rows.path(),
                              fmt::join(rows.header(), ","))};
+  }
+  for (const std::string_view column : {"Stream Id", "Task Id"}) {
+    if (!has_ops || rows.FindColumn(column)) continue;
+    rows.issues().Add(store::IssueKind::kCsvColumnMissing,
+                      fmt::format("{}: no column '{}'", rows.base_name(), column));
   }
   for (const std::string& column : rows.header()) {
     if (IsText(column)) continue;
