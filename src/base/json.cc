@@ -78,6 +78,8 @@ JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 
 Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view name) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   auto impl = std::make_unique<Impl>();
   impl->text = simdjson::padded_string(text);
   auto error = impl->parser.parse(impl->text).get(impl->root);

@@ -177,6 +177,9 @@ Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store:
 Status PrintTable(const table::Table& table, const Arguments& arguments,
                   std::string_view if_empty) {
   const std::string format = arguments.Value("--format");
+  if (arguments.Has("--json") && arguments.Has("--csv")) {
+    return Error{ErrorCode::kInvalidArgument, "--json and --csv: only one form can be printed"};
+  }
   if (table.rows() == 0) {
     Say(if_empty.empty() ? fmt::format("steplens: {}: no rows\n", table.name())
                          : fmt::format("steplens: {}\n", if_empty));

@@ -106,11 +106,11 @@ Result<int> RunVerify(const Arguments& arguments) {
 CommandSpec VerifyCommand() {
   CommandSpec spec;
   spec.name = "verify";
-  spec.summary = "Do the files of a profile agree with each other?";
+  spec.summary = "Whether the files of a profile agree with each other";
   spec.description =
       "Checks on every rank the rules that hold between result files (docs/verify.md lists them), "
       "and shows the first rows that break one. "
-      "Exits with 0 only if every capture could be read and none is broken.";
+      "Exits with 0 only if every capture could be read and no rule is broken.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--all", .help = "List the rules that hold or do not apply, too"},
                          {.name = "--json", .help = "Print JSON, with all rules"}},

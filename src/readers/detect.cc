@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "base/number.h"
@@ -41,6 +42,9 @@ class Detector {
     return AddFile(path, /*is_root=*/true);
   }
 
+  // The first folder that could not be listed.
+  const std::optional<Error>& refusal() const { return refusal_; }
+
  private:
   Status Walk(const std::string& folder, bool is_root) {
     std::error_code error;
@@ -49,7 +53,7 @@ class Detector {
     Result<Listing> listing = List(folder);
     if (!listing.ok()) {
       if (is_root) return std::move(listing).error();
-      Lose(folder, listing.error().message);
+      Refuse(folder, listing.error());
       return {};
     }
     const std::string name = NameOf(folder);
@@ -124,7 +128,7 @@ class Detector {
     TakeInfoFiles(folder, beside, rank);
     const Result<Listing> files = List(output);
     if (!files.ok()) {
-      Lose(output, files.error().message);
+      Refuse(output, files.error());
     } else {
       TakeOutputFiles(output, *files, rank);
     }
@@ -141,7 +145,7 @@ class Detector {
             {Join(folder, sub), 0, false, "raw data and logs; the results are read instead"});
       }
     }
-    return AddRank(std::move(rank));
+    return files.ok() ? AddRank(std::move(rank)) : Status();
   }
 
   // <rank folder>/FRAMEWORK, and the device's part where msprof has exported it.
@@ -194,7 +198,11 @@ class Detector {
     for (const std::string_view sub : {kMsprofOutputName, std::string_view("analyze")}) {
       if (!beside.HasFolder(sub)) continue;
       const Result<Listing> files = List(Join(folder, sub));
-      if (files.ok()) TakeOutputFiles(Join(folder, sub), *files, rank);
+      if (files.ok()) {
+        TakeOutputFiles(Join(folder, sub), *files, rank);
+      } else {
+        Refuse(Join(folder, sub), files.error());
+      }
     }
     TakeOutputFiles(folder, beside, rank);
     for (const std::string& sub : beside.folders) {
@@ -241,7 +249,8 @@ class Detector {
       out_.ranks.push_back(std::move(rank));
       return {};
     }
-    const bool is_result = kind != TextFileKind::kUnknown && kind != TextFileKind::kSheet;
+    const bool is_sheet = kind == TextFileKind::kSheet;
+    const bool is_result = kind != TextFileKind::kUnknown && !is_sheet;
     if (is_result && is_root && sniffed.content != Content::kEmpty) {
       rank.source = "ascend_pt";
       rank.format = "text";
@@ -249,7 +258,9 @@ class Detector {
       out_.ranks.push_back(std::move(rank));
       return {};
     }
-    Ignore(path, is_result ? "a result file outside a rank folder" : sniffed.reason);
+    Ignore(path, is_sheet    ? "a result file that goes with others: give the folder around it"
+                 : is_result ? "a result file outside a rank folder"
+                             : sniffed.reason);
     return {};
   }
 
@@ -310,8 +321,15 @@ class Detector {
     out_.ignored.back().is_lost = true;
   }
 
+  // What the operating system does not let us read.
+  void Refuse(const std::string& path, const Error& error) {
+    Lose(path, error.message);
+    if (!refusal_) refusal_ = error;
+  }
+
   Detected& out_;
   bool wants_raw_;
+  std::optional<Error> refusal_;
   std::set<std::string> visited_;
 };
 
@@ -320,6 +338,8 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
   if (!detected.ignored.empty()) {
     const store::InputFile& first = detected.ignored.front();
     const bool says_path = first.note.starts_with(first.path + ": ");
+    const bool is_file = paths.size() == 1 && first.path == paths.front() && !says_path;
+    if (is_file) return {ErrorCode::kNotFound, fmt::format("{}: {}", message, first.note)};
     message += fmt::format(" ({} looked at; first: {}{})",
                            detected.ignored.size() == 1
                                ? "1 file or folder"
@@ -349,8 +369,9 @@ Result<Detected> DetectRanks(const std::vector<std::string>& paths) {
     out.ignored.push_back(
         {path, 0, false, is_empty ? "the folder is empty" : "no profile found", true});
   }
-  if (out.ranks.empty()) return NothingFound(paths, out);
-  return out;
+  if (!out.ranks.empty()) return out;
+  if (detector.refusal()) return *detector.refusal();
+  return NothingFound(paths, out);
 }
 
 Result<Detected> DetectRawRanks(const std::string& path) {

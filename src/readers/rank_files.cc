@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -18,6 +19,11 @@ namespace {
 
 bool IsTraceName(std::string_view name) {
   return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
+}
+
+// Older exports wrote parts of msprof_*.json once more.
+bool IsPartOfTrace(std::string_view name) {
+  return name.ends_with(".json") && (name.starts_with("hccl_") || name.starts_with("task_time_"));
 }
 
 bool IsResultFileName(const std::string& name) {
@@ -43,6 +49,38 @@ void TakeOtherFile(const std::string& name, Add add, Ignore ignore) {
       break;
   }
   add(FileRole::kTextFile);
+}
+
+// msprof adds a set of files at each export, with the time of the export at the end of their names.
+struct ExportName {
+  std::string what;       // without time and slice: "op_summary.csv"
+  std::string_view time;  // "20260511093035"; empty if the name has none
+};
+
+ExportName ParseExportName(std::string_view name) {
+  constexpr size_t kTimeDigits = 14;
+  const size_t dot = std::min(name.rfind('.'), name.size());
+  std::string_view stem = name.substr(0, dot);
+  const size_t mark = stem.rfind('_');
+  if (mark == std::string_view::npos) return {std::string(name), {}};
+  const std::string_view time = stem.substr(mark + 1);
+  if (time.size() != kTimeDigits || time.find_first_not_of("0123456789") != time.npos) {
+    return {std::string(name), {}};
+  }
+  stem = stem.substr(0, mark);
+  if (const size_t slice = stem.rfind("_slice_"); slice != stem.npos) stem = stem.substr(0, slice);
+  return {std::string(stem) + std::string(name.substr(dot)), time};
+}
+
+// The newest time of each file that exports have.
+std::map<std::string, std::string_view> NewestExports(const std::vector<std::string>& names) {
+  std::map<std::string, std::string_view> newest;
+  for (const std::string& name : names) {
+    const ExportName parsed = ParseExportName(name);
+    std::string_view& time = newest[parsed.what];
+    time = std::max(time, parsed.time);
+  }
+  return newest;
 }
 
 // csv files beside a profiler db: those whose rows the db holds itself would be counted twice.
@@ -140,12 +178,18 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
   // A folder in the place of a file: reading it will say so.
   std::copy_if(listing.folders.begin(), listing.folders.end(), std::back_inserter(names),
                IsResultFileName);
+  const std::map<std::string, std::string_view> newest = NewestExports(names);
   for (const std::string& name : names) {
     const std::string path = Join(folder, name);
     const auto add = [&](FileRole role) { rank.files.push_back({role, path, SizeOf(path)}); };
     const auto ignore = [&](std::string reason) {
       rank.ignored.push_back({path, SizeOf(path), false, std::move(reason)});
     };
+    const ExportName exported = ParseExportName(name);
+    if (!exported.time.empty() && exported.time != newest.at(exported.what)) {
+      ignore(fmt::format("the export of {} is newer", newest.at(exported.what)));
+      continue;
+    }
     const auto pytorch = MiddleOf(name, "ascend_pytorch_profiler", ".db");
     const auto mindspore = MiddleOf(name, "ascend_mindspore_profiler", ".db");
     if (pytorch || mindspore) {
@@ -162,6 +206,8 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
     } else if (IsTraceName(name)) {
       const bool is_copy = has_whole_trace && name != "trace_view.json";
       is_copy ? ignore("trace_view.json has the same events") : add(FileRole::kTrace);
+    } else if (IsPartOfTrace(name) && HasTrace(listing)) {
+      ignore("msprof_*.json has the same events");
     } else {
       TakeOtherFile(name, add, ignore);
     }

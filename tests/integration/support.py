@@ -26,10 +26,10 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.environment = dict(os.environ, STEPLENS_CACHE_DIR=str(self.scratch / "cache"))
 
-    def run_program(self, *words, expect=None, cwd=None, timeout=300):
+    def run_program(self, *words, expect=None, cwd=None, timeout=300, user=None):
         """Runs steplens; `expect` is the exit code that must come out (None: any)."""
         done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, timeout=timeout,
-                              env=self.environment, cwd=cwd, check=False)
+                              env=self.environment, cwd=cwd, check=False, user=user)
         done.out = done.stdout.decode("utf-8")
         done.err = done.stderr.decode("utf-8", "replace")
         self.assertIn(done.returncode, range(0, 131), f"died by a signal: {words}\n{done.err}")

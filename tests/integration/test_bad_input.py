@@ -92,11 +92,70 @@ class BadInput(Case):
         os.utime(path, ns=(10**18, 10**18))
         self.assertEqual(self.query(path, "SELECT name FROM slices"), [{"name": "d"}])
 
-    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def run_as_stranger(self, *words, **options):
+        """As somebody who is not root, who may read everything."""
+        self.scratch.chmod(0o755)
+        return self.run_program(*words, "--no-cache", user=65534 if os.geteuid() == 0 else None, **options)
+
     def test_no_permission(self):
         path = self.write("t.json", f"[{EVENT}]")
         path.chmod(0)
-        self.fails(path, 6, "cannot open")
+        self.assertEqual(self.run_as_stranger("info", path, expect=6).err, f"steplens: {path}: cannot open: Permission denied\n")
+
+    def test_no_permission_for_the_folder_of_results(self):
+        shutil.copytree(SAMPLE, self.scratch / "job")
+        folder = self.scratch / "job/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT"
+        folder.chmod(0)
+        said = f"{folder}: cannot list the folder: Permission denied"
+        self.assertEqual(self.run_as_stranger("info", folder.parent, expect=6).err, f"steplens: {said}\n")
+        job = json.loads(self.run_as_stranger("info", "--json", self.scratch / "job", expect=0).out)
+        self.assertEqual([rank["rank"] for rank in job["ranks"]], [1])
+        self.assertEqual([file["path"] for file in job["ignored"]], [str(folder)])
+        folder.chmod(0o755)
+
+    def test_a_single_file_that_is_no_profile(self):
+        path = self.write("notes.txt", "hello")
+        self.assertEqual(self.run_program("info", path, expect=3).err,
+                         f"steplens: {path}: no profile found: not a trace, database or result file that steplens knows\n")
+        sheet = next(SAMPLE.rglob("l2_cache.csv"))
+        self.assertIn("give the folder around it", self.run_program("info", sheet, expect=3).err)
+
+    def test_of_several_exports_the_newest_is_read(self):
+        output = "PROF_000001_20240101000000000_A/mindstudio_profiler_output"
+        old, new = "20240101093035", "20240102093035"
+        for time, events in ((old, 5), (new, 2)):
+            for number in range(2):
+                self.write(f"{output}/msprof_slice_{number}_{time}.json", f"[{','.join([EVENT] * events)}]")
+            self.write(f"{output}/op_summary_{time}.csv", "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),"
+                       "Task Wait Time(us)\n" + "k,t,AI_CORE,1,1,0\n" * events)
+        rank = self.info(self.scratch / output)["ranks"][0]
+        self.assertEqual((rank["counts"]["slices"], rank["counts"]["kernels"]), (4, 2))
+        self.assertEqual([file.get("reason") for file in rank["files"] if old in file["path"]], [f"the export of {new} is newer"] * 3)
+
+    def test_keys_that_repeat_in_result_files(self):
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
+        path = next((self.scratch / "r0_ascend_pt").rglob("communication.json"))
+        text = path.read_text()
+        path.write_bytes(b"\xef\xbb\xbf" + text.encode())  # a byte order mark is no damage
+        self.assertNotIn("JsonFieldInvalid", self.issues(self.scratch / "r0_ascend_pt")[0])
+        path.write_text(f"{text.rstrip()[:-1]},{text.lstrip()[1:]}")
+        issues = self.issues(self.scratch / "r0_ascend_pt")[0]
+        self.assertEqual(issues["JsonFieldInvalid"], len(json.loads(text)))
+
+    def test_ranks_and_base_times_that_are_no_numbers(self):
+        path = self.write("t.json", f'{{"baseTimeNanoseconds": "abc", "traceEvents": [{EVENT}]}}')
+        self.assertEqual(self.issues(path)[0]["JsonFieldInvalid"], 1)
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
+        path = self.scratch / "r0_ascend_pt/profiler_info_0.json"
+        info = json.loads(path.read_text())
+        info["rank_id"] = 1.5
+        path.write_text(json.dumps(info))
+        self.assertEqual(self.issues(path.parent)[0]["JsonFieldInvalid"], 1)
+
+    def test_problems_of_events_name_their_file(self):
+        path = self.write("t.json", f"[{EVENT},{EVENT.replace('1}', '-1}')}]")
+        [issue] = [issue for issue in self.info(path)["ranks"][0]["issues"] if issue["name"] == "NegativeDuration"]
+        self.assertTrue(issue["example"].startswith(f"{path}: byte "), issue["example"])
 
     def test_truncated_trace(self):
         issues, counts = self.issues(self.write("t.json", f"[{EVENT}, {EVENT[:30]}"))
@@ -167,7 +226,8 @@ class BadInput(Case):
 
     def test_usage_errors(self):
         for words in (["info"], ["nonsense"], ["ops", SAMPLE, "--by", "color"], ["ops", SAMPLE, "--top", "x"],
-                      ["ops", SAMPLE, "--top", "-1"], ["info", SAMPLE, "--threads", "-3"], ["query", SAMPLE]):
+                      ["ops", SAMPLE, "--top", "-1"], ["info", SAMPLE, "--threads", "-3"], ["query", SAMPLE],
+                      ["breakdown", SAMPLE, "--json", "--csv"]):
             done = self.run_program(*words, expect=2)
             self.assertEqual(done.out, "")
             self.assertIn("steplens", done.err)
@@ -319,6 +379,25 @@ class BadInput(Case):
         rank = self.info(path)["ranks"][0]
         self.assertEqual(rank["rank"], 2)
         self.assertIn("DbColumnMissing", [issue["name"] for issue in rank["issues"]])
+
+    @needs_shared
+    def test_every_column_and_table_of_a_db_is_missed(self):
+        source = next(DATA.glob("ascend_pt/db/level1/rank0*/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db"))
+        path = self.scratch / source.name
+        def damaged(sql):
+            shutil.copyfile(source, path)
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                db.executescript(sql)
+            return self.issues(path)[0]
+        self.assertEqual(damaged("SELECT 1"), {})
+        for table, column in (("TASK", "connectionId"), ("TASK", "streamId"), ("COMPUTE_TASK_INFO", "inputShapes"),
+                              ("COMMUNICATION_TASK_INFO", "size"), ("OP_MEMORY", "releaseTime"), ("HBM", "bandwidth"),
+                              ("PYTORCH_API", "sequenceNumber")):
+            with self.subTest(table=table, column=column):
+                self.assertEqual(damaged(f"ALTER TABLE {table} RENAME COLUMN {column} TO other")["DbColumnMissing"], 1)
+        for table in ("CONNECTION_IDS", "PYTORCH_CALLCHAINS", "ENUM_MODULE", "ENUM_HCCL_LINK_TYPE"):
+            with self.subTest(table=table):
+                self.assertIn("DbTableUnreadable", damaged(f"DROP TABLE {table}"))
 
     @needs_shared
     def test_db_in_wal_mode_read_only_and_locked(self):
