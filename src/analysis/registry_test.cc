@@ -23,7 +23,7 @@ TEST(Analyses, HaveDistinctNamesAndTakeAnEmptyJob) {
 
 TEST(Analyses, HaveTheColumnsOfAnEmptyJobIfTheySaySo) {
   store::Job job;
-  for (const std::string& source : {"ascend_pt", "kineto"}) {
+  for (const std::string source : {"ascend_pt", "kineto"}) {
     store::TraceStore& rank = job.ranks.emplace_back();
     rank.info.rank = static_cast<int64_t>(job.ranks.size()) - 1;
     rank.info.source = source;

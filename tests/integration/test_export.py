@@ -511,6 +511,10 @@ class GpuTrace(Export):
         self.check_verify(text)
         self.check_verify(db)
 
+    def without_repeats(self, members):
+        self.assertEqual(len(dict(members)), len(members))
+        return dict(members)
+
     @needs_shared
     def test_so_do_real_ones(self):
         for name in ("hta/trace_diff/test", "hta/amd_trace", "hta/negative_queue_length_values_check"):
@@ -518,6 +522,8 @@ class GpuTrace(Export):
             text = self.convert(source, "text", name.replace("/", "_"))
             self.check(source, text, None)
             self.check_verify(text)
+            for path in text.rglob("communication.json"):
+                json.loads(path.read_text(), object_pairs_hook=self.without_repeats)
             self.check(source, self.convert(source, "db", name.replace("/", "_") + "_db"), self.SAME_IN_DB[:-1])
 
 

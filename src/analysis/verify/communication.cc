@@ -171,6 +171,15 @@ std::set<StringId> CollectivesOnTimeline(const Context& context) {
   return names;
 }
 
+// Converted GPU traces number operations of one name: "ncclDevKernel_AllReduce__2".
+StringId NameOnTimeline(const Context& context, StringId name, const std::set<StringId>& shown) {
+  if (shown.contains(name)) return name;
+  const std::string_view text = context.Text(name);
+  const size_t mark = text.rfind("__");
+  if (mark == text.npos || text.find_first_not_of("0123456789", mark + 2) != text.npos) return name;
+  return context.store.strings.Find(text.substr(0, mark)).value_or(name);
+}
+
 }  // namespace
 
 CheckResult CheckCommTimes(const Context& context) {
@@ -273,8 +282,9 @@ CheckResult CheckCommOpsInTrace(const Context& context) {
   for (size_t i = 0; i < times.size(); ++i) {
     steps.insert(times.step[i]);
     if (context.Text(times.op_name[i]) == kTotalOpInfo) continue;
-    named.insert(times.op_name[i]);
-    verdict.Row(shown.contains(times.op_name[i]),
+    const StringId name = NameOnTimeline(context, times.op_name[i], shown);
+    named.insert(name);
+    verdict.Row(shown.contains(name),
                 [&] { return TimeText(context, i) + ": not on the timeline"; });
   }
   // With several steps, operations between them are in none; with one step, all are in it.

@@ -1,6 +1,10 @@
 #include "export/text/communication_files.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
+#include <unordered_map>
 
 #include "base/json_writer.h"
 #include "export/text/append.h"
@@ -46,8 +50,8 @@ void AppendTransport(JsonWriter& json, const TransportFacts& transport) {
   json.EndObject().EndObject();
 }
 
-void AppendOperation(JsonWriter& json, const OperationFacts& operation) {
-  json.Key(GroupKey(operation.name, operation.group)).BeginObject();
+void AppendOperation(JsonWriter& json, const std::string& key, const OperationFacts& operation) {
+  json.Key(key).BeginObject();
   json.Key("Communication Time Info").BeginObject();
   AppendField(json, "Start Timestamp(us)", operation.start_us);
   AppendField(json, "Elapse Time(ms)", operation.elapse_ms);
@@ -64,8 +68,16 @@ void AppendOperation(JsonWriter& json, const OperationFacts& operation) {
 
 void AppendOperations(JsonWriter& json, std::string_view key, const CommunicationClass& of) {
   json.Key(key).BeginObject();
-  for (const OperationFacts& operation : of.operations) AppendOperation(json, operation);
-  if (!of.operations.empty()) AppendOperation(json, of.total);
+  // GPU traces call all operations of a kind alike. A key must be there once, or readers see one.
+  std::unordered_map<std::string, int> seen;
+  for (const OperationFacts& operation : of.operations) {
+    const int number = ++seen[GroupKey(operation.name, operation.group)];
+    const std::string name =
+        number == 1 ? operation.name : fmt::format("{}__{}", operation.name, number);
+    AppendOperation(json, GroupKey(name, operation.group), operation);
+  }
+  if (!of.operations.empty())
+    AppendOperation(json, GroupKey(of.total.name, of.total.group), of.total);
   json.EndObject();
 }
 
