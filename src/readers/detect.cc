@@ -109,7 +109,8 @@ class Detector {
   // Result files of a rank without the usual folder around them.
   static bool HasResults(const Listing& listing) {
     return std::any_of(listing.files.begin(), listing.files.end(), [](const std::string& name) {
-      if (name == "trace_view.json" || MiddleOf(name, "ascend_pytorch_profiler", ".db") ||
+      if (name == "trace_view.json" || name == "trace_view.json.gz" ||
+          MiddleOf(name, "ascend_pytorch_profiler", ".db") ||
           MiddleOf(name, "ascend_mindspore_profiler", ".db")) {
         return true;
       }

@@ -17,7 +17,9 @@
 namespace steplens::readers {
 namespace {
 
+// People compress the largest file.
 bool IsTraceName(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
   return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
 }
 
@@ -171,9 +173,10 @@ void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
 }
 
 void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
-  const bool has_whole_trace =
-      std::any_of(listing.files.begin(), listing.files.end(),
-                  [](const std::string& n) { return n == "trace_view.json"; });
+  const auto find = [&](std::string_view name) {
+    return std::find(listing.files.begin(), listing.files.end(), name) != listing.files.end();
+  };
+  const bool has_whole_trace = find("trace_view.json") || find("trace_view.json.gz");
   std::vector<std::string> names = listing.files;
   // A folder in the place of a file: reading it will say so.
   std::copy_if(listing.folders.begin(), listing.folders.end(), std::back_inserter(names),
@@ -204,8 +207,11 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
     } else if (MiddleOf(name, "msprof_", ".db")) {
       add(FileRole::kProfilerDb);
     } else if (IsTraceName(name)) {
-      const bool is_copy = has_whole_trace && name != "trace_view.json";
-      is_copy ? ignore("trace_view.json has the same events") : add(FileRole::kTrace);
+      const bool is_copy = name.ends_with(".gz") && find(name.substr(0, name.size() - 3));
+      const bool is_part = has_whole_trace && !name.starts_with("trace_view.json");
+      is_copy   ? ignore("the file without .gz is read")
+      : is_part ? ignore("trace_view.json has the same events")
+                : add(FileRole::kTrace);
     } else if (IsPartOfTrace(name) && HasTrace(listing)) {
       ignore("msprof_*.json has the same events");
     } else {

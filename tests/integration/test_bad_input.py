@@ -132,6 +132,18 @@ class BadInput(Case):
         self.assertEqual((rank["counts"]["slices"], rank["counts"]["kernels"]), (4, 2))
         self.assertEqual([file.get("reason") for file in rank["files"] if old in file["path"]], [f"the export of {new} is newer"] * 3)
 
+    def test_a_compressed_trace_in_a_rank_folder(self):
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
+        expected = self.issues(self.scratch / "r0_ascend_pt")
+        path = next((self.scratch / "r0_ascend_pt").rglob("trace_view.json"))
+        packed = path.with_name("trace_view.json.gz")
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        self.assertEqual(self.issues(self.scratch / "r0_ascend_pt"), expected)
+        path.unlink()
+        self.assertEqual(self.issues(self.scratch / "r0_ascend_pt"), expected)
+        self.assertEqual(self.info(packed.parent)["ranks"][0]["counts"], expected[1])
+        self.run_program("verify", self.scratch / "r0_ascend_pt", expect=0)
+
     def test_keys_that_repeat_in_result_files(self):
         shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
         path = next((self.scratch / "r0_ascend_pt").rglob("communication.json"))
