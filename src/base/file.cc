@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -19,6 +20,10 @@ Error SystemError(std::string_view path, std::string_view action, int error) {
   const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
   return {code, fmt::format("{}: cannot {}: {}", path, action, std::strerror(error))};
 }
+
+// The path by which processes of this machine can open a file that has no name yet.
+std::string PathOfNameless(int fd) { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
+bool IsNameless(std::string_view path) { return path.starts_with("/proc/"); }
 
 // Owns a file descriptor.
 class Descriptor {
@@ -145,7 +150,47 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+namespace {
+
+// A file without a name in the folder of `path`: if the process ends in whatever way before it gets
+// one, nothing stays. -1 where the file system has none, or where it could not be given its name.
+int OpenNameless(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return -1;
+  if (::access(PathOfNameless(fd).c_str(), W_OK) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+// Gives it the name, in place of whatever has it.
+bool NameIt(const std::string& nameless, const std::string& path) {
+  const auto link_as = [&](const std::string& name) {
+    return ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (link_as(path)) return true;
+  if (errno != EEXIST) return false;
+  // A link replaces nothing, but renaming does.
+  static std::atomic<uint32_t> count = 0;
+  std::string name;
+  do {
+    name = path + "." + std::to_string(::getpid()) + "." + std::to_string(count++);
+  } while (!link_as(name) && errno == EEXIST);
+  if (::rename(name.c_str(), path.c_str()) == 0) return true;
+  const int error = errno;
+  ::unlink(name.c_str());
+  errno = error;
+  return false;
+}
+
+}  // namespace
+
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+  if (const int fd = OpenNameless(path); fd >= 0) {
+    ::fchmod(fd, 0644);
+    return AtomicFile(path, PathOfNameless(fd), fd);
+  }
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) {
@@ -160,7 +205,7 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
 AtomicFile::~AtomicFile() {
   if (fd_ < 0) return;
   ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (!IsNameless(temporary_)) ::unlink(temporary_.c_str());
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
@@ -211,6 +256,12 @@ Status AtomicFile::Write(const void* data, size_t size) {
 Status AtomicFile::Commit() {
   const int fd = std::exchange(fd_, -1);
   ReleaseRest(fd);
+  if (IsNameless(temporary_)) {
+    const bool has_name = NameIt(temporary_, path_);
+    const int error = errno;
+    if (::close(fd) != 0 || !has_name) return SystemError(path_, "write", has_name ? errno : error);
+    return {};
+  }
   if (::close(fd) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     ::unlink(temporary_.c_str());

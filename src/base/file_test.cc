@@ -97,6 +97,7 @@ TEST_F(FileTest, AtomicFileAppearsOnlyWhenCommitted) {
     ASSERT_TRUE(file.ok());
     ASSERT_TRUE(file->Write("half", 4).ok());
     EXPECT_FALSE(fs::exists(path));
+    EXPECT_TRUE(fs::is_empty(folder_.path())) << "a process that is killed now leaves something";
   }
   EXPECT_TRUE(fs::is_empty(folder_.path()));
   auto file = AtomicFile::Create(path);

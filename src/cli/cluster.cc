@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
 #include "analysis/cluster/recipes/cluster_time_compare_summary.h"
 #include "analysis/cluster/registry.h"
+#include "base/cancel.h"
 #include "base/team.h"
 #include "cli/cluster_messages.h"
 #include "cli/cluster_options.h"
@@ -70,6 +72,19 @@ Status WriteReports(const Arguments& arguments, const ClusterRequest& request,
   return {};
 }
 
+Status WriteClusterResults(const Arguments& arguments, const ClusterRequest& request,
+                           const RunResult& result, const cluster::ResultFiles& files,
+                           ClusterOutcome& outcome, Written& written) {
+  // Where an answer on text data has files users know, its tables come only if they are asked for.
+  SL_ASSIGN_OR_RETURN(written,
+                      cluster::WriteAnswers(outcome.exports, request.type, files,
+                                            request.run.options.compat, request.run.tables_too));
+  SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
+  SL_RETURN_IF_ERROR(WriteReports(arguments, request, outcome, written));
+  if (!arguments.Has("--agent")) PrintWritten(written);
+  return {};
+}
+
 // The whole command on the root; `written` and `outcome` also serve the machine's answer.
 Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
                       const RunResult& result, const std::string& seconds,
@@ -77,23 +92,19 @@ Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
                       Written& written) {
   if (result.found > 0) PrintCoverage(result, seconds);
   outcome = CollectAnswers(request, result);
+  Status done;
   if (arguments.Value("--export_type") == "console") {
     PrintTables(outcome);
   } else {
-    // Where an answer on text data has files users know, its tables come only if they are asked
-    // for.
-    SL_ASSIGN_OR_RETURN(written,
-                        cluster::WriteAnswers(outcome.exports, request.type, files,
-                                              request.run.options.compat, request.run.tables_too));
-    SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
-    SL_RETURN_IF_ERROR(WriteReports(arguments, request, outcome, written));
-    if (!arguments.Has("--agent")) PrintWritten(written);
+    done = WriteClusterResults(arguments, request, result, files, outcome, written);
   }
+  // What was found out is worth knowing even if it could not be written.
   if (!arguments.Has("--agent") && !request.run.options.compat) {
     const std::string summary =
         cluster::SummaryText(outcome.exports, arguments.Value("--lang") == "zh");
-    if (!summary.empty()) fmt::print("\n{}", summary);
+    if (!summary.empty()) fmt::print("{}{}", done.ok() ? "\n" : "", summary);
   }
+  SL_RETURN_IF_ERROR(done);
   if (outcome.exports.empty()) return kExitFailed;
   if (outcome.rows == 0)
     return Error{ErrorCode::kNotFound, "the captures hold nothing that these modes look at"};
@@ -162,6 +173,8 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
 }
 
 Result<int> RunCluster(const Arguments& arguments) {
+  // How mpirun ends the others when one has died: what was begun is cleaned up.
+  std::signal(SIGTERM, [](int) { RequestCancel(); });
   Session session;
   const Result<int> done = RunAsked(arguments, session);
   const int exit_code = done.ok() ? *done : ExitOf(done.error());

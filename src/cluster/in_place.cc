@@ -93,8 +93,8 @@ class Editor {
       }
     }
     if (without_db_ > 0) {
-      edited_.notes.push_back(
-          fmt::format("{} ranks have no profiler database that could be changed", without_db_));
+      edited_.notes.push_back(fmt::format("{} rank{} no profiler database that could be changed",
+                                          without_db_, without_db_ == 1 ? " has" : "s have"));
     }
     return std::move(edited_);
   }

@@ -120,7 +120,7 @@ TEST(ApplyEdits, RanksWithoutDatabaseAreCounted) {
   EXPECT_TRUE(ApplyEdits({&one, 1}, {&rank, 1}, options)->notes.empty());  // not asked for
   options.in_place = true;
   EXPECT_EQ(ApplyEdits({&one, 1}, {&rank, 1}, options)->notes.at(0),
-            "1 ranks have no profiler database that could be changed");
+            "1 rank has no profiler database that could be changed");
 }
 
 }  // namespace

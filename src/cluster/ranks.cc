@@ -80,8 +80,11 @@ void NumberTheRest(std::vector<RankSource>& ranks, std::vector<std::string>& not
   }
   if (numbered > 0) {
     notes.push_back(
-        fmt::format("{} capture{} did not say which rank it is and got the next free number",
-                    numbered, numbered == 1 ? "" : "s"));
+        numbered == 1
+            ? std::string("1 capture does not say which rank it is; it got the next free number")
+            : fmt::format("{} captures do not say which ranks they are; they got the next "
+                          "free numbers",
+                          numbered));
   }
 }
 

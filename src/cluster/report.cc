@@ -184,51 +184,140 @@ html::Chart HostChart(const Table& links) {
   return {{"Bandwidth between hosts", "主机间带宽"}, std::move(map)};
 }
 
-// A box a row, for tables with quartiles: the rows with the largest sums.
+const Column* FindAny(const Table& table, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const Column* column = table.Find(name)) return column;
+  }
+  return nullptr;
+}
+
+// The columns of a table that boxes are drawn from, whatever a recipe calls them.
+struct BoxColumns {
+  explicit BoxColumns(const Table& table)
+      : five{FindAny(table, {"MinNs", "minNs", "Min"}), FindAny(table, {"Q1Ns", "Q1"}),
+             FindAny(table, {"MedianNs", "medNs", "Median"}), FindAny(table, {"Q3Ns", "Q3"}),
+             FindAny(table, {"MaxNs", "maxNs", "Max"})},
+        sum(FindAny(table, {"SumNs", "totalTimeNs"})),
+        rank(FindAny(table, {"Rank", "rank"})),
+        counter(table.Find("Counter")),
+        name(FindAny(table, {"OpName"})) {
+    for (const Column& column : table.columns()) {
+      if (name == nullptr && column.type == CellType::kText) name = &column;
+      if (column.type == CellType::kText && column.name != "SlowRank") texts.push_back(&column);
+    }
+  }
+  bool has_all() const {
+    return name != nullptr && std::none_of(std::begin(five), std::end(five),
+                                           [](const Column* column) { return column == nullptr; });
+  }
+  html::Box BoxAt(size_t row) const {
+    double values[5];
+    for (size_t i = 0; i < 5; ++i)
+      values[i] = Number(*five[i], row) / (counter == nullptr ? 1000 : 1);
+    return {values[0], values[1], values[2], values[3], values[4]};
+  }
+  // What the row is about, the rank aside.
+  std::string KeyAt(size_t row) const {
+    std::string key;
+    for (const Column* column : texts) {
+      const std::string& text = column->texts[row];
+      if (!text.empty()) key += (key.empty() ? "" : " \u00b7 ") + text;
+    }
+    return key;
+  }
+
+  const Column* five[5];
+  const Column* sum;
+  const Column* rank;
+  const Column* counter;
+  const Column* name;
+  std::vector<const Column*> texts;
+};
+
+// For tables with a row a rank: a plot for each of what comes first, or takes longest, with a box a
+// rank.
+std::vector<html::Chart> BoxesOfRanks(const Table& table, const BoxColumns& columns) {
+  constexpr size_t kPlots = 8;
+  struct Plot {
+    html::BoxPlot drawing;
+    double sum = 0;
+    std::string key;
+  };
+  std::vector<Plot> plots;
+  std::map<std::string, size_t> places;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const auto [place, is_new] = places.try_emplace(columns.KeyAt(row), plots.size());
+    if (is_new) {
+      plots.emplace_back().key = place->first;
+      plots.back().drawing.key_label = {"Rank", "卡"};
+      plots.back().drawing.value_label = {"Duration (us)", "时长 (us)"};
+      if (columns.counter != nullptr)
+        plots.back().drawing.value_label = {columns.counter->texts[row], ""};
+    }
+    Plot& plot = plots[place->second];
+    plot.drawing.keys.push_back(table::CellText(*columns.rank, row));
+    plot.drawing.boxes.push_back(columns.BoxAt(row));
+    if (columns.sum != nullptr) plot.sum += Number(*columns.sum, row);
+  }
+  const bool is_in_order = table.name().ends_with("Top");  // by what the recipe is about
+  if (!is_in_order) {
+    std::stable_sort(plots.begin(), plots.end(),
+                     [](const Plot& a, const Plot& b) { return a.sum > b.sum; });
+  }
+  std::vector<html::Chart> charts;
+  for (size_t i = 0; i < std::min(plots.size(), kPlots); ++i)
+    charts.push_back({{plots[i].key, ""}, std::move(plots[i].drawing)});
+  return charts;
+}
+
+// Box plots of tables with quartiles.
 std::vector<html::Chart> Boxes(const Table& table) {
-  const Column* columns[] = {table.Find("MinNs"), table.Find("Q1Ns"), table.Find("MedianNs"),
-                             table.Find("Q3Ns"), table.Find("MaxNs")};
-  if (std::any_of(std::begin(columns), std::end(columns), [](auto* c) { return c == nullptr; }))
-    return {};
-  if (table.rows() == 0 || table.columns().front().type != CellType::kText) return {};
+  const BoxColumns columns(table);
+  if (!columns.has_all() || table.rows() == 0) return {};
+  if (columns.rank != nullptr) return BoxesOfRanks(table, columns);
   constexpr size_t kShown = 30;
   html::BoxPlot plot;
-  plot.key_label = {table.columns().front().name, ""};
+  plot.key_label = {columns.name->name, ""};
   plot.value_label = {"Duration (us)", "时长 (us)"};
-  const Column* rank = table.Find("Rank");
   for (size_t row = 0; row < std::min(table.rows(), kShown); ++row) {
-    std::string key = table.columns().front().texts[row];
-    if (rank != nullptr) key += " @" + table::CellText(*rank, row);
-    plot.keys.push_back(std::move(key));
-    double values[5];
-    for (size_t i = 0; i < 5; ++i) values[i] = Number(*columns[i], row) / 1000;
-    plot.boxes.push_back({values[0], values[1], values[2], values[3], values[4]});
+    plot.keys.push_back(columns.name->texts[row]);
+    plot.boxes.push_back(columns.BoxAt(row));
   }
   return {{{table.name(), ""}, std::move(plot)}};
 }
 
-// A plot a counter of the cores: a box an operator and rank.
-std::vector<html::Chart> CounterBoxes(const Table& table) {
-  constexpr size_t kShown = 30;
-  std::map<std::string, html::BoxPlot> plots;
-  const auto number = [&](const char* column, size_t row) {
-    return Number(*table.Find(column), row);
-  };
-  for (size_t row = 0; row < table.rows(); ++row) {
-    html::BoxPlot& plot = plots[table.Find("Counter")->texts[row]];
-    if (plot.keys.size() == kShown) continue;
-    plot.keys.push_back(table.Find("OpName")->texts[row] + " @" +
-                        table::CellText(*table.Find("Rank"), row));
-    plot.boxes.push_back({number("Min", row), number("Q1", row), number("Median", row),
-                          number("Q3", row), number("Max", row)});
+// How often the others waited for a rank, the most in red.
+html::Chart VoteChart(const Table& votes) {
+  html::BarChart bars;
+  bars.key_label = {"Rank", "卡"};
+  bars.value_label = {"Calls it was late for", "迟到的通信次数"};
+  bars.series = {{{"Late", "迟到"}, {}}};
+  std::vector<double>& counts = bars.series[0].values;
+  for (size_t row = 0; row < votes.rows(); ++row) {
+    bars.keys.push_back(table::CellText(*votes.Find("rankId"), row));
+    counts.push_back(Number(*votes.Find("slowAffectCount"), row));
   }
-  std::vector<html::Chart> charts;
-  for (auto& [counter, plot] : plots) {
-    plot.key_label = {"Operator @rank", "算子 @卡"};
-    plot.value_label = {counter, ""};
-    charts.push_back({{counter, ""}, std::move(plot)});
+  const double most = *std::max_element(counts.begin(), counts.end());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == most) bars.highlighted.push_back(i);
   }
-  return charts;
+  return {{"Ranks the others waited for", "被其他卡等待的卡"}, std::move(bars)};
+}
+
+std::vector<html::Chart> ChartsOf(const Table& table) {
+  if (table.name() == "SlowRank") return {VoteChart(table)};
+  return Boxes(table);
+}
+
+// The findings without the sentences, which the page has above, in both languages.
+Table WithoutSentences(const Table& findings) {
+  Table out(findings.name());
+  for (const Column& column : findings.columns()) {
+    const bool is_sentence = column.name.starts_with("reason") ||
+                             column.name.starts_with("advice") || column.name.ends_with("Zh");
+    if (!is_sentence) out.AddColumn(column);
+  }
+  return out;
 }
 
 }  // namespace
@@ -244,6 +333,7 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
   const Table* links = FindTable(exports, "ClusterLinkBandwidth");
   const Table* rank_steps = FindTable(exports, "ClusterRankStep");
   const Table* hosts = FindTable(exports, "ClusterHostLinks");
+  Table short_findings("ClusterFindings");
   std::set<const Table*> shown;
   if (findings != nullptr && scores != nullptr) {
     html::Section section;
@@ -263,19 +353,19 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
     }
     if (links != nullptr && links->rows() > 0) section.charts.push_back(MatrixChart(*links));
     if (hosts != nullptr && hosts->rows() > 1) section.charts.push_back(HostChart(*hosts));
-    section.tables = {findings, scores};
+    short_findings = WithoutSentences(*findings);
+    section.tables = {&short_findings, scores};
     shown.insert({findings, scores});
     page.sections.push_back(std::move(section));
   }
   for (const Export& one : exports) {
     html::Section section;
     section.title = {one.recipe, ""};
+    if (one.recipe == "summary") section.title = {"Tables of the summary", "概要的数据表"};
     section.text = {one.answer->suggestion_en, one.answer->suggestion_zh};
     for (const ResultTable& result : one.answer->tables) {
       if (result.table.rows() == 0 || shown.contains(&result.table)) continue;
-      const bool has_counters = result.table.name() == "ClusterOpCounterTop";
-      for (html::Chart& chart : has_counters ? CounterBoxes(result.table) : Boxes(result.table))
-        section.charts.push_back(std::move(chart));
+      for (html::Chart& chart : ChartsOf(result.table)) section.charts.push_back(std::move(chart));
       section.tables.push_back(&result.table);
     }
     if (!section.tables.empty()) page.sections.push_back(std::move(section));

@@ -114,6 +114,10 @@ class Run {
       return std::move(result_);
     }
     result_.form = InputForm();
+    if (options_.parts.empty()) {
+      for (const auto& recipe : result_.recipes)
+        recipe->SetTimelines([this](int64_t rank) { return TimelineOf(rank); });
+    }
     std::vector<std::optional<Result<cluster_analysis::Answer>>> answers(result_.recipes.size());
     const auto finish = [&](size_t r) {
       answers[r].emplace(result_.recipes[r]->Finish(result_.form));
@@ -290,6 +294,21 @@ class Run {
     part.facts = cluster_analysis::DescribeRank(*rank);
     for (const auto& recipe : result_.recipes) part.parts.push_back(recipe->Map(*rank, part.facts));
     return part;
+  }
+
+  // Null if the rank cannot be read, or would take too long.
+  std::unique_ptr<store::TraceStore> TimelineOf(int64_t rank) const {
+    constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+    const auto source = std::find_if(selection_.ranks.begin(), selection_.ranks.end(),
+                                     [&](const auto& one) { return one.rank == rank; });
+    if (source == selection_.ranks.end() || SizeOf(*source) > kMostBytes) return nullptr;
+    readers::OpenOptions open;
+    open.complete = analysis::CompleteCapture;
+    open.use_cache = options_.use_cache;
+    open.wanted = {.timeline = true, .communication = false, .others = false};
+    Result<store::TraceStore> timeline = readers::OpenRank(*source, pool_, open);
+    if (!timeline.ok()) return nullptr;
+    return std::make_unique<store::TraceStore>(*std::move(timeline));
   }
 
   // Why a rank has nothing to give, though some file of it could be opened; empty if it has.

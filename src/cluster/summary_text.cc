@@ -120,6 +120,10 @@ std::string SummaryText(std::span<const Export> exports, bool chinese) {
                                              : "and {} more in ClusterFindings.\n"),
                         findings->rows() - kShown);
   }
+  if (findings->rows() > 0 && Number(*overview, "callsPartlySeen", 0) > 0) {
+    text += chinese ? "由于部分卡未采集，上述代价根据等待时间估算。\n"
+                    : "What these cost is estimated from waits, as ranks were not captured.\n";
+  }
   if (findings->rows() == 0)
     text += chinese ? "没有明显偏慢的卡、通信域或链路。\n" : "No rank, group or link stands out.\n";
   return text;

@@ -272,6 +272,11 @@ class BadOutput(ClusterCase):
     def test_an_output_that_cannot_be_made(self):
         self.assertIn("/proc", self.cluster(self.made / "db", out="/proc/absent", expect=1).err)
 
+    def test_what_was_found_is_told_although_it_cannot_be_written(self):
+        told = self.cluster(self.made / "db").out.split("\n\n")[1]
+        self.assertIn("No rank, group or link stands out.", told)
+        self.assertEqual(self.cluster(self.made / "db", out="/proc/absent", expect=1).out, told)
+
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_an_output_without_permission(self):
         self.out.mkdir(mode=0o555)
@@ -635,7 +640,8 @@ class SeveralProcesses(ClusterCase):
         mount = f"mount -t tmpfs none {shlex.quote(str(self.out))}"
         if subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True, check=False).returncode != 0:
             self.skipTest("a process cannot have a file system of its own here")
-        elsewhere = f"{mount}; exec {shlex.join(self.words())}"
+        empty = shlex.quote(str(self.write("empty", "")))
+        elsewhere = f"{mount}; mount --bind {empty} /proc/sys/kernel/random/boot_id; exec {shlex.join(self.words())}"
         self.assert_same(self.run_two(second=f"exec unshare -m sh -c {shlex.quote(elsewhere)}"), self.out)
 
     def test_a_file_that_may_not_grow(self):
@@ -664,6 +670,21 @@ class SeveralProcesses(ClusterCase):
         done = self.run_two(second="kill -9 $$")
         self.assertNotEqual(done.returncode, 0)
         self.assertFalse(self.out.exists())
+
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_one_that_is_killed_while_it_writes_leaves_nothing(self):
+        source = self.write("die.c", "#include <signal.h>\n#include <unistd.h>\n"
+                            "long pwrite64(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n"
+                            "long pwrite(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n")
+        library = self.scratch / "die.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+        for who in ("first", "second"):
+            with self.subTest(who):
+                done = self.run_two(**{who: f"export LD_PRELOAD={shlex.quote(str(library))}"})
+                self.assertNotEqual(done.returncode, 0)
+                self.assertTrue(self.out.exists(), "nobody began to write")
+                self.assertEqual(snapshot(self.out), {})
+                shutil.rmtree(self.out)
 
 
 class OtherCaptures(ClusterCase):
@@ -712,6 +733,17 @@ class Report(ClusterCase):
         [finding] = read_table(self.out, "ClusterFindings")
         self.assertIn("rank 5 keeps the others waiting", page)
         self.assertIn(finding["advice"], page)
+
+    def test_sections_are_told_apart(self):
+        page = self.report(self.made / "db", mode="all,op_duration,hccl_sum")
+        links = re.findall(r'<a href="#[^"]*">(.*?)</a>', re.search(r"<nav>.*?</nav>", page, re.S).group(0), re.S)
+        titles = [re.sub(r"<[^>]*>", " ", link).split()[0].lower() for link in links]
+        self.assertEqual(len(set(titles)), len(titles), titles)
+
+    def test_an_operator_has_a_plot_with_a_box_a_rank(self):
+        page = self.report(self.made / "db", mode="all,hccl_sum")
+        [figure] = re.findall(r"<figure>\s*<figcaption>hcom_allReduce_<.*?</figure>", page, re.S)
+        self.assertEqual(len(re.findall(r'class="median"', figure)), 8)
 
     def evil_trace(self, rank):
         kernel = {"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "dur": 50, "args": {"stream": 7, "device": 0}}

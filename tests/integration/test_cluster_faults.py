@@ -3,6 +3,7 @@
     STEPLENS_PROGRAM=build/steplens python3 tests/integration/test_cluster_faults.py [-k slow_link]
 """
 
+import re
 import unittest
 
 from test_cluster import ClusterCase, generate
@@ -49,7 +50,18 @@ class PlantedFaults(ClusterCase):
         self.check("--small-packets {}", "small_packets", "sending by {} in small packets", lambda seed: (("RDMA", "HCCS")[seed % 2],))
 
     def test_frequency_drop(self):
+        """A db tells the frequency; of a text capture its timeline does, if it has one."""
         self.check("--freq-drop {}", "late_rank", "rank {}", lambda seed: (5 * seed % 16,), "computing")
+        for form, rank in (("text", 3), ("db", 12)):
+            cluster = generate(self.scratch / f"clock_{form}", "--ranks", "16", "--format", form, "--timeline", "--freq-drop", str(rank))
+            [(_, subject, reason)] = self.findings(cluster)
+            self.assertEqual(subject, f"rank {rank}")
+            # 800 MHz in the backward pass, which is most of it, and 1800 MHz otherwise
+            slow, usual = map(int, re.search(rf"frequency of rank {rank} is (\d+) MHz .*, that of rank \d+ (\d+) MHz", reason).groups())
+            self.assertIn(slow, range(850, 1200))
+            self.assertEqual(usual, 1800)
+        slow = generate(self.scratch / "slow", "--ranks", "16", "--format", "db", "--slow-rank", "3")
+        self.assertNotIn("MHz", self.findings(slow)[0][2])
 
     def test_host_bound(self):
         self.check("--host-bound {}", "late_rank", "rank {}", lambda seed: (11 * seed % 16,), "the host launches too late")
@@ -70,10 +82,11 @@ class PlantedFaults(ClusterCase):
 
     def test_a_cost_that_is_only_estimated_is_called_so(self):
         words = ["--ranks", "16", "--format", "text", "--seed", "1", "--slow-rank", "5"]
-        said = "what findings cost is estimated"
-        self.assertNotIn(said, self.cluster(generate(self.scratch / "all", *words)).err)
-        self.assertIn(said, self.cluster(generate(self.scratch / "some", *words, "--missing", "6")).err)
-        self.assertNotIn(said, self.cluster(generate(self.scratch / "healthy", *words[:6], "--missing", "6")).err)
+        said = "What these cost is estimated"
+        self.assertNotIn(said, self.cluster(generate(self.scratch / "all", *words)).out)
+        self.assertIn(said, self.cluster(generate(self.scratch / "some", *words, "--missing", "6")).out)
+        self.assertIn(said, (self.out / "cluster_analysis_output" / "cluster_report.html").read_text())
+        self.assertNotIn(said, self.cluster(generate(self.scratch / "healthy", *words[:6], "--missing", "6")).out)
 
     def test_healthy_clusters_have_no_finding(self):
         for seed in range(1, 11):

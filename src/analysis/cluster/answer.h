@@ -81,7 +81,11 @@ struct Answer {
   std::vector<RankEdit> edits;
   bool had_input = false;  // the captures had what it looks for, though tables may have no rows
   std::vector<std::string> notes;  // what the user should know: one sentence each
-  std::string suggestion_en;       // how to read the tables and what to do next
+  // A note about so many, if there are any. Words in braces follow the number: of one,
+  // "{ranks} {have} no kernels" is "1 rank has no kernels".
+  void Note(size_t count, std::string_view text);
+
+  std::string suggestion_en;  // how to read the tables and what to do next
   std::string suggestion_zh;
 };
 

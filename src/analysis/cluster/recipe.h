@@ -54,6 +54,11 @@ class Recipe {
     static_cast<void>(text_size);
   }
   virtual Result<Answer> Finish(Form form) = 0;
+  // A way back to the timeline of a rank that was added, for the few that a finding is about: null
+  // if it cannot be read, or is too long to be read for that. Set before Finish, where the captures
+  // are at hand.
+  using Timelines = std::function<std::unique_ptr<store::TraceStore>(int64_t rank)>;
+  virtual void SetTimelines(Timelines timelines) { static_cast<void>(timelines); }
   // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.
   // The captures are gone afterwards.
   virtual void SetBaseline(const store::Job& baseline) { static_cast<void>(baseline); }

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <random>
 
+#include "analysis/cluster/answer.h"
 #include "analysis/cluster/communication/group_book.h"
+#include "analysis/cluster/communication/local_ranks.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/cluster/rank_set.h"
@@ -119,6 +121,54 @@ void AddGroup(RankFacts& facts, std::vector<GroupUse>& used, const std::string& 
               const std::string& pg_name, std::vector<int64_t> ranks, bool is_p2p) {
   facts.groups.push_back({id, pg_name, 0, RankSet(std::move(ranks))});
   used.push_back({GroupName(id), is_p2p});
+}
+
+TEST(Answer, NotesFollowTheNumber) {
+  Answer answer;
+  answer.Note(0, "{ranks} {have} no kernels");
+  answer.Note(1, "{ranks} {have} no kernels and {get} none");
+  answer.Note(8, "{ranks} {have} no kernels and {get} none");
+  answer.Note(1, "of 3 groups {are} {their} own");
+  EXPECT_EQ(answer.notes, (std::vector<std::string>{"1 rank has no kernels and gets none",
+                                                    "8 ranks have no kernels and get none",
+                                                    "1 of 3 groups is its own"}));
+}
+
+// A rank's links in the group "g".
+LinkPart Links(int64_t largest, std::vector<int64_t> selves) {
+  LinkPart part;
+  part.texts = {"", "g"};
+  part.sights = {{1, largest, std::move(selves)}};
+  return part;
+}
+
+TEST(LocalRanks, TheMembersSeenAreAllThereAre) {
+  LocalRanks ranks;
+  ranks.Add(3, Links(1, {}));
+  ranks.Add(7, Links(1, {}));
+  EXPECT_EQ(ranks.Of("g", {}, /*compat=*/false), (std::vector<int64_t>{3, 7}));
+  EXPECT_TRUE(ranks.Of("g", {}, /*compat=*/true).empty());
+}
+
+TEST(LocalRanks, OfMembersSeenInPartOnlyThoseWithALinkToThemselvesAreKnown) {
+  LocalRanks ranks;
+  ranks.Add(3, Links(2, {}));
+  ranks.Add(7, Links(2, {2}));
+  EXPECT_EQ(ranks.Of("g", {}, /*compat=*/false),
+            (std::vector<int64_t>{store::kNone, store::kNone, 7}));
+}
+
+TEST(LocalRanks, MetadataCountMost) {
+  RankFacts facts;
+  std::vector<GroupUse> used;
+  AddGroup(facts, used, "g", "tp", {4, 5}, false);
+  GroupBook book;
+  book.Add(facts, used);
+  LinkPart part = Links(1, {1});
+  part.texts[1] = GroupName("g");
+  LocalRanks ranks;
+  ranks.Add(4, part);
+  EXPECT_EQ(ranks.Of(GroupName("g"), book, /*compat=*/false), (std::vector<int64_t>{4, 5}));
 }
 
 TEST(InferStages, FollowsChainsThatMeetLate) {

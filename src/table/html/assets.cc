@@ -29,7 +29,7 @@ header { display: flex; align-items: flex-start; justify-content: space-between;
 h1 { margin: 0; font-size: 26px; line-height: 1.3; }
 h2 { margin: 40px 0 8px; padding-top: 12px; border-top: 1px solid var(--rule); font-size: 20px; }
 h3 { margin: 0; font-size: 14px; overflow-wrap: anywhere; }
-p { margin: 8px 0; max-width: 80ch; white-space: pre-line; overflow-wrap: anywhere; }
+p { margin: 8px 0; max-width: 80ch; white-space: pre-wrap; overflow-wrap: anywhere; }
 .subtitle, .rows, .note { color: var(--soft); }
 .rows, .note { font-size: 13px; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-top: 16px; }
@@ -84,6 +84,7 @@ th.number, td.number { text-align: right; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 tbody tr:last-child td { border-bottom: 0; }
 tbody tr:hover td { background: var(--panel); }
+@media (min-width: 1700px) { body { max-width: 1640px; } figure { max-width: 1184px; } }
 @media print {
   body { max-width: none; padding: 0; font-size: 11pt; }
   #language, nav, .bar input { display: none; }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kCharacterWidth = 6.6;  // of the 12 unit sans-serif of the page, rather wide
 constexpr size_t kSeriesColours = 8;
-constexpr size_t kMaxLabelColumns = 14;  // of a key below its slot
+constexpr size_t kMaxLabelColumns = 14;  // of a key below its slot, where that is narrow
+constexpr double kLabelGap = 12;         // between labels
 
 // At most two decimals: a hundredth of a pixel.
 std::string Length(double value) {
@@ -166,12 +167,15 @@ double LabelMargin(const std::vector<Tick>& ticks) {
 void DrawKeysBelow(Svg& svg, const PlotArea& area, const std::vector<std::string>& keys) {
   double widest = 0;
   std::vector<std::string> labels;
+  const double slot = (area.right - area.left) / static_cast<double>(keys.size());
+  // Where there are few, each has the room of its slot.
+  const auto room = static_cast<size_t>(std::max(0.0, slot - kLabelGap) / kCharacterWidth);
+  const size_t columns = std::max(room, kMaxLabelColumns);
   for (const std::string& key : keys) {
-    labels.push_back(ShortenMiddle(ToPrintable(key), kMaxLabelColumns));
+    labels.push_back(ShortenMiddle(ToPrintable(key), columns));
     widest = std::max(widest, LabelWidth(labels.back()));
   }
-  const double slot = (area.right - area.left) / static_cast<double>(keys.size());
-  const size_t step = LabelStep(keys.size(), widest + 12, area.right - area.left);
+  const size_t step = LabelStep(keys.size(), widest + kLabelGap, area.right - area.left);
   for (size_t i = 0; i < keys.size(); i += step) {
     const double middle = area.left + (static_cast<double>(i) + 0.5) * slot;
     svg.Line(middle, area.bottom, middle, area.bottom + 4, "base");

@@ -25,8 +25,17 @@ uint32_t TextNumbers::operator()(StringId id) {
   return number;
 }
 
+uint32_t TextNumbers::Step(StringId id) {
+  if (!rank_.Text(id).empty() || rank_.info.source == "ascend_pt") return (*this)(id);
+  if (all_steps_ == kUnseen) {
+    all_steps_ = static_cast<uint32_t>(texts_.size());
+    texts_.emplace_back("step");
+  }
+  return all_steps_;
+}
+
 bool IsWantedStep(std::string_view text, const Options& options) {
-  if (!options.step || options.compat) return true;
+  if (!options.step || options.compat || text.empty()) return true;
   if (text.starts_with("step")) text.remove_prefix(4);
   return ParseInt64(text) == options.step;
 }
@@ -40,7 +49,7 @@ CommunicationPart ReadCommunication(const TraceStore& rank, const Options& optio
   for (size_t i = 0; i < times.size(); ++i) {
     if (rank.Text(times.op_name[i]).starts_with("Total")) continue;
     if (!IsWantedStep(rank.Text(times.step[i]), options)) continue;
-    part.times.push_back({number(times.step[i]), number(times.op_name[i]),
+    part.times.push_back({number.Step(times.step[i]), number(times.op_name[i]),
                           number(times.group_name[i]), IsP2p(rank, times.kind[i], times.op_name[i]),
                           KnownOrZero(times.start_us[i]), KnownOrZero(times.elapse_ms[i]),
                           KnownOrZero(times.transit_ms[i]), KnownOrZero(times.wait_ms[i]),
@@ -54,7 +63,7 @@ CommunicationPart ReadCommunication(const TraceStore& rank, const Options& optio
     if (rank.Text(bandwidths.op_name[i]).starts_with("Total")) continue;
     if (!IsWantedStep(rank.Text(bandwidths.step[i]), options)) continue;
     row_of[i] = static_cast<uint32_t>(part.bandwidths.size());
-    part.bandwidths.push_back({number(bandwidths.step[i]),
+    part.bandwidths.push_back({number.Step(bandwidths.step[i]),
                                number(bandwidths.op_name[i]),
                                number(bandwidths.group_name[i]),
                                number(bandwidths.transport[i]),

@@ -87,18 +87,22 @@ class TextNumbers {
   TextNumbers(const store::TraceStore& rank, std::vector<std::string>& texts)
       : rank_(rank), texts_(texts), numbers_(rank.strings.size(), kUnseen) {}
   uint32_t operator()(StringId id);
+  // The step of a row. Results of MindSpore and msprof name none; "step" stands for all they have.
+  uint32_t Step(StringId id);
 
  private:
   static constexpr uint32_t kUnseen = UINT32_MAX;
   const store::TraceStore& rank_;
   std::vector<std::string>& texts_;
   std::vector<uint32_t> numbers_;
+  uint32_t all_steps_ = kUnseen;
 };
 
 // Fields that a result file does not have count as 0.
 inline double KnownOrZero(double value) { return std::isnan(value) ? 0 : value; }
 
-// Whether a row of step `text` ("step50") is wanted; compat takes all, as the reference does.
+// Whether a row of step `text` ("step50") is wanted: always if it names none. Compat takes all, as
+// the reference does.
 bool IsWantedStep(std::string_view text, const Options& options);
 
 }  // namespace steplens::analysis::cluster

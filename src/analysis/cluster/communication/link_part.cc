@@ -25,9 +25,11 @@ bool HasKinds(const TraceStore& rank) {
   return rank.comm_links.size() == 0;
 }
 
-// The operation's type as the matrix names it: the longest known word in the name.
-std::string OpType(std::string_view op_name, bool compat) {
+// The operation's type as the matrix names it: the longest known word in the name. The reference
+// takes the first of its list, and of databases the whole name: "hcom_allReduce".
+std::string OpType(std::string_view op_name, bool compat, bool is_db) {
   std::string name(op_name);
+  if (compat && is_db) return name.substr(0, name.find("__"));
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   constexpr std::string_view kTypes[] = {"send",         "reduce",   "invalid",   "broadcast",
                                          "allreduce",    "receive",  "allgather", "reducescatter",
@@ -59,7 +61,7 @@ class Condenser {
              std::vector<LinkRow>>
         by_link;
     for (LinkRow& row : part_.links) {
-      const std::string type = OpType(part_.Text(row.op), compat_);
+      const std::string type = OpType(part_.Text(row.op), compat_, is_db_);
       row.picked_op = row.op;
       by_link[{row.step, row.is_p2p, type, row.group, row.src, row.dst}].push_back(row);
     }
@@ -102,6 +104,21 @@ class Condenser {
   bool is_db_;
   std::map<std::string, uint32_t> names_;
 };
+
+std::vector<GroupSight> Sights(const std::vector<LinkRow>& links) {
+  std::map<uint32_t, GroupSight> by_group;
+  for (const LinkRow& row : links) {
+    GroupSight& sight = by_group[row.group];
+    sight.group = row.group;
+    sight.largest = std::max({sight.largest, row.src, row.dst});
+    std::vector<int64_t>& selves = sight.selves;
+    if (row.src == row.dst && std::find(selves.begin(), selves.end(), row.src) == selves.end())
+      selves.push_back(row.src);
+  }
+  std::vector<GroupSight> sights;
+  for (auto& [group, sight] : by_group) sights.push_back(std::move(sight));
+  return sights;
+}
 
 // Keeps, of groups that are too large, sums and the slowest links.
 class Thinner {
@@ -165,12 +182,13 @@ LinkPart ReadLinks(const TraceStore& rank, const RankFacts& facts, const Options
     const std::string_view op = rank.Text(links.op_name[i]);
     if (op.starts_with("Total") || !IsWantedStep(rank.Text(links.step[i]), options)) continue;
     const std::string_view kind = rank.Text(links.kind[i]);
-    part.links.push_back({number(links.step[i]), number(links.op_name[i]),
+    part.links.push_back({number.Step(links.step[i]), number(links.op_name[i]),
                           number(links.group_name[i]), number(links.transport[i]),
                           number(links.picked_op[i]), kind.empty() ? IsP2pName(op) : kind == "p2p",
                           links.src_rank[i], links.dst_rank[i],
                           KnownOrZero(links.transit_size_mb[i]), KnownOrZero(links.transit_ms[i])});
   }
+  part.sights = Sights(part.links);
   if (!HasKinds(rank)) Condenser(part, options.compat, rank.info.format == "db").Run();
   if (!all_links) Thinner(part, facts).Run();
   return part;

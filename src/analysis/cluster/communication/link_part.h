@@ -44,10 +44,23 @@ struct LinkSum {
   }
 };
 
+// What a rank's links tell about who is who inside a group.
+struct GroupSight {
+  uint32_t group = 0;
+  int64_t largest = -1;         // rank inside the group
+  std::vector<int64_t> selves;  // the rank's own number there: it has a link with itself
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(group, largest, selves);
+  }
+};
+
 // What a rank says about its links.
 struct LinkPart {
   std::vector<std::string> texts;
   std::vector<GroupUse> used;
+  std::vector<GroupSight> sights;
   std::vector<LinkRow> links;
   std::vector<LinkSum> sums;  // of groups whose links are not all kept
 
@@ -55,7 +68,7 @@ struct LinkPart {
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(texts, used, links, sums);
+    archive(texts, used, sights, links, sums);
   }
 };
 

@@ -360,15 +360,10 @@ class CalibrateNpuGpu : public RecipeOf<Part> {
       answer.notes.push_back(
           "the baseline has no kernels inside module ranges (NVTX ranges named after layers)");
     }
-    if (ranks_without_gpu_ > 0) {
-      answer.notes.push_back(fmt::format(
-          "{} ranks have no device of their number in the baseline and are not compared",
-          ranks_without_gpu_));
-    }
-    if (ranks_without_modules_ > 0) {
-      answer.notes.push_back(fmt::format("{} ranks have no module ranges with kernels in them",
-                                         ranks_without_modules_));
-    }
+    answer.Note(ranks_without_gpu_,
+                "{ranks} {have} no device of {their} number in the baseline and {are} not "
+                "compared");
+    answer.Note(ranks_without_modules_, "{ranks} {have} no module ranges with kernels in them");
   }
 
   Options options_;

@@ -129,10 +129,7 @@ class CannApiSum : public RecipeOf<Part> {
     Answer answer;
     answer.tables.push_back({AllRanks(), "all_stats.csv"});
     answer.tables.push_back({std::move(per_rank_), "rank_stats.csv"});
-    if (silent_ranks_ > 0) {
-      answer.notes.push_back(std::to_string(silent_ranks_) +
-                             " ranks recorded no API call in the time looked at.");
-    }
+    answer.Note(silent_ranks_, "{ranks} recorded no API call in the time looked at.");
     answer.suggestion_en =
         "Ratios are shares of one API layer. A launch call with a long maxNs holds back the "
         "device: look at that moment of maxRank in the timeline; long synchronisations only say "
@@ -277,7 +274,7 @@ class CannApiSum : public RecipeOf<Part> {
   Options options_;
   std::map<Api, Whole> apis_;
   table::Table per_rank_{"CannApiSumRank"};  // grows rank by rank
-  int64_t silent_ranks_ = 0;
+  size_t silent_ranks_ = 0;
 };
 
 }  // namespace

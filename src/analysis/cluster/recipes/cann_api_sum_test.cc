@@ -62,7 +62,7 @@ TEST(CannApiSum, SaysHowManyRanksHaveNoCalls) {
   StoreBuilder rank;
   const Answer answer = AskRecipe(CannApiSumRecipe(), {}, {&rank});
   ASSERT_EQ(answer.notes.size(), 1u);
-  EXPECT_TRUE(answer.notes[0].starts_with("1 ranks"));
+  EXPECT_TRUE(answer.notes[0].starts_with("1 rank recorded"));
 }
 
 }  // namespace

@@ -44,10 +44,9 @@ class CommunicationGroupMap : public RecipeOf<Part> {
     for (const GroupBook::Group& group : book_.groups()) {
       if (static_cast<int64_t>(group.seen.size()) < Expected(group)) ++partly_seen;
     }
-    if (partly_seen > 0 && !options_.compat) {
-      answer.notes.push_back(std::to_string(partly_seen) + " of " +
-                             std::to_string(book_.groups().size()) +
-                             " groups have members that were not captured");
+    if (!options_.compat) {
+      answer.Note(partly_seen, "of " + std::to_string(book_.groups().size()) +
+                                   " groups {have} members that were not captured");
     }
     answer.suggestion_en =
         "Look up a group_name of other tables here to see its ranks and which parallel dimension "

@@ -11,6 +11,7 @@
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/communication/link_part.h"
 #include "analysis/cluster/communication/link_texts.h"
+#include "analysis/cluster/communication/local_ranks.h"
 #include "analysis/cluster/communication/operation_texts.h"
 #include "analysis/cluster/recipes/recipes.h"
 
@@ -224,8 +225,8 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
       link.size_mb = row.size_mb;
       link.time_ms = row.time_ms;
       links_.push_back(link);
-      if (row.src == row.dst) self_links_[part.Text(row.group)].try_emplace(row.src, rank);
     }
+    local_ranks_.Add(rank, part);
   }
 
   // One link of an operation is reported by several ranks: sums, and the first one's names. In the
@@ -269,36 +270,32 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
     return out;
   }
 
-  // Local ranks as global ones: by the metadata, else by the links that ranks have with themselves.
+  // Local ranks as global ones.
   void MapEnds() {
-    std::vector<std::map<int64_t, int64_t>> global_of(groups_.size());
-    for (uint32_t group = 0; group < groups_.size(); ++group) {
-      const std::string& name = groups_[group].name;
-      if (const auto self = self_links_.find(name); self != self_links_.end())
-        global_of[group] = self->second;
-      if (options_.compat) continue;
-      const GroupFact* fact = book_.FindFact(name);
-      if (fact == nullptr) continue;
-      const std::vector<int64_t> members = fact->ranks.ranks();
-      for (size_t i = 0; i < members.size(); ++i)
-        global_of[group][static_cast<int64_t>(i)] = members[i];
-    }
+    std::vector<std::vector<int64_t>> global_of(groups_.size());
+    for (uint32_t group = 0; group < groups_.size(); ++group)
+      global_of[group] = local_ranks_.Of(groups_[group].name, book_, options_.compat);
     std::vector<Link> mapped;
     mapped.reserve(links_.size());
     for (Link link : links_) {
-      const std::map<int64_t, int64_t>& ranks = global_of[link.group];
-      const auto src = ranks.find(link.src);
-      const auto dst = ranks.find(link.dst);
-      link.src_mapped = src != ranks.end();
-      link.dst_mapped = dst != ranks.end();
+      const std::vector<int64_t>& ranks = global_of[link.group];
+      const auto global = [&](int64_t local) {
+        return local >= 0 && local < static_cast<int64_t>(ranks.size())
+                   ? ranks[static_cast<size_t>(local)]
+                   : store::kNone;
+      };
+      const int64_t src = global(link.src);
+      const int64_t dst = global(link.dst);
+      link.src_mapped = src != store::kNone;
+      link.dst_mapped = dst != store::kNone;
       const bool is_mapped = link.src_mapped && link.dst_mapped;
       if (!is_mapped) ++unmapped_;
       if (!is_mapped && !keeps_unmapped_) {
         operations_without_links_.insert(link.operation());
         continue;
       }
-      if (link.src_mapped) link.src = src->second;
-      if (link.dst_mapped) link.dst = dst->second;
+      if (link.src_mapped) link.src = src;
+      if (link.dst_mapped) link.dst = dst;
       mapped.push_back(link);
     }
     links_ = std::move(mapped);
@@ -358,7 +355,9 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
     table.AppendText(6, texts_[link.picked_op]);
     table.AppendDouble(7, link.size_mb);
     table.AppendDouble(8, link.time_ms);
-    table.AppendDouble(9, link.time_ms > 0 ? link.size_mb / link.time_ms : 0);
+    // The reference divides totals by no time, too.
+    const bool is_divided = link.time_ms > 0 || (options_.compat && op == kTotalOperation);
+    table.AppendDouble(9, is_divided ? link.size_mb / link.time_ms : 0);
     if (!options_.compat) table.AppendInt(10, link.src_mapped && link.dst_mapped ? 1 : 0);
   }
 
@@ -418,7 +417,7 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
   Numbering<GroupUse> groups_;
   std::vector<Link> links_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> operations_without_links_;
-  std::map<std::string, std::map<int64_t, int64_t>> self_links_;  // group -> local -> global
+  LocalRanks local_ranks_;
   std::vector<RankPart> ranks_;
   bool has_sums_ = false;
   OperationTexts file_;

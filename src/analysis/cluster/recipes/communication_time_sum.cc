@@ -76,8 +76,11 @@ class CommunicationTimeSum : public RecipeOf<Part> {
     }
     if (!has_rows && !options_.compat) {
       answer.notes.push_back(
-          "no capture has communication results (communication.json, CommAnalyzerTime), which "
-          "need profiler level 1 or higher");
+          all_kineto_
+              ? "PyTorch's own profiler writes no bandwidths; hccl_sum has the durations of "
+                "communication operators"
+              : "no capture has communication results (communication.json, "
+                "CommAnalyzerTime), which need profiler level 1 or higher");
     }
     answer.suggestion_en =
         "A rank with a high wait_time is waiting for another; a high transit_time with a low "
@@ -96,6 +99,7 @@ class CommunicationTimeSum : public RecipeOf<Part> {
 
   void AddRank(const RankFacts& facts, Part part) override {
     book_.Add(facts, part.used);
+    all_kineto_ &= facts.source == "kineto";
     // The reference leaves out a rank that lacks one of the two tables.
     is_left_out_ =
         options_.compat && facts.format == "db" && !(part.has_times && part.has_bandwidths);
@@ -239,6 +243,7 @@ class CommunicationTimeSum : public RecipeOf<Part> {
   GroupBook book_;
   std::vector<RankPart> ranks_;
   bool is_left_out_ = false;  // the rank added last
+  bool all_kineto_ = true;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/classify/device_work.h"
+#include "analysis/cluster/device_time.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/rounding.h"
@@ -104,14 +104,6 @@ std::map<std::string, std::vector<Interval>> CollectByKind(const store::TraceSto
   return ops;
 }
 
-std::vector<Interval> CollectCompute(const store::TraceStore& rank) {
-  std::vector<Interval> compute;
-  for (const DeviceWork& work : CollectDeviceWork(rank))
-    compute.insert(compute.end(), work.compute.begin(), work.compute.end());
-  SortIntervals(compute);
-  return compute;
-}
-
 bool Overlaps(const Interval& in, const Interval& window) {
   return in.begin_ns <= window.end_ns && in.end_ns >= window.begin_ns;
 }
@@ -137,15 +129,10 @@ class ComputationalOpMasking : public RecipeOf<Part> {
   Result<Answer> Finish(Form) override {
     Answer answer;
     answer.tables.push_back({std::move(table_), "computational_operator_masking_linearity.csv"});
-    if (ranks_without_steps_ > 0) {
-      answer.notes.push_back(std::to_string(ranks_without_steps_) +
-                             " ranks marked no step, so there is nothing to relate to.");
-    }
-    if (ranks_without_groups_ > 0) {
-      answer.notes.push_back(std::to_string(ranks_without_groups_) +
-                             " ranks have no communication whose group is named in "
-                             "parallel_group_info.");
-    }
+    answer.Note(ranks_without_steps_, "{ranks} marked no step, so there is nothing to relate to.");
+    answer.Note(ranks_without_groups_,
+                "{ranks} {have} no communication whose group is named in "
+                "parallel_group_info.");
     answer.suggestion_en =
         "ratioOfUnmaskedCommunication is the share of the step in which such communication runs "
         "and nothing is computed: start with the type where it is largest. Times are in ns.";
@@ -159,7 +146,7 @@ class ComputationalOpMasking : public RecipeOf<Part> {
  protected:
   Part MapRank(const store::TraceStore& rank) const override {
     const auto by_kind = CollectByKind(rank);
-    const std::vector<Interval> compute = CollectCompute(rank);
+    const std::vector<Interval> compute = ComputingTimes(rank);
     Part part;
     part.has_groups = !by_kind.empty();
     for (size_t i = 0; i < rank.steps.size(); ++i) {
@@ -238,8 +225,8 @@ class ComputationalOpMasking : public RecipeOf<Part> {
   Options options_;
   std::vector<TypeSet> types_;
   table::Table table_{"ComputationalOperatorMaskingLinearity"};  // grows rank by rank
-  int64_t ranks_without_steps_ = 0;
-  int64_t ranks_without_groups_ = 0;
+  size_t ranks_without_steps_ = 0;
+  size_t ranks_without_groups_ = 0;
 };
 
 Result<std::unique_ptr<Recipe>> Make(const Options& options) {

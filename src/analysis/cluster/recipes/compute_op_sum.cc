@@ -63,10 +63,7 @@ class ComputeOpSum : public RecipeOf<Part> {
     answer.tables.push_back({all.Take(), "all_stats.csv"});
     answer.tables.push_back({by_type_.Take(), "rank_stats_by_optype.csv"});
     if (has_names_) answer.tables.push_back({by_name_.Take(), "rank_stats_by_opname.csv"});
-    if (silent_ranks_ > 0) {
-      answer.notes.push_back(std::to_string(silent_ranks_) +
-                             " ranks recorded no compute kernel in the time looked at.");
-    }
+    answer.Note(silent_ranks_, "{ranks} recorded no compute kernel in the time looked at.");
     answer.suggestion_en =
         "Work on the types at the top of ComputeOpAllRankStats first. Where one rank's MeanNs of "
         "the same type and shape is above the others', its device is slower: run freq_analysis.";
@@ -142,7 +139,7 @@ class ComputeOpSum : public RecipeOf<Part> {
   StatsTable by_type_{"ComputeOpPerRankStatsByOpType", {"OpType", "TaskType"}};
   StatsTable by_name_{"ComputeOpPerRankStatsByOpName",
                       {"OpName", "OpType", "TaskType", "InputShapes"}};
-  int64_t silent_ranks_ = 0;
+  size_t silent_ranks_ = 0;
 };
 
 }  // namespace

@@ -58,16 +58,10 @@ class EpLoadBalance : public RecipeOf<Part> {
     Answer answer;
     answer.tables.push_back({std::move(summary_), "ep_tokens_summary.csv"});
     answer.tables.push_back({TopGroups(), "top_ep_tokens_info.csv"});
-    if (silent_ranks_ > 0) {
-      answer.notes.push_back(std::to_string(silent_ranks_) +
-                             " ranks ran no GroupedMatmul kernel whose shapes are recorded "
-                             "(level 1 is needed for shapes).");
-    }
-    if (ranks_without_group_ > 0) {
-      answer.notes.push_back(std::to_string(ranks_without_group_) +
-                             " ranks do not say which expert group they belong to (group 'exp' of "
-                             "parallel_group_info).");
-    }
+    answer.Note(silent_ranks_, "{ranks} ran no GroupedMatmul kernel whose shapes are recorded.");
+    answer.Note(ranks_without_group_,
+                "{ranks} {do} not say which expert group {they} {belong} to (group 'exp' "
+                "of parallel_group_info).");
     answer.suggestion_en =
         "A large tokensDiff means that some ranks of the expert group compute while the others "
         "wait for them in the next all-to-all: compare the ranks in EPTokensSummary and look at "
@@ -152,8 +146,8 @@ class EpLoadBalance : public RecipeOf<Part> {
   Options options_;
   table::Table summary_{"EPTokensSummary"};  // grows rank by rank
   std::map<std::string, Range> groups_;
-  int64_t silent_ranks_ = 0;
-  int64_t ranks_without_group_ = 0;
+  size_t silent_ranks_ = 0;
+  size_t ranks_without_group_ = 0;
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(EpLoadBalance, ComparesTheRanksOfAGroup) {
   EXPECT_EQ(Cell(top, "epRanks", 0), "0,1");
   EXPECT_EQ(Cell(top, "tokensDiff", 0), "30");
   ASSERT_EQ(answer.notes.size(), 1u);
-  EXPECT_TRUE(answer.notes[0].starts_with("1 ranks ran no GroupedMatmul"));
+  EXPECT_TRUE(answer.notes[0].starts_with("1 rank ran no GroupedMatmul"));
 }
 
 TEST(EpLoadBalance, TakesKernelsThatLieInsideTheStep) {

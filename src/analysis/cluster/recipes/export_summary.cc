@@ -296,14 +296,10 @@ class ExportSummary : public RecipeOf<Part> {
   explicit ExportSummary(const Options& options) : options_(options) {}
 
   Result<Answer> Finish(Form) override {
-    if (ranks_without_calls_ > 0) {
-      answer_.notes.push_back(fmt::format(
-          "{} ranks recorded no CANN calls and get no api_statistic.csv", ranks_without_calls_));
-    }
-    if (ranks_without_kernels_ > 0) {
-      answer_.notes.push_back(fmt::format("{} ranks have no kernels and get no kernel_details.csv",
-                                          ranks_without_kernels_));
-    }
+    answer_.Note(ranks_without_calls_,
+                 "{ranks} recorded no CANN calls and {get} no api_statistic.csv");
+    answer_.Note(ranks_without_kernels_,
+                 "{ranks} {have} no kernels and {get} no kernel_details.csv");
     answer_.suggestion_en =
         "The files have the form in which the collector writes them, so every tool that reads a "
         "text capture can read them; --in_place puts them into the captures.";

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/classify/device_work.h"
+#include "analysis/classify/classify.h"
+#include "analysis/cluster/device_time.h"
 #include "analysis/cluster/recipes/dispatches.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/step_window.h"
@@ -62,19 +63,9 @@ std::string UsWithPoint(int64_t ns) {
 
 // The times without compute and communication between the first and the last of it.
 std::vector<Interval> FindGaps(const store::TraceStore& rank) {
-  std::vector<Interval> busy;
-  for (const DeviceWork& work : CollectDeviceWork(rank)) {
-    busy.insert(busy.end(), work.compute.begin(), work.compute.end());
-    busy.insert(busy.end(), work.communication.begin(), work.communication.end());
-  }
+  const std::vector<Interval> busy = UnionOf(BusyTimes(rank));
   std::vector<Interval> gaps;
-  if (busy.empty()) return gaps;
-  SortIntervals(busy);
-  int64_t last_ns = busy.front().end_ns;
-  for (const Interval& in : busy) last_ns = std::max(last_ns, in.end_ns);
-  ForEachPiece(busy, {}, {busy.front().begin_ns, last_ns}, [&](PieceKind kind, Interval piece) {
-    if (kind == PieceKind::kFree) gaps.push_back(piece);
-  });
+  for (size_t i = 1; i < busy.size(); ++i) gaps.push_back({busy[i - 1].end_ns, busy[i].begin_ns});
   return gaps;
 }
 
@@ -264,10 +255,7 @@ class FreeAnalysis : public RecipeOf<Part> {
                              "free_analysis.csv",
                              {"Rank ID", "Start Time(us)", "End Time(us)", "Duration(us)",
                               "Pytorch Idle Time(us)", "Cann Idle Time(us)", "Reason"}});
-    if (silent_ranks_ > 0) {
-      answer.notes.push_back(std::to_string(silent_ranks_) +
-                             " ranks recorded no work of a device.");
-    }
+    answer.Note(silent_ranks_, "{ranks} recorded no work of a device.");
     answer.suggestion_en =
         "'Idle Pytorch layer' means that Python was too late: look for data loading, logging or "
         "synchronisation at that time. 'Abnormal CANN layer' means that the launch itself was "
@@ -317,7 +305,7 @@ class FreeAnalysis : public RecipeOf<Part> {
  private:
   Options options_;
   table::Table table_{"FreeAnalysis"};  // grows rank by rank
-  int64_t silent_ranks_ = 0;
+  size_t silent_ranks_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <cmath>
 #include <map>
 
+#include "analysis/cluster/core_clock.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/step_window.h"
 #include "analysis/time_math.h"
@@ -18,40 +17,7 @@ constexpr int64_t kReferenceIdleMhz = 800;
 // A core without work is clocked down to less than half; a core that works is slowed by less.
 bool IsIdleClock(int64_t mhz, int64_t rated_mhz) { return mhz * 2 <= rated_mhz; }
 
-// How long the cores of one rank ran at each frequency.
-struct Part {
-  std::map<int64_t, int64_t> ns_at_mhz;
-
-  template <typename Archive>
-  void Fields(Archive& archive) {
-    archive(ns_at_mhz);
-  }
-};
-
-struct Sample {
-  int64_t ts_ns = 0;
-  int64_t mhz = 0;
-};
-
-// The samples of each device of a rank, in time order.
-std::map<store::TrackId, std::vector<Sample>> CollectSamples(const store::TraceStore& rank) {
-  std::map<store::TrackId, std::vector<Sample>> samples;
-  const auto series = rank.strings.Find("AI Core Freq");
-  if (!series) return samples;
-  const store::CounterTable& counters = rank.counters;
-  for (size_t i = 0; i < counters.size(); ++i) {
-    const auto track = static_cast<size_t>(counters.track[i]);
-    if (track >= rank.tracks.size() || rank.tracks.name[track] != *series) continue;
-    const double mhz = counters.value[i];
-    if (mhz > 0 && mhz < 1e6 && IsPlausible(counters.ts_ns[i], counters.ts_ns[i]))
-      samples[counters.track[i]].push_back({counters.ts_ns[i], std::lround(mhz)});
-  }
-  for (auto& [track, list] : samples) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Sample& a, const Sample& b) { return a.ts_ns < b.ts_ns; });
-  }
-  return samples;
-}
+using Part = ClockTimes;
 
 class FreqAnalysis : public RecipeOf<Part> {
  public:
@@ -72,36 +38,25 @@ class FreqAnalysis : public RecipeOf<Part> {
     answer.tables.push_back({std::move(abnormal), "abnormal_frequency_ranks.csv"});
     AddNotes(answer, rated_mhz);
     answer.suggestion_en =
-        "Ranks in AbnormalFrequencyRanks computed below the rated clock: check power and "
-        "temperature of their devices. Ranks in FreeFrequencyRanks only idled: find out with "
-        "free_analysis why they had no work.";
+        "Ranks in AbnormalFrequencyRanks ran below the rated clock, those in FreeFrequencyRanks at "
+        "the idle clock. Where computingBelowRated(%) is high the cores had work all the same: "
+        "check power and temperature of the device. Where it is low they had none: find out why "
+        "with free_analysis.";
     answer.suggestion_zh =
-        "AbnormalFrequencyRanks 中的卡在低于额定频率下计算：请检查其功耗与温度。"
-        "FreeFrequencyRanks 中的卡只是空闲降频：请用 free_analysis 查明为何没有任务。";
+        "AbnormalFrequencyRanks 中的卡低于额定频率，FreeFrequencyRanks 中的卡处于空闲频率。"
+        "computingBelowRated(%) 高说明降频时仍在计算：请检查功耗与温度；"
+        "低说明当时没有任务：请用 free_analysis 查明原因。";
     return answer;
   }
 
  protected:
   Part MapRank(const store::TraceStore& rank) const override {
     const StepWindow window = options_.compat ? StepWindow{} : FindStepWindow(rank, options_);
-    const int64_t last_ns = std::min(store::ComputeExtent(rank).end_ns, kLatestNs);
-    Part part;
-    for (const auto& [track, samples] : CollectSamples(rank)) {
-      for (size_t i = 0; i < samples.size(); ++i) {
-        // A frequency holds until the next sample.
-        const int64_t next_ns = i + 1 < samples.size() ? samples[i + 1].ts_ns : last_ns;
-        const int64_t begin_ns = std::max(samples[i].ts_ns, window.begin_ns);
-        const int64_t end_ns = std::min(std::max(next_ns, samples[i].ts_ns), window.end_ns);
-        if (begin_ns > end_ns) continue;
-        int64_t& ns = part.ns_at_mhz[samples[i].mhz];
-        ns = AddNs(ns, end_ns - begin_ns);
-      }
-    }
-    return part;
+    return MeasureClock(rank, window);
   }
 
   void AddRank(const RankFacts& facts, Part part) override {
-    if (part.ns_at_mhz.empty()) {
+    if (part.all_ns.empty()) {
       ++silent_ranks_;
       return;
     }
@@ -113,14 +68,14 @@ class FreqAnalysis : public RecipeOf<Part> {
 
   Verdict Judge(const Part& part, int64_t rated_mhz) const {
     Verdict verdict = Verdict::kNormal;
-    for (const auto& [mhz, ns] : part.ns_at_mhz) {
+    for (const auto& [mhz, ns] : part.all_ns) {
       if (mhz == rated_mhz) continue;
       const bool is_idle = options_.compat ? mhz == kReferenceIdleMhz : IsIdleClock(mhz, rated_mhz);
       if (!is_idle) return Verdict::kAbnormal;
       verdict = Verdict::kFree;
     }
     // A rank that was never at the rated clock is no idle one for the reference.
-    if (options_.compat && !part.ns_at_mhz.contains(rated_mhz)) return Verdict::kAbnormal;
+    if (options_.compat && !part.all_ns.contains(rated_mhz)) return Verdict::kAbnormal;
     return verdict;
   }
 
@@ -128,7 +83,7 @@ class FreqAnalysis : public RecipeOf<Part> {
   int64_t RatedMhz() const {
     std::map<int64_t, int64_t> ns_at_mhz;
     for (const auto& [rank, part] : ranks_) {
-      for (const auto& [mhz, ns] : part.ns_at_mhz) ns_at_mhz[mhz] = AddNs(ns_at_mhz[mhz], ns);
+      for (const auto& [mhz, ns] : part.all_ns) ns_at_mhz[mhz] = AddNs(ns_at_mhz[mhz], ns);
     }
     if (ns_at_mhz.empty()) return 0;
     const int64_t highest_mhz = ns_at_mhz.rbegin()->first;
@@ -146,30 +101,35 @@ class FreqAnalysis : public RecipeOf<Part> {
     if (options_.compat) return table;
     table.AddColumn("ratedFrequency", CellType::kInt);
     table.AddColumn("timeBelowRated(%)", CellType::kDouble, 2);
+    table.AddColumn("computingBelowRated(%)", CellType::kDouble, 2);
     return table;
+  }
+
+  // Share of time below the rated frequency.
+  static double BelowPercent(const std::map<int64_t, int64_t>& ns_at_mhz, int64_t rated_mhz) {
+    double all_ns = 0;
+    double below_ns = 0;
+    for (const auto& [mhz, ns] : ns_at_mhz) {
+      all_ns += static_cast<double>(ns);
+      if (mhz < rated_mhz) below_ns += static_cast<double>(ns);
+    }
+    return all_ns > 0 ? 100 * below_ns / all_ns : 0;
   }
 
   void AppendRank(table::Table& table, int64_t rank, const Part& part, int64_t rated_mhz) const {
     std::string list;
-    double all_ns = 0;
-    double below_ns = 0;
-    for (const auto& [mhz, ns] : part.ns_at_mhz) {
+    for (const auto& [mhz, ns] : part.all_ns)
       list += (list.empty() ? "[" : ", ") + std::to_string(mhz);
-      all_ns += static_cast<double>(ns);
-      if (mhz < rated_mhz) below_ns += static_cast<double>(ns);
-    }
     table.AppendInt(0, rank);
     table.AppendText(1, list + "]");
     if (options_.compat) return;
     table.AppendInt(2, rated_mhz);
-    table.AppendDouble(3, all_ns > 0 ? 100 * below_ns / all_ns : 0);
+    table.AppendDouble(3, BelowPercent(part.all_ns, rated_mhz));
+    table.AppendDouble(4, BelowPercent(part.computing_ns, rated_mhz));
   }
 
   void AddNotes(Answer& answer, int64_t rated_mhz) const {
-    if (silent_ranks_ > 0) {
-      answer.notes.push_back(std::to_string(silent_ranks_) +
-                             " ranks have no AI Core frequency recorded.");
-    }
+    answer.Note(silent_ranks_, "{ranks} {have} no AI Core frequency recorded.");
     if (!options_.compat && !ranks_.empty()) {
       answer.notes.push_back("The rated frequency is taken to be " + std::to_string(rated_mhz) +
                              " MHz, where the cores spent most time.");
@@ -178,7 +138,7 @@ class FreqAnalysis : public RecipeOf<Part> {
 
   Options options_;
   std::vector<std::pair<int64_t, Part>> ranks_;  // a few frequencies each
-  int64_t silent_ranks_ = 0;
+  size_t silent_ranks_ = 0;
 };
 
 }  // namespace

@@ -4,8 +4,9 @@
 namespace steplens::analysis::cluster {
 namespace {
 
-// A capture from 0 to 100 ns with a new frequency every 25 ns.
-StoreBuilder MakeRank(std::initializer_list<double> frequencies_mhz) {
+// A capture from 0 to 100 ns with a new frequency every 25 ns, that computes until `pause_ns` and
+// again in the last 25 ns.
+StoreBuilder MakeRank(std::initializer_list<double> frequencies_mhz, int64_t pause_ns = 100) {
   StoreBuilder rank;
   const store::TrackId process = rank.Process("AI Core Freq");
   const store::TrackId series = rank.Thread(process, "AI Core Freq");
@@ -14,7 +15,8 @@ StoreBuilder MakeRank(std::initializer_list<double> frequencies_mhz) {
     rank.store.counters.Append({.track = series, .ts_ns = ts_ns, .value = mhz});
     ts_ns += 25;
   }
-  rank.Kernel("mm", "MatMulV2", "AI_CORE", 0, 100);
+  rank.Kernel("mm", "MatMulV2", "AI_CORE", 0, pause_ns);
+  if (pause_ns < 75) rank.Kernel("mm", "MatMulV2", "AI_CORE", 75, 100);
   return rank;
 }
 
@@ -33,6 +35,18 @@ TEST(FreqAnalysis, SaysHowLongTheClockWasLow) {
   EXPECT_EQ(Cell(abnormal, "rankId", 0), "2");
   EXPECT_EQ(Cell(abnormal, "ratedFrequency", 0), "1650");
   EXPECT_EQ(Cell(abnormal, "timeBelowRated(%)", 0), "50");
+}
+
+TEST(FreqAnalysis, TellsWhetherTheCoresHadWorkAtTheLowClock) {
+  StoreBuilder rank = MakeRank({1800, 800, 1800, 1800});  // computes all the time
+  StoreBuilder idle = MakeRank({1800, 800, 1800, 1800}, 25);
+  const Answer answer = AskRecipe(FreqAnalysisRecipe(), {}, {&rank, &idle});
+  const table::Table& free = TableOf(answer, "FreeFrequencyRanks");
+  ASSERT_EQ(free.rows(), 2u);
+  EXPECT_EQ(Cell(free, "timeBelowRated(%)", 0), "25");
+  EXPECT_EQ(Cell(free, "computingBelowRated(%)", 0), "25");
+  EXPECT_EQ(Cell(free, "timeBelowRated(%)", 1), "25");
+  EXPECT_EQ(Cell(free, "computingBelowRated(%)", 1), "0");
 }
 
 TEST(FreqAnalysis, AJobThatIdlesMostOfTheTimeIsNotRatedByItsIdleClock) {

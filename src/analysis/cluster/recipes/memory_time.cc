@@ -7,7 +7,7 @@
 
 #include "analysis/classify/classify.h"
 #include "analysis/classify/device_work.h"
-#include "analysis/overlap/sweep.h"
+#include "analysis/cluster/device_time.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 
@@ -44,18 +44,6 @@ int64_t TimeOutside(std::span<const Interval> copies, std::span<const Interval> 
       std::lower_bound(first, busy.end(), hull.end_ns,
                        [](const Interval& one, int64_t end_ns) { return one.begin_ns < end_ns; });
   return ComputeOverlap(std::span(first, last), copies, hull).comm_only_ns;
-}
-
-std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
-  std::vector<Interval> out;
-  if (intervals.empty()) return out;
-  SortIntervals(intervals);
-  Interval hull = intervals.front();
-  for (const Interval& one : intervals) hull.end_ns = std::max(hull.end_ns, one.end_ns);
-  ForEachPiece(intervals, {}, hull, [&](PieceKind kind, Interval piece) {
-    if (kind == PieceKind::kCompute) out.push_back(piece);
-  });
-  return out;
 }
 
 // Which step a copy belongs to: of a GPU by the device's time, as the breakdown counts it. Copies

@@ -52,12 +52,9 @@ class ModuleStatistic : public RecipeOf<Part> {
     result.is_sheet = true;
     result.merged_columns = 2;
     result.column_widths = {40, 40, 40, 50, 10, 10, 10};
-    if (ranks_without_modules_ > 0) {
-      answer.notes.push_back(fmt::format(
-          "{} ranks have no module ranges (mstx ranges of domain 'Module', or 'nn.Module: ...' "
-          "Python functions) with kernels in them",
-          ranks_without_modules_));
-    }
+    answer.Note(ranks_without_modules_,
+                "{ranks} {have} no module ranges (mstx ranges of domain 'Module', or "
+                "'nn.Module: ...' Python functions) with kernels in them");
     answer.suggestion_en =
         "Find the module with the largest total and compare the same operator across ranks and "
         "across modules of the same kind: a kernel list that differs or an average that stands out "

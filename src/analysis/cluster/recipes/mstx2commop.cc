@@ -40,10 +40,8 @@ class Mstx2Commop : public RecipeOf<Part> {
            {"rank", "opName", "groupName", "startNs", "endNs", "dataType", "count", "opType"}});
     }
     answer.edits = std::move(edits_);
-    if (recorded_ > 0) {
-      answer.notes.push_back(fmt::format(
-          "{} ranks have recorded communication operators: nothing to do for them", recorded_));
-    }
+    answer.Note(recorded_,
+                "{ranks} {have} recorded communication operators: nothing to do for them");
     answer.suggestion_en =
         "The communication operators of captures without any, as the framework's marks tell of "
         "them. Use the written databases as input of the other modes.";
@@ -77,7 +75,7 @@ class Mstx2Commop : public RecipeOf<Part> {
   Options options_;
   table::Table table_{"MarkedCommunicationOp"};
   std::vector<RankEdit> edits_;
-  int64_t recorded_ = 0;
+  size_t recorded_ = 0;
 };
 
 }  // namespace

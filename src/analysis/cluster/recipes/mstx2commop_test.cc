@@ -74,7 +74,7 @@ TEST(Mstx2Commop, RecordedOperatorsAreLeftAlone) {
   const Result<Answer> answer = Ask(Mstx2CommopRecipe(), {&rank});
   EXPECT_TRUE(answer->edits.empty());
   EXPECT_EQ(answer->notes.at(0),
-            "1 ranks have recorded communication operators: nothing to do for them");
+            "1 rank has recorded communication operators: nothing to do for them");
 }
 
 }  // namespace

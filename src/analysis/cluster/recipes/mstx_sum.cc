@@ -154,8 +154,8 @@ class MstxSum : public RecipeOf<Part> {
 
   void AddRank(const RankFacts& facts, Part part) override {
     silent_ranks_ += part.has_markers ? 0 : 1;
-    unpaired_marks_ += part.unpaired_marks;
-    outside_steps_ += part.outside_steps;
+    unpaired_marks_ += static_cast<size_t>(part.unpaired_marks);
+    outside_steps_ += static_cast<size_t>(part.outside_steps);
     int64_t framework_ns = 0;
     int64_t cann_ns = 0;
     int64_t device_ns = 0;
@@ -328,21 +328,19 @@ class MstxSum : public RecipeOf<Part> {
   }
 
   void AddNotes(Answer& answer) const {
-    const std::pair<int64_t, const char*> notes[] = {
-        {silent_ranks_, " ranks have no mstx records (MSTX_EVENTS of the db; record with mstx)."},
-        {unpaired_marks_, " marks X_start or X_stop have no partner on their thread."},
-        {outside_steps_, " marks and ranges lie outside all steps and are listed as step 0."}};
-    for (const auto& [count, text] : notes) {
-      if (count > 0) answer.notes.push_back(std::to_string(count) + text);
-    }
+    answer.Note(silent_ranks_,
+                "{ranks} {have} no mstx records (MSTX_EVENTS of the db; record with mstx).");
+    answer.Note(unpaired_marks_, "{marks} X_start or X_stop {have} no partner on {their} thread.");
+    answer.Note(outside_steps_,
+                "marks or ranges {lie} outside all steps and {are} listed as step 0.");
   }
 
   Options options_;
   table::Table marks_{"MSTXMarkStats"};                         // grows rank by rank
   std::map<std::pair<int64_t, std::string>, Spreads> spreads_;  // by (step, name)
-  int64_t silent_ranks_ = 0;
-  int64_t unpaired_marks_ = 0;
-  int64_t outside_steps_ = 0;
+  size_t silent_ranks_ = 0;
+  size_t unpaired_marks_ = 0;
+  size_t outside_steps_ = 0;
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(MstxSum, PairsMarksAndFollowsTheirLinks) {
   EXPECT_EQ(marks.Find("CannDurationNs")->doubles[0], 30);
   EXPECT_EQ(marks.Find("DeviceDurationNs")->doubles[0], 70);
   ASSERT_EQ(answer.notes.size(), 1u);
-  EXPECT_TRUE(answer.notes[0].starts_with("1 marks"));
+  EXPECT_TRUE(answer.notes[0].starts_with("1 mark X_start"));
 
   Options compat;
   compat.compat = true;

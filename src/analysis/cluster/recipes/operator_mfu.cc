@@ -311,15 +311,10 @@ class OperatorMfu : public RecipeOf<Part> {
 
  private:
   void AddNotes(Answer& answer) const {
-    if (ranks_without_flops_ > 0) {
-      answer.notes.push_back(fmt::format(
-          "{} ranks recorded no FLOPs (mstx ranges of domain 'mfu_flops')", ranks_without_flops_));
-    }
-    if (ranks_without_peak_ > 0) {
-      answer.notes.push_back(
-          fmt::format("{} ranks do not say their cores and clock (PROF_*/device_*/info.json.*)",
-                      ranks_without_peak_));
-    }
+    answer.Note(ranks_without_flops_,
+                "{ranks} recorded no FLOPs (mstx ranges of domain 'mfu_flops')");
+    answer.Note(ranks_without_peak_,
+                "{ranks} {do} not say {their} cores and clock (PROF_*/device_*/info.json.*)");
     if (!unsupported_type_.empty()) {
       answer.notes.push_back(
           fmt::format("operators of data type {} have no MFU: the peak of that type is not known",

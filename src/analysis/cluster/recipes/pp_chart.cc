@@ -241,17 +241,12 @@ class PpChart : public RecipeOf<Part> {
   }
 
   void AddNotes(Answer& answer) const {
-    if (without_events_ > 0) {
-      answer.notes.push_back(fmt::format(
-          "{} ranks have no marks of forward and backward passes with a task on the device",
-          without_events_));
-    }
-    if (mismatched_ > 0) {
-      answer.notes.push_back(fmt::format(
-          "{} steps have another number of passes than the DualPipeV schedule; their rows have no "
-          "names",
-          mismatched_));
-    }
+    answer.Note(without_events_,
+                "{ranks} {have} no marks of forward and backward passes with a task on "
+                "the device");
+    answer.Note(mismatched_,
+                "{steps} {have} another number of passes than the DualPipeV schedule; "
+                "{their} rows have no names");
   }
 
   Options options_;
@@ -259,8 +254,8 @@ class PpChart : public RecipeOf<Part> {
   std::string distributed_args_;  // likewise
   std::vector<Rank> ranks_;
   std::vector<RankEdit> edits_;
-  int64_t without_events_ = 0;
-  int64_t mismatched_ = 0;
+  size_t without_events_ = 0;
+  size_t mismatched_ = 0;
 };
 
 }  // namespace

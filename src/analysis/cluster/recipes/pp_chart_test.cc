@@ -51,9 +51,9 @@ TEST(PpChart, AnotherNumberOfPassesThanTheScheduleHasNoNames) {
   Pass(a, "forward", 1000);
   const Result<Answer> answer = Ask(PpChartRecipe(), {&a});
   EXPECT_EQ(answer->tables[0].table.Find("name")->texts, (Rows{""}));
-  EXPECT_EQ(answer->notes.at(0),
-            "1 steps have another number of passes than the DualPipeV schedule; their rows have no "
-            "names");
+  EXPECT_EQ(
+      answer->notes.at(0),
+      "1 step has another number of passes than the DualPipeV schedule; its rows have no names");
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 using store::kNone;
 using table::CellType;
 
-constexpr std::string_view kNoOutlier = "no transmit time lies outside three standard deviations";
+constexpr std::string_view kNoOutlier =
+    "no outlier: all transmit times lie within three standard deviations";
 
 // An operator of one rank.
 struct Op {

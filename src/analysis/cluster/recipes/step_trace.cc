@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/communication/json_number.h"
+#include "analysis/cluster/device_time.h"
 #include "analysis/cluster/recipes/recipes.h"
+#include "analysis/overlap/overlap.h"
+#include "analysis/time_math.h"
 #include "table/csv.h"
 
 namespace steplens::analysis::cluster {
@@ -69,6 +74,53 @@ std::vector<Row> RowsOfTimeline(const store::TraceStore& rank) {
   return rows;
 }
 
+// Where the input has no step table, as the reference has it: one row for all the capture. Receives
+// at the head of communication that overlaps are taken to last as long as all of it.
+std::vector<Row> WholeAsReference(const store::TraceStore& rank) {
+  const std::vector<Interval> compute = ComputingTimes(rank);
+  const store::CommOpTable& ops = rank.comm_ops;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (IsPlausible(ops.begin_ns[i], EndNs(ops.begin_ns[i], ops.dur_ns[i]))) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return ops.begin_ns[a] < ops.begin_ns[b]; });
+  std::vector<Interval> runs;
+  std::vector<int64_t> receive_ns;  // of each run's head if it is one, and of receives inside runs
+  size_t head_receive = SIZE_MAX;   // into receive_ns
+  for (const size_t i : order) {
+    const Interval in{ops.begin_ns[i], EndNs(ops.begin_ns[i], ops.dur_ns[i])};
+    const bool is_receive = rank.Text(ops.name[i]).starts_with("hcom_receive");
+    const bool is_head = runs.empty() || in.begin_ns > runs.back().end_ns;
+    if (is_receive) receive_ns.push_back(in.end_ns - in.begin_ns);
+    if (is_head) {
+      runs.push_back(in);
+      head_receive = is_receive ? receive_ns.size() - 1 : SIZE_MAX;
+    } else {
+      runs.back().end_ns = std::max(runs.back().end_ns, in.end_ns);
+      if (head_receive != SIZE_MAX)
+        receive_ns[head_receive] = runs.back().end_ns - runs.back().begin_ns;
+    }
+  }
+  if (compute.empty() && runs.empty()) return {};
+  Interval hull = compute.empty() ? runs.front() : compute.front();
+  for (const std::vector<Interval>* list : {&compute, &std::as_const(runs)}) {
+    for (const Interval& in : *list)
+      hull = {std::min(hull.begin_ns, in.begin_ns), std::max(hull.end_ns, in.end_ns)};
+  }
+  const OverlapParts parts = ComputeOverlap(compute, runs, hull);
+  const int64_t bubble_ns = std::accumulate(receive_ns.begin(), receive_ns.end(), int64_t{0});
+  const int64_t computing_ns = parts.compute_only_ns + parts.overlapped_ns;
+  Row row;
+  for (const int64_t ns : {computing_ns, parts.comm_only_ns, parts.overlapped_ns,
+                           parts.comm_only_ns + parts.overlapped_ns, parts.free_ns,
+                           parts.free_ns + computing_ns + parts.comm_only_ns - bubble_ns, bubble_ns,
+                           parts.comm_only_ns - bubble_ns, int64_t{0}}) {
+    row.times_us.push_back(static_cast<double>(ns) / 1000);
+  }
+  return {row};
+}
+
 // Every rank's step table, the maxima of the pipeline stages, and where each rank stands in the
 // parallel layout.
 class StepTrace : public RecipeOf<Part> {
@@ -95,7 +147,10 @@ class StepTrace : public RecipeOf<Part> {
     Part part;
     for (size_t i = 0; i < rank.step_traces.size(); ++i)
       part.rows.push_back(RowOf(rank.step_traces, i));
-    if (part.rows.empty()) part.rows = RowsOfTimeline(rank);
+    if (part.rows.empty()) {
+      const bool as_reference = options_.compat && rank.info.format == "db";
+      part.rows = as_reference ? WholeAsReference(rank) : RowsOfTimeline(rank);
+    }
     if (!(options_.compat && rank.comm_times.size() == 0)) part.used = UsedGroups(rank);
     return part;
   }
@@ -112,10 +167,7 @@ class StepTrace : public RecipeOf<Part> {
 
  private:
   void FindLayout(Answer& answer) {
-    if (ranks_without_ > 0) {
-      answer.notes.push_back(fmt::format("{} rank{} no step table", ranks_without_,
-                                         ranks_without_ == 1 ? " has" : "s have"));
-    }
+    answer.Note(ranks_without_, "{ranks} {have} no step table");
     if (distributed_args_.empty()) return;
     std::string problem;
     layout_ = ParseLayout(distributed_args_, problem);

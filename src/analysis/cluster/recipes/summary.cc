@@ -1,14 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "analysis/cluster/communication/group_book.h"
+#include "analysis/cluster/communication/local_ranks.h"
+#include "analysis/cluster/core_clock.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/summary/diagnosis.h"
 #include "analysis/cluster/summary/job_calls.h"
+#include "analysis/cluster/summary/robust.h"
 #include "analysis/cluster/summary/summary_part.h"
 #include "analysis/cluster/summary/summary_tables.h"
 #include "analysis/cluster/summary/wait_pairs.h"
@@ -23,6 +27,8 @@ using table::CellType;
 class Summary : public RecipeOf<SummaryPart> {
  public:
   explicit Summary(const Options& options) : options_(options) {}
+
+  void SetTimelines(Timelines timelines) override { timelines_ = std::move(timelines); }
 
   Result<Answer> Finish(Form) override {
     const double least_wait_ms = kLeastWait * UsualStepMs(loads_);
@@ -43,11 +49,6 @@ class Summary : public RecipeOf<SummaryPart> {
     answer.tables.push_back({ParallelSumTable(loads), "cluster_parallel_sum.csv"});
     answer.tables.push_back({RankStepTable(RankSteps()), "cluster_rank_steps.csv"});
     answer.tables.push_back({HostLinkTable(links, loads), "cluster_host_links.csv"});
-    if (!findings.empty() && !is_complete_) {
-      answer.notes.push_back(
-          "what findings cost is estimated from waits, as not all ranks of all calls were "
-          "captured");
-    }
     return answer;
   }
 
@@ -92,6 +93,7 @@ class Summary : public RecipeOf<SummaryPart> {
       packets_.push_back({facts.rank, part.Text(packet.transport), packet.size_mb, packet.time_ms,
                           packet.packets_ms, packet.small_ms});
     }
+    local_ranks_.Add(facts.rank, part.links);
     link_parts_.emplace_back(facts.rank, std::move(part.links));
   }
 
@@ -201,8 +203,7 @@ class Summary : public RecipeOf<SummaryPart> {
   // Groups repeat for every rank; unpacking them once each is enough.
   const std::vector<int64_t>& MembersOf(const std::string& group) const {
     const auto [place, is_new] = members_.try_emplace(group);
-    const GroupFact* fact = is_new ? book_.FindFact(group) : nullptr;
-    if (fact != nullptr) place->second = fact->ranks.ranks();
+    if (is_new) place->second = local_ranks_.Of(group, book_, /*compat=*/false);
     return place->second;
   }
 
@@ -215,7 +216,72 @@ class Summary : public RecipeOf<SummaryPart> {
     std::vector<Finding> findings = Diagnose(
         {calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete_}, loads);
     for (Finding& finding : findings) finding.felt_in = FeltIn(finding.late_ranks);
+    BlameClocks(loads, findings);
     return findings;
+  }
+
+  // Looks at the frequency of ranks that compute longer than their peers: of one a finding, and of
+  // the first few findings only, as their timelines have to be read for it.
+  void BlameClocks(const std::vector<RankLoad>& loads, std::vector<Finding>& findings) {
+    if (!timelines_) return;
+    constexpr size_t kMostFindings = 4;
+    constexpr double kMuchLower = 0.97;
+    std::map<int64_t, double> known_mhz;
+    const auto clock_of = [&](int64_t rank) -> ComputingClock {
+      const auto [place, is_new] = known_mhz.try_emplace(rank, 0);
+      if (is_new) {
+        if (const std::unique_ptr<store::TraceStore> timeline = timelines_(rank)) {
+          place->second =
+              MeanMhz(MeasureClock(*timeline, FindStepWindow(*timeline, options_)).computing_ns);
+        }
+      }
+      return {rank, place->second};
+    };
+    std::set<int64_t> late;
+    for (const Finding& finding : findings)
+      late.insert(finding.late_ranks.begin(), finding.late_ranks.end());
+    for (size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
+      Finding& finding = findings[i];
+      if (!finding.is_computing) continue;
+      const RankLoad* slow = SlowestOf(loads, finding.late_ranks);
+      const RankLoad* peer = slow == nullptr ? nullptr : UsualPeer(loads, *slow, late);
+      if (peer == nullptr) continue;
+      const ComputingClock slow_clock = clock_of(slow->rank);
+      if (slow_clock.mhz <= 0) continue;
+      const ComputingClock peer_clock = clock_of(peer->rank);
+      if (slow_clock.mhz < kMuchLower * peer_clock.mhz) BlameClock(slow_clock, peer_clock, finding);
+    }
+  }
+
+  // Who of them computes longest.
+  static const RankLoad* SlowestOf(const std::vector<RankLoad>& loads,
+                                   const std::vector<int64_t>& ranks) {
+    const RankLoad* slowest = nullptr;
+    for (const RankLoad& load : loads) {
+      if (std::find(ranks.begin(), ranks.end(), load.rank) == ranks.end()) continue;
+      if (slowest == nullptr || load.computing_ms > slowest->computing_ms) slowest = &load;
+    }
+    return slowest;
+  }
+
+  // A rank of the same stage, or of any if there is no other, that computes as long as most do.
+  static const RankLoad* UsualPeer(const std::vector<RankLoad>& loads, const RankLoad& slow,
+                                   const std::set<int64_t>& late) {
+    std::vector<const RankLoad*> peers;
+    for (const bool same_stage : {true, false}) {
+      for (const RankLoad& load : loads) {
+        const bool is_of_stage = !same_stage || !slow.at || !load.at || load.at->pp == slow.at->pp;
+        if (is_of_stage && !late.contains(load.rank)) peers.push_back(&load);
+      }
+      if (!peers.empty()) break;
+    }
+    if (peers.empty()) return nullptr;
+    std::vector<double> computing_ms;
+    for (const RankLoad* peer : peers) computing_ms.push_back(peer->computing_ms);
+    const double usual_ms = Median(std::move(computing_ms));
+    return *std::min_element(peers.begin(), peers.end(), [&](const RankLoad* a, const RankLoad* b) {
+      return std::abs(a->computing_ms - usual_ms) < std::abs(b->computing_ms - usual_ms);
+    });
   }
 
   // The kind of group in which these ranks keep the others waiting most.
@@ -313,6 +379,7 @@ class Summary : public RecipeOf<SummaryPart> {
   static constexpr double kLeastWait = 0.001;  // of a step: below, a pair is left out
 
   Options options_;
+  Timelines timelines_;
   GroupBook book_;
   std::string distributed_args_;
   std::vector<RankLoad> loads_;
@@ -329,6 +396,7 @@ class Summary : public RecipeOf<SummaryPart> {
   bool is_complete_ = true;  // all members of all calls were captured: findings' costs are replayed
   std::vector<PacketTotal> packets_;
   std::vector<std::pair<int64_t, LinkPart>> link_parts_;
+  LocalRanks local_ranks_;
   mutable std::map<std::string, std::vector<int64_t>> members_;
 };
 

@@ -31,6 +31,7 @@ std::string DimensionName(const std::string& dimension, bool chinese) {
 void WordReason(const LateGroup& late, Finding& finding) {
   switch (late.reason) {
     case LateReason::kComputing:
+      finding.is_computing = true;
       finding.reason_en =
           fmt::format("its computing takes {:.2f} ms longer than its peers'", late.excess_ms);
       finding.reason_zh = fmt::format("计算时间比同组其他卡多 {:.2f} ms", late.excess_ms);
@@ -91,6 +92,21 @@ Finding WordFinding(const LateGroup& late) {
   }
   SetHidden(late.is_hidden, finding);
   return finding;
+}
+
+void BlameClock(const ComputingClock& late, const ComputingClock& peer, Finding& finding) {
+  const bool was_hidden = finding.is_hidden;
+  SetHidden(false, finding);  // what it says stays last
+  finding.reason_en += fmt::format(
+      ", as the AI Core frequency of rank {} is {:.0f} MHz on average while it computes, that of "
+      "rank {} {:.0f} MHz",
+      late.rank, late.mhz, peer.rank, peer.mhz);
+  finding.reason_zh +=
+      fmt::format("，因为卡 {} 计算时 AI Core 平均频率为 {:.0f} MHz，卡 {} 为 {:.0f} MHz",
+                  late.rank, late.mhz, peer.rank, peer.mhz);
+  finding.advice_en = "check power and temperature of its device; freq_analysis has all ranks";
+  finding.advice_zh = "检查该设备的功耗与温度；freq_analysis 有全部卡";
+  SetHidden(was_hidden, finding);
 }
 
 void SetHidden(bool is_hidden, Finding& finding) {

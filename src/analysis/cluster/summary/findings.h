@@ -18,6 +18,7 @@ struct Finding {
   std::string ranks;
   std::vector<int64_t> late_ranks;  // whom the others wait for; empty of links
   std::string felt_in;              // the kind of group where the others wait most
+  bool is_computing = false;        // they are late because they compute longer
   double ms_per_step = 0;
   double share_percent = 0;  // of the step
   bool is_hidden = false;    // it would cost that if what is slower were mended
@@ -31,6 +32,15 @@ struct Finding {
 Finding WordFinding(const LateGroup& late);
 Finding WordFinding(const SlowLink& link);
 Finding WordFinding(const SmallPackets& small);
+
+// The average AI Core frequency of a rank while it computes.
+struct ComputingClock {
+  int64_t rank = 0;
+  double mhz = 0;
+};
+
+// Adds to the reason that a late rank's clock is lower than that of a peer.
+void BlameClock(const ComputingClock& late, const ComputingClock& peer, Finding& finding);
 
 // Marks, in words as well, a finding that something slower hides.
 void SetHidden(bool is_hidden, Finding& finding);

@@ -86,15 +86,24 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
   number(StringId::kEmpty);
   const store::CommTimeTable& times = rank.comm_times;
   const SmallByCall small = ReadSmall(rank);
+  // Where a row names no step, as in results of MindSpore and msprof, the timeline may.
+  std::map<std::string, uint32_t> step_numbers;
+  const auto step_at = [&](int64_t ts_ns) {
+    const std::string step = StepAt(rank, ts_ns);
+    const auto [place, is_new] =
+        step_numbers.try_emplace(step, static_cast<uint32_t>(part.texts.size()));
+    if (is_new) part.texts.push_back(step);
+    return place->second;
+  };
   for (size_t i = 0; i < times.size(); ++i) {
     const std::string_view op = rank.Text(times.op_name[i]);
     if (op.starts_with("Total") || !IsWantedStep(rank.Text(times.step[i]), options)) continue;
     CallPart& call = part.calls.emplace_back();
     call.group = number(times.group_name[i]);
     call.op = number(times.op_name[i]);
-    call.step = number(times.step[i]);
-    call.is_p2p = IsP2pName(op);
     call.start_ns = std::llround(KnownOrZero(times.start_us[i]) * 1000);
+    call.step = rank.Text(times.step[i]).empty() ? step_at(call.start_ns) : number(times.step[i]);
+    call.is_p2p = IsP2pName(op);
     call.dur_ns = MsToNs(times.elapse_ms[i]);
     call.transit_ns = MsToNs(times.transit_ms[i]);
     call.wait_ns = MsToNs(times.wait_ms[i]);
@@ -109,7 +118,6 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
   // Without a counter in the name (NCCL), the n-th call of a name in a group is the same
   // everywhere.
   std::map<std::pair<StringId, StringId>, int64_t> seen;
-  std::map<std::string, uint32_t> step_numbers;
   for (size_t i = 0; i < ops.size(); ++i) {
     const int64_t n = seen[{ops.group_name[i], ops.name[i]}]++;
     if (!window.Contains(ops.begin_ns[i])) continue;
@@ -119,11 +127,7 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
     call.op = static_cast<uint32_t>(part.texts.size());
     part.texts.push_back(name.starts_with("hcom_") ? std::string(name)
                                                    : std::string(name) + "#" + std::to_string(n));
-    const std::string step = StepAt(rank, ops.begin_ns[i]);
-    const auto [place, is_new] =
-        step_numbers.try_emplace(step, static_cast<uint32_t>(part.texts.size()));
-    if (is_new) part.texts.push_back(step);
-    call.step = place->second;
+    call.step = step_at(ops.begin_ns[i]);
     call.is_p2p = IsP2pName(name);
     call.start_ns = ops.begin_ns[i];
     call.dur_ns = ops.dur_ns[i];
