@@ -45,6 +45,12 @@ void PrepareStrings(const store::TraceStore& store) {
   [[maybe_unused]] const auto found = store.strings.Find("");
 }
 
+// Whether the number that detection found is the one the rank has when it is read. A lone trace may
+// say another one inside.
+bool IsNumberSure(const readers::RankSource& source) {
+  return source.rank >= 0 && !source.source.empty() && source.source != "kineto";
+}
+
 }  // namespace
 
 Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache)
@@ -105,13 +111,21 @@ void Dataset::Load() {
     } else {
       ignored_ = std::move(detected->ignored);
       expected_ = detected->ranks.size();
+      for (const readers::RankSource& rank : detected->ranks) {
+        if (rank.rank >= 0) found_ranks_.insert(rank.rank);
+      }
     }
   }
   if (detected.ok()) {
     slots_.resize(detected->ranks.size());
-    for (size_t i = 0; i < slots_.size(); ++i) slots_[i].source = std::move(detected->ranks[i]);
-    pool_.ParallelFor(slots_.size(), [&](size_t i) { ReadRank(i, use_cache_); });
-    NumberTheRest(waiting_for_number_);
+    std::vector<ReadQueue::Found> found;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      slots_[i].source = std::move(detected->ranks[i]);
+      found.push_back({slots_[i].source.rank, IsNumberSure(slots_[i].source)});
+    }
+    queue_.Start(std::move(found));
+    pool_.ParallelFor(slots_.size(), [&](size_t) { ReadRank(queue_.Take(), use_cache_); });
+    NumberTheRest();
   }
   Finish();
 }
@@ -123,12 +137,16 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   options.complete = analysis::CompleteCapture;
   readers::SaveRank save;
   options.save_later = &save;
+  const auto begun = std::chrono::steady_clock::now();
   Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);
+  const auto passed = std::chrono::steady_clock::now() - begun;
   {
     const std::lock_guard lock(loading_mutex_);
     if (opened.ok()) {
       slots_[index].store = std::make_unique<store::TraceStore>(std::move(*opened));
       slots_[index].save = std::move(save);
+      slots_[index].read_ns = std::chrono::nanoseconds(passed).count();
+      slots_[index].is_from_cache = use_cache && !slots_[index].save;
       // What goes to the cache is what was read, without the number it is given here.
       if (slots_[index].save && slots_[index].store->info.rank < 0) {
         auto as_read = std::make_shared<store::TraceStore>(ViewOf(*slots_[index].store));
@@ -138,10 +156,9 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
     } else {
       slots_[index].error = opened.error().message;
     }
-    slots_[index].is_read = true;
   }
   read_count_.fetch_add(1);
-  const std::vector<size_t> ready = TakeNumbered();
+  const std::vector<size_t> ready = TakeNumbered(index);
   for (const size_t rank : ready) Show(rank);
   // The moment a rank can be seen comes first, then what its first picture needs, then the cache.
   for (const size_t rank : ready) PrepareSummaries(slots_[rank].store->info.rank);
@@ -150,36 +167,36 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
   }
 }
 
-// A number belongs to the first rank in order of path that claims it, so a rank is shown when all
-// before it are read. Ranks that claim none, or one that is taken, wait for the end.
-std::vector<size_t> Dataset::TakeNumbered() {
+// Those that can be shown now. Ranks without a number of their own wait for the end.
+std::vector<size_t> Dataset::TakeNumbered(size_t just_read) {
   const std::lock_guard lock(loading_mutex_);
+  std::optional<int64_t> rank;
+  if (slots_[just_read].store) rank = std::max<int64_t>(slots_[just_read].store->info.rank, -1);
   std::vector<size_t> out;
-  for (; next_to_number_ < slots_.size() && slots_[next_to_number_].is_read; ++next_to_number_) {
-    Slot& slot = slots_[next_to_number_];
-    if (!slot.store) continue;
+  for (const ReadQueue::Numbered& numbered : queue_.Done(just_read, rank)) {
+    Slot& slot = slots_[numbered.index];
     store::TraceStore& store = *slot.store;
-    if (store.info.rank == store::kNone || store.info.rank < 0) {
-      store.issues.Add(store::IssueKind::kRankUnknown, store.info.path);
-      waiting_for_number_.push_back(next_to_number_);
-    } else if (!numbers_.emplace(store.info.rank, next_to_number_).second) {
-      store.issues.Add(store::IssueKind::kDuplicateRank,
-                       store.info.path + ": rank " + std::to_string(store.info.rank));
-      slot.save = nullptr;  // it will not stay what was read
-      waiting_for_number_.push_back(next_to_number_);
-    } else {
-      out.push_back(next_to_number_);
+    switch (numbered.number) {
+      case ReadQueue::Number::kOwn:
+        out.push_back(numbered.index);
+        continue;
+      case ReadQueue::Number::kUnknown:
+        store.issues.Add(store::IssueKind::kRankUnknown, store.info.path);
+        break;
+      case ReadQueue::Number::kTaken:
+        store.issues.Add(store::IssueKind::kDuplicateRank,
+                         store.info.path + ": rank " + std::to_string(store.info.rank));
+        slot.save = nullptr;  // it will not stay what was read
+        break;
     }
+    waiting_for_number_.push_back(numbered.index);
   }
   return out;
 }
 
-void Dataset::NumberTheRest(std::vector<size_t>& waiting) {
-  int64_t next = 0;
-  for (const size_t index : waiting) {
-    while (!numbers_.emplace(next, index).second) ++next;
-    slots_[index].store->info.rank = next;
-  }
+void Dataset::NumberTheRest() {
+  const std::vector<size_t>& waiting = waiting_for_number_;
+  for (const size_t index : waiting) slots_[index].store->info.rank = queue_.TakeFreeNumber();
   pool_.ParallelFor(waiting.size(), [&](size_t i) { Show(waiting[i]); });
   for (const size_t index : waiting) PrepareSummaries(slots_[index].store->info.rank);
   // Ranks are shown before they are saved.
@@ -197,6 +214,8 @@ void Dataset::Show(size_t index) {
   shown->rank = store.info.rank;
   shown->store = &store;
   shown->timeline = RankTimeline::Build(store, pool_);
+  shown->read_ns = slots_[index].read_ns;
+  shown->is_from_cache = slots_[index].is_from_cache;
   Publish(std::move(shown));
 }
 
@@ -253,12 +272,20 @@ void Dataset::Realign() {
   int64_t group_begin_ns = origin_ns;
   int64_t group_end_ns = std::numeric_limits<int64_t>::min();
   int64_t end_ns = 0;
+  std::optional<store::Extent> shown_work;
   for (const Span& span : spans) {
     if (group_end_ns != std::numeric_limits<int64_t>::min() && span.extent.begin_ns > group_end_ns)
       group_begin_ns = span.extent.begin_ns;
     group_end_ns = std::max(group_end_ns, span.extent.end_ns);
     offset_ns[span.slot] = SubtractSaturating(group_begin_ns, origin_ns);
     end_ns = std::max(end_ns, SubtractSaturating(span.extent.end_ns, group_begin_ns));
+    const store::Extent work = ranks_[span.slot]->timeline->work();
+    if (work.end_ns <= work.begin_ns) continue;
+    const store::Extent shown{SubtractSaturating(work.begin_ns, group_begin_ns),
+                              SubtractSaturating(work.end_ns, group_begin_ns)};
+    if (!shown_work) shown_work = shown;
+    shown_work->begin_ns = std::min(shown_work->begin_ns, shown.begin_ns);
+    shown_work->end_ns = std::max(shown_work->end_ns, shown.end_ns);
   }
   const std::lock_guard lock(alignments_mutex_);
   std::vector<int64_t> before = alignments_[0].offset_ns;
@@ -266,6 +293,7 @@ void Dataset::Realign() {
       origin_ns != origin_ns_ || !std::equal(before.begin(), before.end(), offset_ns.begin());
   origin_ns_ = origin_ns;
   end_ns_ = end_ns;
+  work_ = shown_work.value_or(store::Extent{0, end_ns});
   alignments_[0].offset_ns = std::move(offset_ns);
   for (auto& [id, alignment] : alignments_) alignment.offset_ns.resize(ranks_.size(), 0);
   if (moved && !before.empty()) {
@@ -360,6 +388,13 @@ std::vector<size_t> Dataset::View::SlotsByRank() const {
   std::sort(slots.begin(), slots.end(),
             [&](size_t a, size_t b) { return d_.ranks_[a]->rank < d_.ranks_[b]->rank; });
   return slots;
+}
+
+std::vector<int64_t> Dataset::View::PendingRanks() const {
+  if (d_.is_ready()) return {};
+  std::set<int64_t> pending = d_.found_ranks_;
+  for (const auto& shown : d_.ranks_) pending.erase(shown->rank);
+  return {pending.begin(), pending.end()};
 }
 
 std::optional<size_t> Dataset::View::SlotOf(int64_t rank) const {

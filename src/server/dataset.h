@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "readers/open.h"
 #include "server/events.h"
 #include "server/names.h"
+#include "server/read_queue.h"
 #include "server/timeline/query_lane.h"
 #include "server/timeline/rank_timeline.h"
 #include "server/timeline/tile_cache.h"
@@ -29,6 +31,8 @@ struct ShownRank {
   int64_t rank = 0;
   store::TraceStore* store = nullptr;  // filled; changed by nobody
   std::unique_ptr<RankTimeline> timeline;
+  int64_t read_ns = 0;  // how long reading it took
+  bool is_from_cache = false;
 };
 
 // Where time 0 of each rank lies, as a set of offsets: shown time = time - origin - offset.
@@ -58,6 +62,8 @@ class Dataset {
   bool WaitReady(std::chrono::milliseconds timeout) const;
   // What looking for ranks came to, before any is read; nothing if that takes longer.
   std::optional<Status> WaitDetected(std::chrono::milliseconds timeout) const;
+  // Reads these ranks before others that are not being read yet. The last call counts.
+  void Focus(std::vector<int64_t> ranks) { queue_.Focus(std::move(ranks)); }
   TileCache& tiles() const { return tiles_; }
   ThreadPool& pool() const { return pool_; }
 
@@ -86,11 +92,14 @@ class Dataset {
     std::vector<const Lane*> QueryLanes(const std::string& key) const;
 
     int64_t origin_ns() const { return d_.origin_ns_; }
-    int64_t end_ns() const { return d_.end_ns_; }  // shown time of the last end
+    int64_t end_ns() const { return d_.end_ns_; }    // shown time of the last end
+    store::Extent work() const { return d_.work_; }  // shown times of the first and last slice
     uint32_t generation() const { return d_.generation_; }
     const std::vector<store::InputFile>& ignored() const { return d_.ignored_; }
     const std::string& failure() const { return d_.failure_; }
     size_t expected_ranks() const { return d_.expected_; }
+    // Numbers of ranks that were found and are not shown yet, as far as they are known.
+    std::vector<int64_t> PendingRanks() const;
     // All ranks, in order; null until all are read.
     const store::Job* job() const { return d_.is_ready() ? &d_.job_ : nullptr; }
 
@@ -110,15 +119,16 @@ class Dataset {
     std::unique_ptr<store::TraceStore> store;
     readers::SaveRank save;  // set if the cache lacks it
     std::string error;
-    bool is_read = false;
+    int64_t read_ns = 0;
+    bool is_from_cache = false;
   };
 
   void Load();
   void ReadRank(size_t index, bool use_cache);
-  std::vector<size_t> TakeNumbered();
+  std::vector<size_t> TakeNumbered(size_t just_read);
   void Show(size_t index);
   void PrepareSummaries(int64_t rank);
-  void NumberTheRest(std::vector<size_t>& waiting);
+  void NumberTheRest();
   void Finish();
   void Publish(std::unique_ptr<ShownRank> shown);
   void Realign();
@@ -135,9 +145,8 @@ class Dataset {
 
   std::mutex loading_mutex_;  // guards what is between detection and display
   std::vector<Slot> slots_;
-  size_t next_to_number_ = 0;
   std::vector<size_t> waiting_for_number_;
-  std::map<int64_t, size_t> numbers_;
+  ReadQueue queue_;
   std::atomic<size_t> read_count_{0};
 
   mutable std::shared_mutex shown_mutex_;  // guards everything below
@@ -148,8 +157,10 @@ class Dataset {
   std::vector<store::InputFile> ignored_;
   std::string failure_;
   size_t expected_ = 0;
+  std::set<int64_t> found_ranks_;
   int64_t origin_ns_ = 0;
   int64_t end_ns_ = 0;
+  store::Extent work_;
   uint32_t generation_ = 0;
 
   mutable std::mutex merged_mutex_;

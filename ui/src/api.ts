@@ -163,7 +163,7 @@ export class Dataset {
     return (await post(this.path("/snapshot"), this.timed(body))).blob();
   }
 
-  focus = (body: { tracks: number[]; t0: number; t1: number }) => post(this.path("/focus"), body);
+  focus = (body: { ranks: number[] }) => post(this.path("/focus"), body);
   saveView = (state: unknown) => query<{ id: string }>(this.path("/view"), state);
   loadView = (id: string) => get<unknown>(this.path(`/view/${encodeURIComponent(id)}`));
 }

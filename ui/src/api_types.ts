@@ -63,6 +63,9 @@ export interface RankMeta {
   counts: Record<string, number>;
   files: FileUse[];
   issues: ImportIssue[];
+  /** How long reading it took. */
+  read_ms?: number;
+  cached?: boolean;
 }
 
 export interface MissingPart {
@@ -85,8 +88,13 @@ export interface DatasetMeta {
   origin_ns: string;
   /** Grows when a rank that began earlier moves the origin: times known before are void. */
   generation: number;
+  /** All that lanes show, from 0. */
   extent: [number, number];
+  /** The slices alone: counters may begin earlier and end later. */
+  work?: [number, number];
   ready: boolean;
+  /** Ranks that are not read yet, as far as their numbers are known. */
+  pending?: number[];
   ranks: RankMeta[];
   ignored: { path: string; note: string }[];
   views: Partial<Record<ViewName, ViewState>>;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/time_math.h"
+#include "analysis/viewer/allocation_names.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/memory_series.h"
 #include "analysis/viewer/metrics.h"
@@ -109,6 +110,7 @@ Result<MetricAnswer> MemoryOperators(const MetricCall& call) {
        NumberColumn("Release Total Reserved(MB)", 2), NumberColumn("Release Total Active(MB)", 2),
        IntColumn("Stream"), TextColumn("Device"), IntColumn("alloc_ns"), IntColumn("release_ns")});
   const store::AllocationTable& blocks = store->allocations;
+  const std::vector<std::string_view> names = AllocationNames(*store);
   const auto in_range = [&](int64_t ts_ns) { return ts_ns != kNone && range.Holds(ts_ns, ts_ns); };
   const auto ms = [](int64_t ns) { return ns == kNone ? kNoNumber : NsToMs(ns); };
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -116,7 +118,7 @@ Result<MetricAnswer> MemoryOperators(const MetricCall& call) {
       continue;
     if (live_at && !IsLive(blocks, i, AddNs(*live_at, origin_ns))) continue;
     const int64_t size_bytes = blocks.size_bytes[i];
-    rows.Add(store->Text(blocks.name[i]),
+    rows.Add(names[i],
              size_bytes == kNone ? kNoNumber : RoundTo(static_cast<double>(size_bytes) / 1024, 2),
              ToMs(blocks.alloc_ns[i], page_origin_ns), ToMs(blocks.release_ns[i], page_origin_ns),
              ms(blocks.dur_ns[i]), ToMs(blocks.active_release_ns[i], page_origin_ns),

@@ -22,10 +22,12 @@ Result<MetricAnswer> Flame(const MetricCall& call);
 // Operator
 Result<MetricAnswer> OperatorGroups(const MetricCall& call);
 Result<MetricAnswer> OperatorDetails(const MetricCall& call);
+Result<MetricAnswer> KernelPlaces(const MetricCall& call);
 
 // Memory
 Result<MetricAnswer> MemoryCurve(const MetricCall& call);
 Result<MetricAnswer> MemoryOperators(const MetricCall& call);
+Result<MetricAnswer> MemoryGrowth(const MetricCall& call);
 Result<MetricAnswer> MemoryComponents(const MetricCall& call);
 Result<MetricAnswer> MemoryStatic(const MetricCall& call);
 

@@ -60,6 +60,84 @@ TEST(MemoryOperators, ListsWhatIsHeldAtAMoment) {
   EXPECT_EQ(held(150), std::vector<std::string>{"kept"});
 }
 
+TEST(MemoryOperators, NamesTheOperatorThatRanWhereTheCaptureDoesNot) {
+  TestRank rank;
+  const store::TrackId other = rank.ThreadOf("Python", "Thread 2");
+  rank.Slice(rank.host, 0, 100, "aten::linear", "cpu_op");
+  rank.Slice(rank.host, 10, 50, "aten::addmm", "cpu_op");
+  rank.Slice(other, 30, 40, "aten::copy_", "cpu_op");
+  for (const int64_t at_ns : {20, 35, 60, 200}) {
+    rank.store.allocations.Append({.size_bytes = 8, .alloc_ns = at_ns});
+  }
+  rank.store.allocations.Append({.name = rank.Text("own"), .size_bytes = 8, .alloc_ns = 20});
+  const store::Job job = JobOf(rank);
+  EXPECT_EQ(TableOf(job, "memory_operators", "memory_operators").Find("Name")->texts,
+            (std::vector<std::string>{"aten::addmm", "aten::copy_", "aten::linear", "", "own"}));
+}
+
+TEST(MemoryGrowth, NamesWhoLeavesMoreBehindWithEveryStep) {
+  TestRank rank;
+  const auto block = [&](const char* name, int64_t kb, int64_t alloc_ns, int64_t release_ns) {
+    rank.store.allocations.Append({.name = rank.Text(name),
+                                   .size_bytes = kb * 1024,
+                                   .alloc_ns = alloc_ns,
+                                   .release_ns = release_ns});
+  };
+  rank.Slice(rank.host, 0, 100, "ProfilerStep#1", "user_annotation");
+  rank.Slice(rank.host, 100, 200, "ProfilerStep#2", "user_annotation");
+  rank.Slice(rank.host, 200, 300, "ProfilerStep#3", "user_annotation");
+  for (int64_t step = 0; step < 3; ++step) {
+    rank.Step(step + 1, step * 100, step * 100 + 100);
+    block("leak", 4, step * 100 + 10, store::kNone);
+    block("work", 100, step * 100 + 20, step * 100 + 90);
+    block("carried", 50, step * 100 + 30, step * 100 + 130);  // as much at the end of every step
+  }
+  block("state", 7, 5, store::kNone);
+  const store::Job job = JobOf(rank);
+  const table::Table leaks = TableOf(job, "memory_growth", "leak_candidates");
+  ASSERT_EQ(leaks.rows(), 1u);
+  EXPECT_EQ(leaks.Find("Name")->texts[0], "leak");
+  EXPECT_EQ(Cell(leaks, "growth_per_step_kb", 0), 4);
+  EXPECT_EQ(Cell(leaks, "held_first_kb", 0), 4);
+  EXPECT_EQ(Cell(leaks, "held_last_kb", 0), 12);
+  const table::Table steps = TableOf(job, "memory_growth", "memory_growth");
+  ASSERT_EQ(steps.rows(), 3u);
+  EXPECT_EQ(Cell(steps, "allocated_kb", 0), 161);
+  EXPECT_EQ(Cell(steps, "released_kb", 1), 150);
+  EXPECT_EQ(Cell(steps, "held_kb", 2), 12 + 50 + 7);
+}
+
+TEST(KernelPlaces, AKernelStandsWhereItsOperatorDoesAndItsForwardOperatorDid) {
+  TestRank rank;
+  const store::TrackId autograd = rank.ThreadOf("Python", "Thread 2");
+  rank.Slice(rank.host, 0, 100, "train.py(7): step", "python_function");
+  rank.Slice(rank.host, 1, 90, "nn.Module: Linear_0", "python_function");
+  rank.Slice(rank.host, 2, 80, "torch/nn/modules/linear.py(114): forward", "python_function");
+  rank.Slice(rank.host, 10, 20, "aten::linear", "cpu_op");
+  rank.Slice(autograd, 200, 220, "AddmmBackward0", "cpu_op");
+  const store::SliceId noted = rank.Slice(autograd, 230, 240, "aten::mul", "cpu_op");
+  rank.store.host_ops.Append(
+      {.slice = noted,
+       .call_stack = rank.Text("/usr/lib/python3/dist-packages/torch/x.py(1): f; my.py(2): g")});
+  rank.Flow("fwdbwd", rank.host, 10, autograd, 200);
+  rank.Task("MatMul", "MatMul", 300, 310);
+  rank.Task("MatMulGrad", "MatMul", 320, 330);
+  rank.Task("Mul", "Mul", 340, 350);
+  rank.Task("Free", "Free", 360, 370);
+  rank.Flow("async_npu", rank.host, 10, rank.stream, 300);
+  rank.Flow("async_npu", autograd, 200, rank.stream, 320);
+  rank.Flow("async_npu", autograd, 230, rank.stream, 340);
+  const store::Job job = JobOf(rank);
+  const table::Table table = TableOf(job, "kernel_places", "kernel_places");
+  ASSERT_EQ(table.rows(), 4u);
+  EXPECT_EQ(
+      table.Find("python")->texts,
+      (std::vector<std::string>{"train.py(7): step", "train.py(7): step", "my.py(2): g", ""}));
+  EXPECT_NE(table.Find("module")->texts[0].find("Linear_0"), std::string::npos);
+  EXPECT_NE(table.Find("module")->texts[1].find("[Backward]"), std::string::npos);
+  EXPECT_EQ(table.Find("module")->texts[3], "");
+}
+
 TEST(SummaryAdvice, NamesTimesThatDifferTooMuch) {
   const table::Table table = TableOf(StepTables(), "summary_advice", "differences");
   ASSERT_EQ(table.rows(), 3u);

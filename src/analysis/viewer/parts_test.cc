@@ -120,6 +120,29 @@ TEST(BuildFlame, NodesAddUpAndAreClipped) {
   EXPECT_EQ(clipped[1].total_ns, 15);
 }
 
+TEST(BuildFlame, InOrderOfTimeOnlyNeighboursAreOneNode) {
+  TestRank rank;
+  rank.Slice(rank.host, 0, 100, "outer");
+  rank.Slice(rank.host, 10, 20, "a");
+  rank.Slice(rank.host, 20, 30, "a");
+  rank.Slice(rank.host, 30, 40, "b");
+  rank.Slice(rank.host, 40, 50, "a");
+  rank.Slice(rank.host, 60, 62, "x");
+  rank.Slice(rank.host, 63, 64, "y");
+  rank.Slice(rank.stream, 5, 90, "outer");
+  const std::vector<TrackRef> tracks{{0, rank.host}, {0, rank.stream}};
+  const store::Job job = JobOf(rank);
+  const auto nodes = BuildFlame(job, tracks, {}, FlameOrder::kTime, 5);
+  std::vector<std::string> seen;
+  for (const FlameNode& node : nodes) {
+    seen.push_back(node.name + " " + std::to_string(node.begin_ns) + "-" +
+                   std::to_string(node.end_ns) + " x" + std::to_string(node.count));
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"outer 0-100 x1", "a 10-30 x2", "b 30-40 x1",
+                                            "a 40-50 x1", "… 60-64 x2", "outer 5-90 x1"}));
+  EXPECT_NE(nodes[0].track, nodes[5].track);
+}
+
 TEST(ReducePoints, KeepsEveryPeak) {
   std::vector<MemorySeries::Point> points;
   for (int64_t i = 0; i < 10000; ++i) points.push_back({i, i == 4321 ? 99 : i % 7});

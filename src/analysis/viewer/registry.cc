@@ -35,9 +35,11 @@ const std::vector<Registered>& All() {
         "Kernels of a group with their metrics.",
         {"rank", "group_by", "type", "name", "shape", "core", "step", "t0", "t1"}},
        OperatorDetails},
+      {{"kernel_places", "Kernels with the module and line that launched them.", {}}, KernelPlaces},
       {{"memory_curve", "Memory over time.", {"rank", "group_by", "width", "t0", "t1"}},
        MemoryCurve},
       {{"memory_operators", "Every allocation.", {"rank", "t0", "t1", "live_at"}}, MemoryOperators},
+      {{"memory_growth", "Memory that steps leave behind.", {"rank"}}, MemoryGrowth},
       {{"memory_components", "The peak of each component.", {"rank", "min_mb"}}, MemoryComponents},
       {{"memory_static", "Memory of a static graph by node.", {"rank", "graph"}}, MemoryStatic},
       {{"comm_steps", "Steps with communication.", {}}, CommSteps},
@@ -82,7 +84,7 @@ const std::vector<Registered>& All() {
       {{"findings", "What could be made faster, the largest gain first.", {"rank"}}, Findings},
       {{"overview", "Steps, top kernels, data quality.", {"rank", "step", "top"}}, Overview},
       {{"expert", "What the reference viewer points out.", {"rank"}}, Expert},
-      {{"flame", "A flame graph of tracks.", {"rank", "tracks", "t0", "t1"}}, Flame},
+      {{"flame", "A flame graph of tracks.", {"rank", "tracks", "t0", "t1", "order"}}, Flame},
   };
   return all;
 }

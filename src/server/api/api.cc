@@ -18,7 +18,9 @@ struct Route {
   bool needs_job = false;  // waits until all ranks are read
 };
 
-Result<Response> PostFocus(const Ask&) {
+Result<Response> PostFocus(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(std::vector<int64_t> ranks, ask.params.Ints("ranks"));
+  ask.open.dataset->Focus(std::move(ranks));
   Response response;
   response.status = 204;
   return response;

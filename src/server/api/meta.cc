@@ -60,6 +60,8 @@ void WriteRank(JsonWriter& json, const Ask& ask, size_t slot) {
     json.Int(store.info.device);
   }
   json.Key("path").String(store.info.path).Key("ready").Bool(true);
+  json.Key("read_ms").Double(static_cast<double>(rank.read_ns) / 1e6);
+  json.Key("cached").Bool(rank.is_from_cache);
   json.Key("offset_ns").Int(SubtractSaturating(base_ns, ask.view.origin_ns()));
   json.Key("steps").BeginArray();
   for (const analysis::StepRange& step : rank.timeline->steps()) {
@@ -152,8 +154,15 @@ Result<Response> GetDataset(const Ask& ask) {
   json.Key("generation").Int(ask.view.generation());
   json.Key("tile_set").String(TileSet(ask));
   json.Key("extent").BeginArray().Int(0).Int(ask.view.end_ns()).EndArray();
+  json.Key("work")
+      .BeginArray()
+      .Int(ask.view.work().begin_ns)
+      .Int(ask.view.work().end_ns)
+      .EndArray();
   json.Key("expected_ranks").Int(static_cast<int64_t>(ask.view.expected_ranks()));
-  json.Key("error").String(ask.view.failure());
+  json.Key("pending").BeginArray();
+  for (const int64_t rank : ask.view.PendingRanks()) json.Int(rank);
+  json.EndArray().Key("error").String(ask.view.failure());
   json.Key("ranks").BeginArray();
   for (const size_t slot : ask.view.SlotsByRank()) WriteRank(json, ask, slot);
   json.EndArray().Key("ignored").BeginArray();

@@ -6,6 +6,31 @@ namespace steplens::server {
 
 using store::TraceStore;
 
+namespace {
+
+// Counters begin before the work and end behind it. A sample more than a day away is an outlier.
+store::Extent WithCounters(store::Extent work, const std::vector<std::unique_ptr<Lane>>& lanes) {
+  constexpr int64_t kDayNs = 86400LL * 1000000000LL;
+  const bool has_work = work.end_ns > work.begin_ns;
+  const int64_t first_ns = SubtractSaturating(work.begin_ns, kDayNs);
+  const int64_t last_ns = AddSaturating(work.end_ns, kDayNs);
+  store::Extent out = work;
+  bool is_empty = !has_work;
+  for (const auto& lane : lanes) {
+    const CounterLane& counter = lane->counter;
+    for (size_t at = 0; at < counter.size(); at += std::max<size_t>(counter.size() - 1, 1)) {
+      const int64_t ts_ns = counter.ts_ns(at);
+      if (has_work && (ts_ns < first_ns || ts_ns > last_ns)) continue;
+      out.begin_ns = is_empty ? ts_ns : std::min(out.begin_ns, ts_ns);
+      out.end_ns = is_empty ? ts_ns : std::max(out.end_ns, ts_ns);
+      is_empty = false;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::unique_ptr<RankTimeline> RankTimeline::Build(const TraceStore& store, ThreadPool& pool) {
   auto out = std::make_unique<RankTimeline>();
   out->name_ids_.assign(store.strings.size(), 0);
@@ -20,11 +45,12 @@ std::unique_ptr<RankTimeline> RankTimeline::Build(const TraceStore& store, Threa
     const StringId id{static_cast<uint32_t>(i)};
     out->is_python_[i] = kinds[id] == analysis::SliceKind::kPython;
   }
-  out->extent_ = store::ComputeExtent(store);
   out->flows_ = FlowIndex(store);
   out->has_flow_.assign(store.flows.size() > 0 ? store.slices.size() : 0, false);
   out->steps_ = analysis::ComputeStepRanges(store);
   BuildLaneTree(store, pool, *out);
+  out->work_ = store::ComputeExtent(store);
+  out->extent_ = WithCounters(out->work_, out->lanes_);
   for (const auto& lane : out->lanes_) {
     if (lane->kind != LaneKind::kSlices || lane->is_derived() || lane->is_python()) continue;
     MarkFlowSlices(store, out->flows_, lane->track, lane->rows, out->has_flow_);

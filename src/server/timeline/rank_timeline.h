@@ -41,6 +41,8 @@ class RankTimeline {
   const FlowIndex& flows() const { return flows_; }
   const std::vector<bool>& has_flow() const { return has_flow_; }
   const std::vector<analysis::StepRange>& steps() const { return steps_; }
+  // From the first to the last of what lanes show: slices, or counters as well.
+  store::Extent work() const { return work_; }
   store::Extent extent() const { return extent_; }
   const std::vector<uint32_t>& name_ids() const { return name_ids_; }
   size_t bytes() const;
@@ -66,6 +68,7 @@ class RankTimeline {
   FlowIndex flows_;
   std::vector<bool> has_flow_;  // by slice
   std::vector<analysis::StepRange> steps_;
+  store::Extent work_;
   store::Extent extent_;
 };
 

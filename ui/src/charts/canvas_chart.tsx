@@ -8,6 +8,7 @@ import { t } from "../i18n";
 import { cssColor, theme } from "../state/theme";
 import { downloadBlob, downloadCanvas, toCsv } from "../widgets/download";
 import { openMenuAt } from "../widgets/menu";
+import { SvgContext } from "./svg_context";
 
 export interface ChartTable {
   columns: ColumnInfo[];
@@ -111,22 +112,48 @@ export function saveTable(name: string, table: ChartTable): void {
   );
 }
 
+/** What a drawing needs to know beside its data. */
+function surfaceOf(g: CanvasRenderingContext2D, width: number, height: number): Surface {
+  const surface = { g, width, height, ink: cssColor("--ink"), muted: cssColor("--muted"), line: cssColor("--line"), ground: cssColor("--panel") };
+  g.font = kFont;
+  g.fillStyle = surface.ground;
+  g.fillRect(0, 0, width, height);
+  return surface;
+}
+
+/** What `draw` draws, as an SVG file. */
+export function drawnSvg(draw: (surface: Surface) => unknown, width: number, height: number): string {
+  const g = new SvgContext(width, height);
+  draw(surfaceOf(g as unknown as CanvasRenderingContext2D, width, height));
+  return g.text();
+}
+
 interface FrameProps {
   title: string;
   table: ChartTable;
   picture: () => HTMLCanvasElement | null;
+  /** The picture as an SVG file; null = it is not drawn yet. */
+  svg: () => string | null;
   legend?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Title line with the table switch and exports around any chart. */
-export function ChartFrame({ title, table, picture, legend, children }: FrameProps) {
+export function ChartFrame({ title, table, picture, svg, legend, children }: FrameProps) {
   const [asTable, setAsTable] = useState(false);
   const menu = (anchor: Element) => {
     const canvas = picture();
     openMenuAt(anchor, [
       { label: t("chart.table"), checked: asTable, run: () => setAsTable(!asTable) },
       { label: t("chart.png"), disabled: !canvas, run: () => canvas && downloadCanvas(`${title}.png`, canvas) },
+      {
+        label: t("chart.svg"),
+        disabled: !canvas,
+        run: () => {
+          const text = svg();
+          if (text !== null) downloadBlob(`${title}.svg`, new Blob([text], { type: "image/svg+xml" }));
+        },
+      },
       { label: t("chart.csv"), run: () => saveTable(title, table) },
     ]);
   };
@@ -168,19 +195,7 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
     const g = element.getContext("2d");
     if (!g) return;
     g.scale(ratio, ratio);
-    g.font = kFont;
-    const surface = {
-      g,
-      width,
-      height,
-      ink: cssColor("--ink"),
-      muted: cssColor("--muted"),
-      line: cssColor("--line"),
-      ground: cssColor("--panel"),
-    };
-    g.fillStyle = surface.ground;
-    g.fillRect(0, 0, width, height);
-    marks.current = draw(surface);
+    marks.current = draw(surfaceOf(g, width, height));
     const focused = marks.current[focus];
     if (focused) outline(g, focused, cssColor("--accent"));
   }, [...deps, width, height, theme.value, focus]);
@@ -222,7 +237,7 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
     setTip(null);
   };
   return (
-    <ChartFrame title={title} table={table} picture={() => canvas.current} legend={children}>
+    <ChartFrame title={title} table={table} picture={() => canvas.current} svg={() => (width > 0 ? drawnSvg(draw, width, height) : null)} legend={children}>
       <div class="chart-box" style={{ height: `${height}px` }}>
         <canvas
           ref={canvas}

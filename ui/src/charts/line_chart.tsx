@@ -3,8 +3,9 @@ import uPlot from "uplot";
 import { useEffect, useRef } from "preact/hooks";
 import { formatShort } from "../format";
 import { cssColor, theme } from "../state/theme";
-import { ChartFrame } from "./canvas_chart";
+import { ChartFrame, drawnSvg, type Surface } from "./canvas_chart";
 import { seriesColor } from "./palette";
+import { niceTicks } from "./ticks";
 
 export interface LineSeries {
   name: string;
@@ -123,6 +124,53 @@ function makeOptions(props: LineChartProps, width: number, height: number): uPlo
   };
 }
 
+/** The chart for a file: uPlot draws on canvases alone. */
+export function drawLines(props: LineChartProps, { g, width, height, ink, muted, line }: Surface): void {
+  const values = props.series.flatMap((series) => series.values.filter((value) => value !== null));
+  const extent = (list: number[]): [number, number] => list.reduce<[number, number]>(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const [x0, x1] = extent(props.x);
+  const [y0, y1] = extent(values);
+  if (!(x1 >= x0) || !(y1 >= y0)) return;
+  const box = { left: 64, top: 8, right: width - 8, bottom: height - 28 - 18 * Math.ceil(props.series.length / 4) };
+  const px = (x: number) => box.left + ((x - x0) / (x1 - x0 || 1)) * (box.right - box.left);
+  const py = (y: number) => box.bottom - ((y - y0) / (y1 - y0 || 1)) * (box.bottom - box.top);
+  g.textBaseline = "middle";
+  for (const tick of niceTicks(y0, y1, 6)) {
+    g.fillStyle = line;
+    g.fillRect(box.left, py(tick), box.right - box.left, 1);
+    g.fillStyle = muted;
+    g.textAlign = "right";
+    g.fillText(formatShort(tick), box.left - 6, py(tick));
+  }
+  for (const tick of niceTicks(x0, x1, 8)) {
+    g.fillStyle = muted;
+    g.textAlign = "center";
+    g.fillText(formatShort(tick), px(tick), box.bottom + 12);
+  }
+  g.textAlign = "left";
+  g.fillText(`${props.unit} / ${props.xUnit}`, 4, box.bottom + 12);
+  props.series.forEach((series, at) => {
+    g.strokeStyle = g.fillStyle = series.color ?? seriesColor(at);
+    g.lineWidth = 1.5;
+    g.beginPath();
+    let last: number | null = null;
+    series.values.forEach((value, k) => {
+      if (value === null) return;
+      const x = px(props.x[k]!);
+      if (last === null) g.moveTo(x, py(value));
+      else if (series.stepped) g.lineTo(x, py(last));
+      if (last !== null) g.lineTo(x, py(value));
+      last = value;
+    });
+    g.stroke();
+    const column = (box.right - box.left) / 4;
+    const [x, y] = [box.left + (at % 4) * column, box.bottom + 30 + Math.floor(at / 4) * 18];
+    g.fillRect(x, y - 5, 10, 10);
+    g.fillStyle = ink;
+    g.fillText(series.name, x + 14, y);
+  });
+}
+
 export function LineChart(props: LineChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -153,7 +201,7 @@ export function LineChart(props: LineChartProps) {
     rows: props.x.map((x, k) => [x, ...props.series.map((series) => series.values[k] ?? null)]),
   };
   return (
-    <ChartFrame title={props.title} table={table} picture={() => plot.current?.root.querySelector("canvas") ?? null}>
+    <ChartFrame title={props.title} table={table} picture={() => plot.current?.root.querySelector("canvas") ?? null} svg={() => drawnSvg((surface) => drawLines(props, surface), box.current?.clientWidth ?? 800, height)}>
       <div class="line-chart" ref={box} style={{ minHeight: `${height}px` }} />
     </ChartFrame>
   );

@@ -40,6 +40,12 @@ export function hasMessage(key: string): boolean {
   return key in catalogues[locale.value];
 }
 
+/** A fixed word of the data (a series, a category, a verdict) in the user's language; others stay as they are. */
+export function valueText(text: string): string {
+  const key = `value.${text}`;
+  return hasMessage(key) ? t(key) : text;
+}
+
 /** The text of `key`; a key nobody translated shows itself. */
 export function t(key: string, args: MessageArgs = {}): string {
   const text = catalogues[locale.value][key] ?? catalogues.en[key];

@@ -1,4 +1,5 @@
 // Points of a named result as curves.
+import { hasMessage, t } from "../i18n";
 import type { MetricReply } from "../api_types";
 import { asNumber, asText, rowsOf } from "./parts";
 
@@ -29,6 +30,18 @@ export function curvesOf(replies: readonly (MetricReply | null)[], prefix: reado
   }
   return { x, series: [...series].map(([name, values]) => ({ name, values, stepped: true })) };
 }
+
+/** "PTA Reserved", "Allocated of 897357296" in the user's language. */
+export function seriesText(name: string): string {
+  const match = /^(A |B )?(?:(\w+) )?(Allocated|Activated|Reserved)(?: of (.*))?$/.exec(name);
+  if (!match || !hasMessage(`memory.what.${match[3]}`)) return name;
+  const [, side = "", owner = "", what = "", stream] = match;
+  const who = hasMessage(`memory.owner.${owner}`) ? t(`memory.owner.${owner}`) : owner;
+  return side + (stream === undefined ? t("memory.series", { who, what: t(`memory.what.${what}`) }) : t("memory.series_of", { stream, what: t(`memory.what.${what}`) })).trim();
+}
+
+/** The curves under names for people. */
+export const named = (curves: Curves): Curves => ({ ...curves, series: curves.series.map((series) => ({ ...series, name: seriesText(series.name) })) });
 
 /** Each "... Reserved" less its "... Allocated": memory the allocator holds and nobody uses. Curves hold their values between points. */
 export function unusedReserve({ series }: Curves, name: string): Curves["series"] {

@@ -1,7 +1,7 @@
 // What was read, what was left out and why, what was wrong with it, and which views lack what.
 import type { RankMeta, ViewState } from "../api_types";
-import { formatBytes, formatInt } from "../format";
-import { hasMessage, t } from "../i18n";
+import { formatBytes, formatDuration, formatInt } from "../format";
+import { hasMessage, t, valueText } from "../i18n";
 import { copyText, missingWords } from "../widgets/states";
 import { Card } from "./parts";
 import type { PageProps } from "./registry";
@@ -21,7 +21,7 @@ function Files({ rank }: { rank: RankMeta }) {
           <tr key={file.path} class={file.used ? "" : "muted"}>
             <td class="mono">{file.path}</td>
             <td class="num">{formatBytes(file.size)}</td>
-            <td>{file.used ? t("data.used") : `${t("data.left_out")}: ${file.note}`}</td>
+            <td>{file.used ? t("data.used") : `${t("data.left_out")}: ${valueText(file.note)}`}</td>
           </tr>
         ))}
       </tbody>
@@ -77,7 +77,7 @@ function Views({ views }: { views: Record<string, ViewState> }) {
                 .filter((part) => part.flag)
                 .map((part) => (
                   <button key={part.flag} class="link mono" title={t("copy")} onClick={() => void copyText(part.flag)}>
-                    {part.flag}
+                    {missingWords(part.flag)}
                   </button>
                 ))}
             </td>
@@ -86,6 +86,14 @@ function Views({ views }: { views: Record<string, ViewState> }) {
       </tbody>
     </table>
   );
+}
+
+/** How long reading took, and how fast that was. */
+function readText({ read_ms = 0, cached, files }: RankMeta): string {
+  const time = formatDuration(read_ms * 1e6);
+  if (cached) return t("data.read_cached", { time });
+  const bytes = files.reduce((sum, file) => sum + (file.used ? file.size : 0), 0);
+  return t("data.read", { time, size: formatBytes(bytes), rate: formatBytes(bytes / Math.max(read_ms / 1000, 1e-6)) });
 }
 
 function Rank({ rank, open }: { rank: RankMeta; open: boolean }) {
@@ -113,6 +121,7 @@ function Rank({ rank, open }: { rank: RankMeta; open: boolean }) {
           </span>
         )}
       </p>
+      {rank.read_ms !== undefined && <p class="muted">{readText(rank)}</p>}
       <Issues rank={rank} />
       <Files rank={rank} />
     </details>
@@ -135,7 +144,7 @@ export default function DataPage({ meta }: PageProps) {
               {meta.ignored.map((file) => (
                 <tr key={file.path}>
                   <td class="mono">{file.path}</td>
-                  <td>{file.note}</td>
+                  <td>{valueText(file.note)}</td>
                 </tr>
               ))}
             </tbody>

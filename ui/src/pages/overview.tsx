@@ -5,7 +5,7 @@ import { BarChart, StackedBars } from "../charts/bars";
 import { calmRange, HeatMap } from "../charts/heat_map";
 import { partColors } from "../charts/palette";
 import { formatDuration, formatPercent, middleEllipsis } from "../format";
-import { t } from "../i18n";
+import { t, valueText } from "../i18n";
 import { openRange, openSearch } from "../state/jump";
 import { navigate } from "../state/router";
 import { revision, scope, scopeRank, setScope } from "../state/session";
@@ -15,6 +15,7 @@ import { gainText, words } from "./findings";
 import { explainNumber } from "./number";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
 import type { PageProps } from "./registry";
+import { Speed } from "./speed";
 
 /** One row of the step table, in us. */
 interface StepRow {
@@ -64,7 +65,7 @@ function spread(values: number[]): number {
   return middle > 0 ? Math.sqrt(mean(values.map((value) => (value - middle) ** 2))) / middle : 0;
 }
 
-function StepTime({ rows, rank }: { rows: StepRow[]; rank: number }) {
+function StepTime({ meta, rows, rank }: { meta: DatasetMeta; rows: StepRow[]; rank: number }) {
   const own = rows.filter((row) => row.rank === rank).map((row) => row.total);
   const ranks = [...new Set(rows.map((row) => row.rank))];
   const computing = ranks.map((each) => ({ rank: each, us: mean(rows.filter((row) => row.rank === each).map((row) => row.computing)) }));
@@ -83,6 +84,7 @@ function StepTime({ rows, rank }: { rows: StepRow[]; rank: number }) {
           <span class="muted">+{formatDuration((slowest.us - others) * 1000)}</span>
         </p>
       )}
+      <Speed meta={meta} step_us={mean(own)} />
     </Card>
   );
 }
@@ -176,6 +178,8 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
             <th class="num">%</th>
             <th class="num">{t("overview.count")}</th>
             <th class="num">{t("overview.avg_us")}</th>
+            <th class="num">{t("overview.min_us")}</th>
+            <th class="num">{t("overview.max_us")}</th>
           </tr>
         </thead>
         <tbody>
@@ -184,7 +188,7 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
             const count = asText(row["count"]);
             return (
               <tr key={asText(row["path"])}>
-                <td class={`level-${Math.min(4, path.length)}`}>{path[path.length - 1]}</td>
+                <td class={`level-${Math.min(4, path.length)}`}>{valueText(path[path.length - 1] ?? "")}</td>
                 <td class="num">
                   <button class="link" title={t("number.title")} onClick={() => explain(row)}>
                     {asNumber(row["total_us"]).toFixed(2)}
@@ -192,7 +196,11 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
                 </td>
                 <td class="num">{row["ratio"] === null ? "" : asNumber(row["ratio"]).toFixed(2)}</td>
                 <td class="num">{count}</td>
-                <td class="num">{row["avg_us"] === null ? "" : asNumber(row["avg_us"]).toFixed(2)}</td>
+                {["avg_us", "min_us", "max_us"].map((column) => (
+                  <td key={column} class="num">
+                    {row[column] === null ? "" : asNumber(row[column]).toFixed(column === "avg_us" ? 2 : 3)}
+                  </td>
+                ))}
               </tr>
             );
           })}
@@ -240,7 +248,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
       <div class="grid-3">
         {rows.length > 0 ? (
           <>
-            <StepTime rows={rows} rank={rank} />
+            <StepTime meta={meta} rows={rows} rank={rank} />
             <WhereItGoes rows={rows} rank={rank} />
           </>
         ) : (

@@ -15,6 +15,14 @@ function chooseRanks(anchor: Element): void {
     checked: now?.includes(rank.rank) ?? false,
     run: () => setScope({ ranks: [rank.rank] }),
   }));
+  for (const rank of (meta.value?.pending ?? []).slice(0, kMenuRanks - entries.length)) {
+    entries.push({
+      label: `${t("rank")} ${rank}`,
+      hint: t("scope.reading"),
+      checked: now?.includes(rank) ?? false,
+      run: () => setScope({ ranks: [rank] }),
+    });
+  }
   const ask = () =>
     askText(t("scope.ranks"), t("scope.ranks_hint"), now ? formatRanks(now) : "", (text) =>
       setScope({ ranks: parseRanks(text) }),

@@ -80,6 +80,25 @@ export const scopeSteps = computed<StepSpan[]>(() => {
   return (ranks.find((rank) => rank.rank === scopeRank.value) ?? ranks[0])?.steps ?? [];
 });
 
+/** The ranks that an address is about: those in scope, and those of the lanes it names ("r5/hw/stream2"). */
+export function ranksLookedAt(params: ReadonlyMap<string, string>): number[] {
+  const ranks = new Set(parseRanks(params.get("ranks") ?? "") ?? []);
+  for (const key of ["sel", "pins", "area", "solo", "open"]) {
+    for (const lane of (params.get(key) ?? "").matchAll(/(?:^|\|)r(\d+)(?=[/|]|$)/g)) ranks.add(Number(lane[1]));
+  }
+  return [...ranks].sort((a, b) => a - b);
+}
+
+const rankWishes = computed(() => (meta.value?.pending?.length ? ranksLookedAt(route.value.params).join() : ""));
+
+/** While ranks are being read, those that are looked at come first. */
+function followWishes(): void {
+  effect(() => {
+    const wishes = rankWishes.value;
+    if (wishes !== "") void dataset.peek()?.focus({ ranks: wishes.split(",").map(Number) });
+  });
+}
+
 function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(0, "internal", String(error), "");
 }
@@ -146,6 +165,7 @@ export async function startSession(): Promise<void> {
     startError.value = null;
     void refreshMeta();
   });
+  followWishes();
   followEvents({
     onProgress: (value) => {
       if (value.ds === dsId.peek()) progress.value = value;

@@ -1,7 +1,7 @@
 // How a table shows its columns.
 import type { Cell, ColumnInfo } from "../api_types";
 import { formatCell, isNumeric } from "../format";
-import { hasMessage, t } from "../i18n";
+import { hasMessage, t, valueText } from "../i18n";
 
 export interface ColumnSpec {
   title?: string;
@@ -56,6 +56,9 @@ export interface ColumnChoice {
 
 export const kPlainColumns: ColumnChoice = { hidden: [], order: [], frozen: 0, widths: {} };
 
+/** Columns whose cells are a few fixed words. */
+const kVerdicts = new Set(["Result", "metric"]);
+
 const kDigit = 8.3;
 const kSquare = 13.6;
 const kWidest = 360;
@@ -103,5 +106,7 @@ export function fitColumns(shown: ShownColumn[], room: number, choice: ColumnCho
 
 export function cellText(cells: Cell[], shown: ShownColumn): string {
   const value = cells[shown.at] ?? null;
-  return shown.spec.format ? shown.spec.format(value, cells) : formatCell(value, shown.column);
+  if (shown.spec.format) return shown.spec.format(value, cells);
+  const text = formatCell(value, shown.column);
+  return kVerdicts.has(shown.column.name) ? valueText(text) : text;
 }

@@ -8,7 +8,7 @@ import { copyText } from "../widgets/states";
 import { align, askOffset, setBase } from "./aligning";
 import { explainAt } from "./explaining";
 import { saveSnapshot } from "./exporting";
-import { hide, openAll, rename, setHeight, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
+import { hide, moveLane, neighbour, openAll, rename, setHeight, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
 import { kHeights } from "./layout";
 import { merge, mergeable, mergeableOf, split } from "./merging";
 import type { Hover, TimelineModel } from "./model";
@@ -93,6 +93,13 @@ function queryEntries(model: TimelineModel, track: Track): MenuEntry[] {
   ];
 }
 
+function moveEntries(model: TimelineModel, track: Track): MenuEntry[] {
+  return ([-1, 1] as const).map((dir) => {
+    const other = neighbour(model, track, dir);
+    return { label: t(dir < 0 ? "tl.menu.move_up" : "tl.menu.move_down"), disabled: !other, run: () => other && moveLane(model, track.path, other.path) };
+  });
+}
+
 export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): MenuEntry[] {
   const { track } = hover;
   const pinned = model.lanes.value.pinned.includes(track.path);
@@ -126,6 +133,7 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
     ...queryEntries(model, track),
     ...mergeEntries(model, track),
     ...heightEntries(model, track),
+    ...moveEntries(model, track),
     ...(track.kind === "rank" ? [{ label: t("tl.align.manual"), run: () => askOffset(model, track.rank) }] : []),
     { label: t("tl.menu.rename"), run: () => rename(model, track) },
     { label: t("tl.menu.copy_path"), run: () => void copyText(track.path) },

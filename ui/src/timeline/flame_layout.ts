@@ -8,6 +8,10 @@ export interface FlameNode {
   total_ns: number;
   self_ns: number;
   count: number;
+  /** When its first slice began and its last ended, and on which track. */
+  begin_ns: number;
+  end_ns: number;
+  track: number;
   depth: number;
   x: number;
   w: number;
@@ -16,6 +20,7 @@ export interface FlameNode {
 export function readNodes(table: MetricTable): FlameNode[] {
   const at = (name: string) => table.columns.findIndex((column) => column.name === name);
   const [id, parent, name, total, self, count] = ["id", "parent", "name", "total_ns", "self_ns", "count"].map(at);
+  const [begin, end, track] = ["begin_ns", "end_ns", "track"].map(at);
   return table.rows.map((row) => ({
     id: Number(row[id ?? -1]),
     parent: Number(row[parent ?? -1] ?? -1),
@@ -23,6 +28,9 @@ export function readNodes(table: MetricTable): FlameNode[] {
     total_ns: Number(row[total ?? -1] ?? 0),
     self_ns: Number(row[self ?? -1] ?? 0),
     count: Number(row[count ?? -1] ?? 0),
+    begin_ns: Number(row[begin ?? -1] ?? 0),
+    end_ns: Number(row[end ?? -1] ?? 0),
+    track: Number(row[track ?? -1] ?? 0),
     depth: 0,
     x: 0,
     w: 0,
@@ -53,6 +61,21 @@ export function layoutFlame(nodes: FlameNode[], root: number | null): FlameNode[
   const whole = tops.reduce((sum, node) => sum + node.total_ns, 0);
   place(tops, 0, 0, whole > 0 ? 1 / whole : 0);
   return placed;
+}
+
+/** The nodes where they are in [t0, t1], children below their parent, one track below the other. Parents come before their children. */
+export function layoutInTime(nodes: FlameNode[], t0: number, t1: number): FlameNode[] {
+  const depths = new Map<number, number>();
+  const tracks = new Map<number, number>();
+  for (const node of nodes) {
+    const depth = (depths.get(node.parent) ?? -1) + 1;
+    depths.set(node.id, depth);
+    tracks.set(node.track, Math.max(tracks.get(node.track) ?? 0, depth + 1));
+  }
+  let top = 0;
+  const tops = new Map([...tracks].map(([track, rows]) => [track, (top += rows) - rows]));
+  const span = Math.max(1, t1 - t0);
+  return nodes.map((node) => ({ ...node, depth: (tops.get(node.track) ?? 0) + (depths.get(node.id) ?? 0), x: (node.begin_ns - t0) / span, w: (node.end_ns - node.begin_ns) / span }));
 }
 
 /**
@@ -93,7 +116,7 @@ function mergePaths(paths: PathOf[]): FlameNode[] {
     path.forEach((name, depth) => {
       const key = path.slice(0, depth + 1).join("\0");
       const parent = depth === 0 ? -1 : (merged.get(path.slice(0, depth).join("\0"))?.id ?? -1);
-      const at = merged.get(key) ?? { id: merged.size, parent, name, total_ns: 0, self_ns: 0, count: 0, depth: 0, x: 0, w: 0 };
+      const at = merged.get(key) ?? { id: merged.size, parent, name, total_ns: 0, self_ns: 0, count: 0, begin_ns: 0, end_ns: 0, track: 0, depth: 0, x: 0, w: 0 };
       const last = depth === path.length - 1;
       merged.set(key, { ...at, total_ns: at.total_ns + node.total_ns, self_ns: at.self_ns + (last ? node.self_ns : 0), count: at.count + (last ? node.count : 0) });
     });

@@ -7,7 +7,7 @@ import { openMenu, openMenuAt } from "../widgets/menu";
 import { moveRank, offsetOf, offsets } from "./aligning";
 import { laneTop } from "./bands";
 import { laneEntries } from "./context_menu";
-import { hide, movePin, toggleOpen, togglePin } from "./lane_actions";
+import { hide, moveLane, movePin, toggleOpen, togglePin } from "./lane_actions";
 import { type Lane, lanesIn } from "./layout";
 import type { TimelineModel } from "./model";
 import type { TimelineSearch } from "./searching";
@@ -97,17 +97,19 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
   const hover = () => {
     model.hover.value = { x: -1, y: 0, t: (model.view.t0 + model.view.t1) / 2, track, row: -1, run: null, value: null };
   };
-  const drag =
-    track.kind === "rank" && !lane.pinned
-      ? { onPointerDown: (e: PointerEvent) => dragRank(model, track.rank, e) }
-      : lane.pinned
-    ? {
-        draggable: true,
-        onDragStart: (e: DragEvent) => e.dataTransfer?.setData("text/plain", track.path),
-        onDragOver: (e: DragEvent) => e.preventDefault(),
-        onDrop: (e: DragEvent) => movePin(model, e.dataTransfer?.getData("text/plain") ?? "", track.path),
-      }
-    : {};
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    const path = event.dataTransfer?.getData("text/plain") ?? "";
+    if (lane.pinned) movePin(model, path, track.path);
+    else moveLane(model, path, track.path);
+  };
+  const drag = {
+    draggable: true,
+    onDragStart: (e: DragEvent) => e.dataTransfer?.setData("text/plain", track.path),
+    onDragOver: (e: DragEvent) => e.preventDefault(),
+    onDrop: drop,
+    ...(track.kind === "rank" && !lane.pinned ? { onPointerDown: (e: PointerEvent) => dragRank(model, track.rank, e) } : {}),
+  };
   return (
     <div
       class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}

@@ -2,7 +2,7 @@
 import { t } from "../i18n";
 import type { Track } from "../state/tracks";
 import { askText } from "../widgets/dialog";
-import { isOpen, type LaneHeight } from "./layout";
+import { childrenOf, isOpen, type LaneHeight } from "./layout";
 import type { TimelineModel } from "./model";
 import { complain } from "./selecting";
 
@@ -94,6 +94,40 @@ export function movePin(model: TimelineModel, path: string, before: string): voi
   const at = rest.indexOf(before);
   rest.splice(at < 0 ? rest.length : at, 0, path);
   model.arrange({ pinned: rest });
+}
+
+/** `list` with `what` at the place of `to`: behind it on the way down, before it on the way up. */
+export function movedTo<T>(list: readonly T[], what: T, to: T): T[] {
+  const at = list.indexOf(to);
+  const rest = list.filter((each) => each !== what);
+  rest.splice(at, 0, what);
+  return rest;
+}
+
+/** Moves a lane to where a sibling is, or the sibling that the other lane is below of. */
+export function moveLane(model: TimelineModel, path: string, to: string): void {
+  const { tree } = model;
+  // A merged lane stands where its first part is.
+  const find = (each: string) => tree.byPath.get(each)?.parts?.[0] ?? tree.byPath.get(each);
+  const lane = find(path);
+  const target = find(to);
+  if (!lane || !target) return;
+  const sibling = [target, ...tree.ancestors(target)].find((each) => each.parent === lane.parent);
+  if (!sibling || sibling === lane) return;
+  const state = model.lanes.value;
+  const parent = tree.byId.get(lane.parent);
+  if (!parent) {
+    const ranks = state.order ?? tree.roots.map((root) => root.rank);
+    return model.arrange({ order: movedTo(ranks, lane.rank, sibling.rank) });
+  }
+  const paths = childrenOf(parent, state).map((child) => child.path);
+  model.arrange({ moved: new Map(state.moved).set(parent.path, movedTo(paths, lane.path, sibling.path)) });
+}
+
+/** The lane after (1) or before (-1) a lane, among those of the same parent that are shown; null if it is the last. */
+export function neighbour(model: TimelineModel, track: Track, dir: 1 | -1): Track | null {
+  const siblings = model.layout.lanes.map((lane) => lane.track).filter((each) => each.parent === track.parent);
+  return siblings[siblings.indexOf(track) + dir] ?? null;
 }
 
 export function unpinAll(model: TimelineModel): void {

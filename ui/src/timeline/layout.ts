@@ -44,6 +44,8 @@ export interface LaneState {
   ranks: ReadonlySet<number> | null;
   /** Ranks in the order shown; null = as in the data. */
   order: readonly number[] | null;
+  /** Lanes that were moved among their siblings: the order of the children, by the parent's path. */
+  moved: ReadonlyMap<string, readonly string[]>;
   /** Tracks that a search found, while it hides the others; null = all. */
   found: ReadonlySet<number> | null;
   /** Lanes that stand for several; each part by its path. */
@@ -63,6 +65,7 @@ export const kPlainLanes: LaneState = {
   filter: null,
   ranks: null,
   order: null,
+  moved: new Map(),
   found: null,
   merged: new Map(),
   names: new Map(),
@@ -170,6 +173,14 @@ function inOrder(roots: readonly Track[], order: readonly number[] | null): read
   return [...roots].sort((a, b) => of(a) - of(b));
 }
 
+/** The children of a track in the order shown; those that were not there when they were moved come last. */
+export function childrenOf(track: Track, state: LaneState): readonly Track[] {
+  const paths = state.moved.get(track.path);
+  if (!paths) return track.children;
+  const of = (child: Track) => (paths.includes(child.path) ? paths.indexOf(child.path) : paths.length);
+  return [...track.children].sort((a, b) => of(a) - of(b));
+}
+
 export function computeLayout(tree: TrackTree, state: LaneState): Layout {
   const ranks = tree.roots.length;
   const shown = shownTracks(tree, state);
@@ -182,7 +193,7 @@ export function computeLayout(tree: TrackTree, state: LaneState): Layout {
     const filtered = state.filter !== null && track.kind !== "slices";
     if (lane.expanded || filtered || track.kind === "slices") {
       if (filtered && lane.form !== "header") Object.assign(lane, { form: "header", expanded: true, height: kHeader });
-      for (const child of track.children) visit(child);
+      for (const child of childrenOf(track, state)) visit(child);
     }
   };
   for (const root of inOrder(tree.roots, state.order)) visit(root);

@@ -7,7 +7,7 @@ import { type Area, type Tab, kTabs, type TimelineModel } from "./model";
 import { openParents, revealTrack } from "./moving";
 import { selectSlice, setArea, setAreaB } from "./selecting";
 import type { TimelineSearch } from "./searching";
-import { viewAround } from "./view";
+import { homeView, sameView, viewAround } from "./view";
 import { t } from "../i18n";
 import { laneQueries, queriesText } from "../state/query_lanes";
 import { toast } from "../widgets/toast";
@@ -31,7 +31,7 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 /** The parameters linkState() speaks of. */
 export const kLinkKeys = [
   ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows", "sqllanes"],
-  ...["heights", "offsets"],
+  ...["heights", "moved", "offsets"],
   ...["q", "others", "tab", "v"],
 ];
 
@@ -42,12 +42,10 @@ function areaText(model: TimelineModel, area: Area | null): string {
 /** What the address should say; empty strings are left out. */
 export function linkState(model: TimelineModel, search?: TimelineSearch): Record<string, string> {
   const { view } = model;
-  const [e0, e1] = model.meta.extent;
-  const whole = view.t0 <= e0 && view.t1 >= e1;
   const selected = model.selected.value;
   const lanes = model.lanes.value;
   return {
-    t: whole ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}`,
+    t: sameView(view, homeView(model.meta)) ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}`,
     sel: selected ? `${pathOf(model, selected.track)}/${selected.i}` : "",
     area: areaText(model, model.area.value),
     area2: areaText(model, model.areaB.value),
@@ -59,6 +57,7 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
     filter: model.laneFilterText.value,
     merge: [...new Set([...lanes.merged.values()].map((lane) => lane.path))].join("|"),
     names: [...lanes.names].map(([path, name]) => `${path}=${encodeURIComponent(name)}`).join("|"),
+    moved: [...lanes.moved].map(([parent, paths]) => [parent, ...paths].join(">")).join("|"),
     heights: [...lanes.heights].map(([path, height]) => `${path}=${height}`).join("|"),
     offsets: offsetsText(),
     flows: model.flowCats.value.join("|"),
@@ -130,6 +129,14 @@ function readNames(text: string | undefined): Map<string, string> {
   return names;
 }
 
+/** "parent>child>child|..." */
+function readMoved(text: string | undefined): Map<string, string[]> {
+  return new Map(list(text).map((entry): [string, string[]] => {
+    const [parent = "", ...paths] = entry.split(">");
+    return [parent, paths];
+  }));
+}
+
 function readHeights(text: string | undefined): Map<string, LaneHeight> {
   const pairs = list(text).map((pair): [string, LaneHeight] => {
     const at = pair.lastIndexOf("=");
@@ -156,6 +163,7 @@ export async function applyLink(
     solo: known(params.get("solo"))[0] ?? "",
     names: readNames(params.get("names")),
     heights: readHeights(params.get("heights")),
+    moved: readMoved(params.get("moved")),
   });
   const offsets = params.get("offsets") ?? "";
   if (offsets !== "" && offsets !== offsetsText()) await restoreOffsets(model, offsets);

@@ -15,7 +15,7 @@ import { NameTable } from "./names";
 import type { Scale } from "./raster";
 import { TileCache } from "./tile_cache";
 import { TileLoader } from "./tile_loader";
-import { clampView, fitView, History, type View } from "./view";
+import { clampView, History, homeView, sameView, type View } from "./view";
 
 /** A range of time on some lanes. */
 export interface Area {
@@ -121,7 +121,7 @@ export class TimelineModel {
     public meta: DatasetMeta,
     public tree: TrackTree,
   ) {
-    this.view = fitView(meta.extent);
+    this.view = homeView(meta);
     this.spanText.value = formatDuration(this.view.t1 - this.view.t0);
     this.markers = new Markers(markersKey(meta));
     this.names = new NameTable(
@@ -156,7 +156,7 @@ export class TimelineModel {
   }
 
   setData(meta: DatasetMeta, tree: TrackTree): void {
-    const whole = this.view.t0 <= this.meta.extent[0] && this.view.t1 >= this.meta.extent[1];
+    const atHome = sameView(this.view, homeView(this.meta));
     this.meta = meta;
     const merged = new Set(this.lanes.peek().merged.values());
     for (const lane of merged) tree.addMerged(lane.id, lane.name, lane.rows, lane.n, lane.parts ?? []);
@@ -164,7 +164,7 @@ export class TimelineModel {
     for (const track of [...this.queryTracks].reverse()) tree.addFirst(track);
     this.familyOf.clear();
     this.cache.dropPending();
-    if (whole) this.view = fitView(meta.extent);
+    if (atHome) this.view = homeView(meta);
     this.relayout();
   }
 

@@ -2,7 +2,7 @@
 import type { SliceRef, StepSpan } from "../api_types";
 import type { TimelineModel } from "./model";
 import { rowOf, shownLane } from "./places";
-import { fitView, panView, type View, viewAround, zoomView } from "./view";
+import { fitView, homeView, panView, sameView, type View, viewAround, zoomView } from "./view";
 
 /** The moment zooming holds on to: under the pointer, else the middle. */
 function focus(model: TimelineModel): number {
@@ -24,8 +24,10 @@ export function panShare(model: TimelineModel, share: number): void {
   panPixels(model, model.width * share);
 }
 
+/** Shows everything; from there, all slices. */
 export function fit(model: TimelineModel): void {
-  model.setView(fitView(model.meta.extent));
+  const all = fitView(model.meta.extent);
+  model.setView(sameView(model.view, all) ? homeView(model.meta) : all);
 }
 
 export function undo(model: TimelineModel): void {

@@ -23,6 +23,17 @@ export function fitView(extent: [number, number]): View {
   return { t0: extent[0] - air, t1: extent[1] + air };
 }
 
+/** The first view: all slices. Counters that begin earlier or end later are reached by "fit". */
+export function homeView(meta: { extent: [number, number]; work?: [number, number] }): View {
+  return fitView(meta.work ?? meta.extent);
+}
+
+/** Whether two views are the same to the eye. */
+export function sameView(a: View, b: View): boolean {
+  const little = (b.t1 - b.t0) / 10000;
+  return Math.abs(a.t0 - b.t0) <= little && Math.abs(a.t1 - b.t1) <= little;
+}
+
 /** Scales by `factor` (< 1 zooms in) so that time `at` stays where it is. */
 export function zoomView(view: View, at: number, factor: number): View {
   return { t0: at - (at - view.t0) * factor, t1: at + (view.t1 - at) * factor };

@@ -1,4 +1,5 @@
 // Every page on a real two-rank capture and on a Kineto trace: content, jumps to the timeline, filters, deep links, both languages and themes.
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkAccess } from "./axe.mjs";
@@ -78,6 +79,27 @@ async function operatorsPage(page) {
   assert.ok((await page.locator(".sel-name").innerText()).length > 0, "a row leads to its slice");
   await page.goBack();
   await page.waitForSelector("text=Time by operator");
+}
+
+/** A row shows how long its name takes and can be marked; a chart is saved as SVG. */
+async function rowsAndCharts(page) {
+  await goto(page, "operators");
+  const row = page.locator(".data-table").nth(1).locator(".tr", { hasText: "Conv2D1" }).first();
+  await row.click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Durations of this name" }).click();
+  await page.locator("dialog canvas").waitFor();
+  await page.keyboard.press("Escape");
+  await row.click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Mark on the timeline" }).click();
+  await page.locator("figure[aria-label='Time by operator']").getByRole("button", { name: "Chart menu" }).click();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Save as SVG" }).click()]);
+  const svg = readFileSync(await file.path(), "utf8");
+  assert.match(svg, /^<svg .*<text[^>]*>ForeachAddList<\/text>/s, "the picture has its words");
+  await goto(page, "memory");
+  await page.locator("figure[aria-label='Memory over time']").getByRole("button", { name: "Chart menu" }).click();
+  const [curve] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Save as SVG" }).click()]);
+  assert.match(readFileSync(await curve.path(), "utf8"), /Operators Reserved<\/text>/);
+  await page.getByRole("button", { name: "Remove marker Conv2D1" }).click();
 }
 
 /** Grouping by columns of one's own, points of a group, and the same on other ranks. */
@@ -298,6 +320,7 @@ export async function run({ browser, program, view }) {
   await timelineReady(page);
   await numbersAgree(page);
   await operatorsPage(page);
+  await rowsAndCharts(page);
   await ownGrouping(page);
   await memoryPage(page);
   await communicationPage(page);

@@ -4,13 +4,32 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { assert } from "./browser.mjs";
+import { assert, openPage, settled, shot } from "./browser.mjs";
 import { tour } from "./pages_real.test.mjs";
 
 export const name = "pages on a recording of our own";
 export const needsProgram = true;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+
+/** Kernels by the line of the program that launched them, and memory over steps. */
+async function places(browser, url) {
+  const { page, done } = await openPage(browser, `${url}#/operators`);
+  await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("own");
+  await page.locator("select[aria-label='+ key']").selectOption("python");
+  await page.getByRole("button", { name: "Without type" }).click();
+  const groups = page.locator(".data-table").first();
+  await groups.locator(".tr", { hasText: /train\.py\(\d+\)/ }).first().click();
+  await page.waitForSelector(".card:has-text('Operators of'):has-text('train.py(')");
+  await settled(page);
+  await shot(page, "recorded-python-lines");
+  await page.evaluate(() => (location.hash = location.hash.replace("#/operators", "#/memory")));
+  await page.getByRole("tab", { name: "Leak candidates" }).click();
+  await page.waitForSelector("figure[aria-label='Held at the end of each step']");
+  await settled(page);
+  await shot(page, "recorded-memory-growth");
+  await done();
+}
 
 export async function run({ browser, steplens, view }) {
   const folder = mkdtempSync(join(tmpdir(), "steplens_e2e_"));
@@ -21,6 +40,7 @@ export async function run({ browser, steplens, view }) {
     assert.ok(done.status === 0 && readdirSync(folder).length > 0, `nothing was recorded (${done.status}): ${done.stdout}${done.stderr}`);
     const server = await view(folder);
     await tour(browser, server.url, "recorded", { access: true });
+    await places(browser, server.url);
     await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });
   } finally {
     rmSync(folder, { recursive: true, force: true });

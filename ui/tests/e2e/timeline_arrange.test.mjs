@@ -167,6 +167,25 @@ async function ownPreset(page) {
   await more("Lanes: default");
 }
 
+/** A lane is dragged to the place of its neighbour, back with the menu, and stays there after a reload. */
+async function movedLane(page) {
+  const streams = async () => (await lanes(page)).filter((path) => path.startsWith("r0/hw/"));
+  const before = await streams();
+  const header = (path) => page.locator(`.lane[title*="${path} "]`);
+  await header(before[2]).dragTo(header(before[0]));
+  const wanted = [before[2], before[0], before[1]];
+  await eventually(async () => assert.deepEqual(await streams(), wanted));
+  await addressNoted(page);
+  await page.reload();
+  await timelineReady(page);
+  assert.deepEqual(await streams(), wanted, "after a reload");
+  await header(before[2]).click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Move down" }).click();
+  await eventually(async () => assert.deepEqual(await streams(), [before[0], before[2], before[1]]));
+  await page.keyboard.press("Backspace");
+  await eventually(async () => assert.deepEqual(await streams(), wanted, "and is taken back"));
+}
+
 /** Alt and a drag on a rank's header move the rank; the link has its offset. */
 async function draggedRank(page) {
   const header = page.locator(".lane.kind-rank").first();
@@ -203,4 +222,8 @@ export async function run({ browser, mock }) {
   await draggedRank(page);
   await otherKeys(page);
   await done();
+  const plain = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(plain.page);
+  await movedLane(plain.page);
+  await plain.done();
 }

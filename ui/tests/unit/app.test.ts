@@ -13,7 +13,7 @@ import {
 import { formatMessage } from "../../src/i18n/message";
 import { keyNames } from "../../src/state/commands";
 import { formatHash, noteState, parseHash, route } from "../../src/state/router";
-import { formatRanks, parseRanks } from "../../src/state/session";
+import { formatRanks, parseRanks, ranksLookedAt } from "../../src/state/session";
 import { canSum, groupRows, selectRows } from "../../src/table/source";
 import { movedColumn } from "../../src/table/column_choice";
 import { fitColumns, kPlainColumns, shownColumns } from "../../src/table/columns";
@@ -38,6 +38,13 @@ test("moments have the digits their step needs", () => {
   assert.equal(formatMoment(1_204_500_000, 100_000_000), "1.2 s");
   assert.equal(formatMoment(1_204_500_000, 1_000), "1.204500 s");
   assert.equal(formatMoment(0, 10_000_000), "0 ms");
+});
+
+test("an address says which ranks are looked at", () => {
+  const params = (hash: string) => parseHash(hash).params;
+  assert.deepEqual(ranksLookedAt(params("#/operators?ranks=2,4-5")), [2, 4, 5]);
+  assert.deepEqual(ranksLookedAt(params("#/timeline?sel=r7/hw/stream2/12&pins=r3/hw|r11&area=1|2|r0/py&filter=r9/")), [0, 3, 7, 11]);
+  assert.deepEqual(ranksLookedAt(params("#/timeline?sel=rx/hw&pins=err5/a")), []);
 });
 
 test("times are read with their unit", () => {

@@ -6,8 +6,10 @@ import { keyNames } from "../../src/state/commands";
 import { TrackTree } from "../../src/state/tracks";
 import { diffAreas, diffCells } from "../../src/timeline/area_diff";
 import { nameTest } from "../../src/timeline/filter";
+import { moveLane, movedTo } from "../../src/timeline/lane_actions";
 import { keysFor } from "../../src/timeline/key_presets";
 import { computeLayout, kPlainLanes, type LaneHeight, type LaneState } from "../../src/timeline/layout";
+import type { TimelineModel } from "../../src/timeline/model";
 import { partsOf } from "../../src/timeline/merging";
 import { makePreset, presetLanes, readPresets } from "../../src/timeline/own_presets";
 import { PaintList, type Planes, replay, type Target } from "../../src/timeline/paint_list";
@@ -34,6 +36,20 @@ test("a merged lane stands where its first part was; the others are gone", () =>
   assert.equal(tree.label(track), "rank 0 / Ascend Hardware / both");
   assert.deepEqual(partsOf({ tree }, "r0/hw/stream2+stream9"), [], "a part that is missing");
   assert.deepEqual(partsOf({ tree }, "r0/hw/stream2"), [], "one lane is none merged");
+});
+
+test("lanes are moved among their siblings, ranks among ranks", () => {
+  assert.deepEqual(movedTo(["a", "b", "c"], "a", "c"), ["b", "c", "a"], "down: behind it");
+  assert.deepEqual(movedTo(["a", "b", "c"], "c", "a"), ["c", "a", "b"], "up: before it");
+  const tree = new TrackTree(answers.tracks(dataset));
+  let state: LaneState = { ...kPlainLanes, solo: "r0/hw" };
+  const model = { tree, lanes: { get value() { return state; } }, arrange: (patch: Partial<LaneState>) => void (state = { ...state, ...patch }) } as unknown as TimelineModel;
+  moveLane(model, "r0/hw/stream4", "r0/hw/stream2");
+  assert.deepEqual(shown(tree, state), ["r0", "r0/hw", "r0/hw/stream4", "r0/hw/stream2", "r0/hw/stream3"]);
+  moveLane(model, "r0/hw/stream4", "r1/hw/stream2");
+  assert.deepEqual(shown(tree, state).slice(2), ["r0/hw/stream4", "r0/hw/stream2", "r0/hw/stream3"], "not into another rank");
+  moveLane(model, "r0", "r1/hw/stream2");
+  assert.deepEqual(state.order, [1, 0], "a lane below a rank stands for the rank");
 });
 
 test("a search that hides others leaves lanes with hits, merged ones by their parts", () => {

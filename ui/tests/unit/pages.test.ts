@@ -5,9 +5,13 @@ import { matchedBlocks, ratioColor } from "../../src/pages/compare/matched";
 import { firstSides, formatSide, parseSide } from "../../src/pages/compare/sides";
 import { axisOf } from "../../src/charts/scatter";
 import { bandwidthSeries } from "../../src/pages/communication/bandwidth";
-import { curvesOf, unusedReserve } from "../../src/pages/curves";
+import { SvgContext } from "../../src/charts/svg_context";
+import { drawLines } from "../../src/charts/line_chart";
+import { locale } from "../../src/i18n";
+import { curvesOf, seriesText, unusedReserve } from "../../src/pages/curves";
+import { speedOf } from "../../src/pages/speed";
 import { axisShift } from "../../src/pages/memory/index";
-import { groupFilter, inputBytes, scopeFilter } from "../../src/pages/operators/kernels";
+import { groupFilter, inputBytes, kernelSource, scopeFilter } from "../../src/pages/operators/kernels";
 import { moved } from "../../src/pages/operators/own_grouping";
 import { parseQueries, queriesText, withoutQuery, withQuery } from "../../src/state/query_lanes";
 import { findingKey, gainText, words } from "../../src/pages/findings";
@@ -30,6 +34,63 @@ test("a mistake in SQL is found by its byte or its name", () => {
   assert.equal(errorPlace("no such table: t", "SELECT tt, t FROM t")?.from, 11);
   assert.equal(errorPlace("the query took too long", "SELECT 1"), null);
   assert.deepEqual(errorPlace("incomplete input (at byte 99 of the query)", "SELECT"), { from: 6, to: 6 });
+});
+
+test("a chart is drawn as SVG, and names in it stay text", () => {
+  const g = new SvgContext(100, 50);
+  g.fillStyle = "#123456";
+  g.globalAlpha = 0.5;
+  g.fillRect(10, 10, -5, 20);
+  g.globalAlpha = 1;
+  g.textAlign = "right";
+  g.fillText('<script>alert("x")</script>\u0001', 5, 6);
+  g.save();
+  g.beginPath();
+  g.rect(0, 0, 10, 10);
+  g.clip();
+  g.beginPath();
+  g.arc(5, 5, 2, 0, 7);
+  g.fill();
+  g.restore();
+  g.strokeRect(1, 2, 3, 4);
+  const text = g.text();
+  assert.match(text, /<rect x="5" y="10" width="5" height="20" fill="#123456" opacity="0.5"\/>/);
+  assert.match(text, /text-anchor="end"[^>]*>&lt;script&gt;alert\(&quot;x&quot;\)&lt;\/script&gt;<\/text>/);
+  assert.match(text, /<path d="M7 5A2 2 0 0 1 3 5A2 2 0 0 1 7 -?[45][^"]*" fill="#123456" clip-path="url\(#clip1\)"\/>/, "a whole circle");
+  assert.match(text, /<rect x="1" y="2" width="3" height="4" fill="none" stroke="#000000" stroke-width="1"\/>/, "what is restored is not clipped");
+});
+
+test("curves are drawn as SVG in steps, with gaps left out", () => {
+  const g = new SvgContext(400, 200);
+  const surface = { g: g as unknown as CanvasRenderingContext2D, width: 400, height: 200, ink: "#111111", muted: "#222222", line: "#333333", ground: "#444444" };
+  drawLines({ title: "t", x: [0, 1, 2], xUnit: "ms", unit: "MB", series: [{ name: "a", values: [0, null, 10], stepped: true, color: "#ff0000" }] }, surface);
+  const path = /<path d="([^"]+)" fill="none" stroke="#ff0000"/.exec(g.text())?.[1] ?? "";
+  assert.deepEqual(path.match(/[ML]/g), ["M", "L", "L"], path);
+  const [first, second] = [...path.matchAll(/[ML](\S+) (\S+?)(?=[ML]|$)/g)].map((each) => Number(each[2]));
+  assert.equal(first, second, "a value holds until the next");
+});
+
+test("series of the memory page have names in both languages", () => {
+  assert.equal(seriesText("PTA Reserved"), "PTA Reserved");
+  assert.equal(seriesText("Allocated of 897357296"), "Allocated of 897357296");
+  locale.value = "zh";
+  assert.equal(seriesText("Operators Allocated"), "算子已分配");
+  assert.equal(seriesText("B App Reserved"), "B 进程已预留");
+  assert.equal(seriesText("Activated of 12"), "流 12 已激活");
+  assert.equal(seriesText("something else"), "something else");
+  locale.value = "en";
+});
+
+test("tokens a second and MFU follow from what the user says", () => {
+  const { tokens_s, mfu } = speedOf({ tokens: 4096, params_b: 7, peak_tflops: 100 }, 2_000_000, 2);
+  assert.equal(tokens_s, 2048);
+  assert.ok(Math.abs(mfu - (6 * 7e9 * 2048) / 2e14) < 1e-12);
+  assert.deepEqual(speedOf({ tokens: 1, params_b: 0, peak_tflops: 0 }, 0, 1), { tokens_s: 0, mfu: 0 });
+});
+
+test("modules and lines come from the table that has them", () => {
+  assert.equal(kernelSource(["type", "rank"]), "kernels");
+  assert.equal(kernelSource(["type", "module"]), "metric:kernel_places");
 });
 
 test("the sides of a comparison are in the address", () => {

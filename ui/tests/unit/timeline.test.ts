@@ -5,7 +5,7 @@ import { Dataset } from "../mock/dataset.mjs";
 import { encodeTiles } from "../mock/tiles.mjs";
 import { TrackTree } from "../../src/state/tracks";
 import { isDark, mix, nameHash, pixel, sliceColor, sliceFamily, trackFamily } from "../../src/timeline/colors";
-import { layoutFlame, sandwich, type FlameNode } from "../../src/timeline/flame_layout";
+import { layoutFlame, layoutInTime, sandwich, type FlameNode } from "../../src/timeline/flame_layout";
 import { readRules, ruleName } from "../../src/timeline/color_rules";
 import { hitRow, rowOfSlice } from "../../src/timeline/hit";
 import { computeLayout, kPlainLanes, laneAt, lanesIn, type LaneState } from "../../src/timeline/layout";
@@ -16,7 +16,7 @@ import { NameTable } from "../../src/timeline/names";
 import { fillRow, makeBitmap, type Scale, shiftBitmap } from "../../src/timeline/raster";
 import { TileCache } from "../../src/timeline/tile_cache";
 import { decodeTiles } from "../../src/timeline/tile_codec";
-import { clampView, fitView, History, kMinNsPerPx, type View, zoomView } from "../../src/timeline/view";
+import { clampView, fitView, History, homeView, kMinNsPerPx, sameView, type View, zoomView } from "../../src/timeline/view";
 import { axisTicks } from "../../src/timeline/axis";
 
 const dataset = new Dataset({ ranks: 2, kernels: 60 });
@@ -152,6 +152,9 @@ test("zoom holds the moment under the pointer, and has a floor", () => {
   const far = clampView({ t0: -1e9, t1: 1e9 }, [0, 1000], 1000);
   assert.ok(far.t1 - far.t0 <= 1100);
   assert.ok(fitView([0, 1000]).t0 < 0);
+  assert.deepEqual(homeView({ extent: [0, 1000], work: [400, 600] }), { t0: 398, t1: 602 }, "first the slices, not counters before them");
+  assert.deepEqual(homeView({ extent: [0, 1000] }), fitView([0, 1000]));
+  assert.ok(sameView({ t0: 398.001, t1: 602 }, { t0: 398, t1: 602 }) && !sameView({ t0: 390, t1: 602 }, { t0: 398, t1: 602 }));
 });
 
 test("views can be gone back and forth through", () => {
@@ -209,6 +212,21 @@ test("axis ticks are round and lie in view", () => {
   assert.ok(ticks.every((tick) => tick >= 123 && tick <= 98765 && tick % step === 0));
 });
 
+const nowhere = { count: 1, begin_ns: 0, end_ns: 0, track: 0, depth: 0, x: 0, w: 0 };
+
+test("a flame in order of time puts bars where they were, tracks below each other", () => {
+  const node = (id: number, parent: number, track: number, begin_ns: number, end_ns: number): FlameNode => ({ ...nowhere, id, parent, name: `n${id}`, total_ns: 0, self_ns: 0, begin_ns, end_ns, track });
+  const placed = layoutInTime([node(0, -1, 7, 100, 200), node(1, 0, 7, 150, 200), node(2, -1, 9, 0, 100)], 0, 200);
+  assert.deepEqual(
+    placed.map(({ depth, x, w }) => [depth, x, w]),
+    [
+      [0, 0.5, 0.5],
+      [1, 0.75, 0.25],
+      [2, 0, 0.5],
+    ],
+  );
+});
+
 test("flame children lie inside their parents, widest first", () => {
   const node = (id: number, parent: number, total: number): FlameNode => ({
     id,
@@ -216,10 +234,7 @@ test("flame children lie inside their parents, widest first", () => {
     name: `n${id}`,
     total_ns: total,
     self_ns: 0,
-    count: 1,
-    depth: 0,
-    x: 0,
-    w: 0,
+    ...nowhere,
   });
   const placed = layoutFlame([node(1, 0, 100), node(2, 1, 20), node(3, 1, 60)], null);
   assert.deepEqual(
@@ -237,7 +252,7 @@ test("flame children lie inside their parents, widest first", () => {
 });
 
 test("a name is seen from both sides: its callers and its callees, once where it calls itself", () => {
-  const node = (id: number, parent: number, name: string, total_ns: number, self_ns: number) => ({ id, parent, name, total_ns, self_ns, count: 1, depth: 0, x: 0, w: 0 });
+  const node = (id: number, parent: number, name: string, total_ns: number, self_ns: number) => ({ ...nowhere, id, parent, name, total_ns, self_ns });
   const nodes = [node(0, -1, "main", 100, 10), node(1, 0, "train", 90, 20), node(2, 1, "op", 40, 25), node(3, 2, "op", 15, 5), node(4, 3, "kernel", 10, 10), node(5, 1, "other", 30, 10), node(6, 5, "op", 20, 20)];
   const { callers, callees } = sandwich(nodes, "op");
   const named = (list: typeof nodes) => Object.fromEntries(layoutFlame(list, null).map(({ name, depth, total_ns }) => [`${depth} ${name}`, total_ns]));

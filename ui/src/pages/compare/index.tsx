@@ -6,7 +6,7 @@ import { BlockLanes } from "../../charts/block_lanes";
 import { DeltaBars } from "../../charts/delta_bars";
 import { LineChart } from "../../charts/line_chart";
 import { formatDuration, formatPercent } from "../../format";
-import { hasMessage, t } from "../../i18n";
+import { hasMessage, locale, t } from "../../i18n";
 import { openSearch } from "../../state/jump";
 import { navigate, noteState, route } from "../../state/router";
 import { info } from "../../state/session";
@@ -14,7 +14,7 @@ import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { type Loaded, useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
-import { curvesOf } from "../curves";
+import { curvesOf, named } from "../curves";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { matchedBlocks } from "./matched";
@@ -177,7 +177,7 @@ function Memory({ sides }: { sides: Sides }) {
     (signal) => Promise.all([load(sides[0], signal), load(sides[1], signal)]),
     sides.map((side) => `${side.ds},${side.rank}`),
   );
-  const curves = useMemo(() => curvesOf(loaded.data ?? [], ["A ", "B "]), [loaded.data]);
+  const curves = useMemo(() => named(curvesOf(loaded.data ?? [], ["A ", "B "])), [loaded.data, locale.value]);
   if (curves.x.length === 0) return null;
   return (
     <Card title={t("compare.memory")} definition="insight.memory_curve">

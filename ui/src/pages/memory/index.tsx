@@ -3,12 +3,12 @@ import { useMemo, useState } from "preact/hooks";
 import { LineChart, type LineMark } from "../../charts/line_chart";
 import type { DatasetMeta, MetricReply, RankMeta } from "../../api_types";
 import { formatShort } from "../../format";
-import { t } from "../../i18n";
+import { locale, t } from "../../i18n";
 import { openRange } from "../../state/jump";
 import { scopeRank } from "../../state/session";
 import { type Marker, Markers, markersKey } from "../../timeline/markers";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
-import { type Curves, curvesOf, unusedReserve } from "../curves";
+import { type Curves, curvesOf, named, seriesText, unusedReserve } from "../curves";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { StaticMemory } from "./static_graph";
@@ -23,7 +23,7 @@ function Peaks({ reply }: { reply: MetricReply | null }) {
       {rowsOf(reply, "peaks").map((peak) => (
         <li key={asText(peak["series"])}>
           <button class="link" title={t("memory.show_peak")} onClick={() => openRange(asNumber(peak["t_ns"]) - 1e6, asNumber(peak["t_ns"]) + 1e6)}>
-            {asText(peak["series"])}
+            {seriesText(asText(peak["series"]))}
           </button>{" "}
           <b>{asNumber(peak["peak_mb"]).toFixed(2)} MB</b> <span class="muted">@ {asNumber(peak["time_ms"]).toFixed(3)} ms</span>
         </li>
@@ -66,6 +66,7 @@ function MarkerList({ markers }: { markers: Markers }) {
 
 interface CurveProps {
   meta: DatasetMeta;
+  markers: Markers;
   rank: number;
   curves: Curves;
   shift: number;
@@ -74,8 +75,7 @@ interface CurveProps {
   onZoom(from: number, to: number): void;
 }
 
-function Curve({ meta, rank, curves, shift, cursor, onCursor, onZoom }: CurveProps) {
-  const markers = useMemo(() => new Markers(markersKey(meta)), [meta.path]);
+function Curve({ meta, markers, rank, curves, shift, cursor, onCursor, onZoom }: CurveProps) {
   const marks = useMemo(
     () => [...marksOf(meta.ranks.find((each) => each.rank === rank), markers.list.value, shift), ...(cursor === null ? [] : [{ from: cursor, to: cursor, name: "", color: "#888888" }])],
     [meta, rank, markers.list.value, shift, cursor],
@@ -95,6 +95,7 @@ export default function MemoryPage({ ds, meta }: PageProps) {
   const [cursor, setCursor] = useState<number | null>(null);
   const [gap, setGap] = useState(false);
   const rank = scopeRank.value;
+  const markers = useMemo(() => new Markers(markersKey(meta)), [meta.path]);
   const whole = useMetric(ds, "memory_curve", { rank, group_by: grouping, width: kPoints });
   const shift = axisShift(whole.data);
   const shown = (ms: number) => Math.round((ms - shift) * 1e6);
@@ -103,8 +104,9 @@ export default function MemoryPage({ ds, meta }: PageProps) {
   const curve = zoom && part.data ? part : whole;
   const curves = useMemo(() => {
     const made = curvesOf([curve.data]);
-    return gap ? { ...made, series: [...made.series, ...unusedReserve(made, t("memory.unused"))] } : made;
-  }, [curve.data, gap]);
+    const shown = named(made);
+    return gap ? { ...shown, series: [...shown.series, ...unusedReserve(made, t("memory.unused"))] } : shown;
+  }, [curve.data, gap, locale.value]);
   if (whole.error) return <ErrorState error={whole.error} onRetry={whole.reload} />;
   return (
     <div class="page-body">
@@ -123,14 +125,14 @@ export default function MemoryPage({ ds, meta }: PageProps) {
       <Warnings reply={whole.data} />
       <Card title={t("memory.curve")} definition={whole.data?.definition} extra={<Peaks reply={whole.data} />}>
         {curves.x.length > 0 ? (
-          <Curve meta={meta} rank={rank} curves={curves} shift={shift} cursor={cursor} onCursor={setCursor} onZoom={(from, to) => setZoom([from, to])} />
+          <Curve meta={meta} markers={markers} rank={rank} curves={curves} shift={shift} cursor={cursor} onCursor={setCursor} onZoom={(from, to) => setZoom([from, to])} />
         ) : whole.busy ? (
           <Loading />
         ) : (
           <EmptyState title={t("memory.none")} />
         )}
       </Card>
-      <AllocationTables ds={ds} rank={rank} window={window} cursor={cursor === null ? null : { ms: cursor, t_ns: shown(cursor) }} />
+      <AllocationTables ds={ds} rank={rank} window={window} cursor={cursor === null ? null : { ms: cursor, t_ns: shown(cursor) }} markers={() => markers} />
       <StaticMemory ds={ds} rank={rank} />
     </div>
   );

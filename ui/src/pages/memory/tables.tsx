@@ -1,12 +1,17 @@
 // The allocations behind the curve: all, live at a moment, never freed, by operator; and the components.
 import { useEffect, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
+import type { MetricReply } from "../../api_types";
+import { BarChart } from "../../charts/bars";
+import { formatShort } from "../../format";
 import { t } from "../../i18n";
 import { DataTable } from "../../table/data_table";
+import { timeMenu } from "../../table/row_actions";
 import { type ServerTable, serverSource } from "../../table/source";
+import type { Markers } from "../../timeline/markers";
 import { asNumber, asText, Card, jumpTo, rowsOf, useMetric } from "../parts";
 
-const kTabs = ["all", "live", "held", "by_operator", "components"] as const;
+const kTabs = ["all", "live", "held", "by_operator", "growth", "components"] as const;
 type Tab = (typeof kTabs)[number];
 
 export interface Moment {
@@ -22,6 +27,7 @@ interface TablesProps {
   window: { t0?: number; t1?: number };
   /** Where the user clicked on the curve. */
   cursor: Moment | null;
+  markers: () => Markers;
 }
 
 const neverFreed = { col: "Release Time(ms)", op: "=" as const, value: "" };
@@ -35,6 +41,8 @@ function tableOf(tab: Tab, { rank, window, cursor }: TablesProps): ServerTable {
       return { source, args: { rank, ...window }, filter: [neverFreed] };
     case "by_operator":
       return { source, args: { rank, ...window }, group: ["Name"], measures: [{ fn: "sum", col: "Size(KB)" }, { fn: "max", col: "Size(KB)" }, { fn: "count", col: "Release Time(ms)" }] };
+    case "growth":
+      return { source: "metric:memory_growth:leak_candidates", args: { rank } };
     case "components":
       return { source: "metric:memory_components", args: { rank } };
     default:
@@ -42,18 +50,27 @@ function tableOf(tab: Tab, { rank, window, cursor }: TablesProps): ServerTable {
   }
 }
 
+/** What is still held at the end of each step. */
+function StepsHeld({ reply }: { reply: MetricReply | null }) {
+  const items = rowsOf(reply, "memory_growth").map((row) => ({ name: `${t("step")} ${asText(row["step"])}`, value: asNumber(row["held_kb"]), label: `${formatShort(asNumber(row["held_kb"]) / 1024)} MB` }));
+  return <BarChart title={t("memory.held_by_step")} items={items} unit="KB" />;
+}
+
 export function AllocationTables(props: TablesProps) {
-  const { ds, rank, window, cursor } = props;
+  const { ds, rank, window, cursor, markers } = props;
   const [tab, setTab] = useState<Tab>("all");
   const components = useMetric(ds, "memory_components", { rank });
   const hasComponents = rowsOf(components.data, "memory_components").length > 0;
+  const growth = useMetric(ds, "memory_growth", { rank });
+  const hasSteps = rowsOf(growth.data, "memory_growth").length > 1;
   useEffect(() => setTab(cursor === null ? "all" : "live"), [cursor?.t_ns]);
-  const shown = kTabs.filter((each) => (each !== "live" || cursor !== null) && (each !== "components" || hasComponents));
+  const shown = kTabs.filter((each) => (each !== "live" || cursor !== null) && (each !== "components" || hasComponents) && (each !== "growth" || hasSteps));
   const now = shown.includes(tab) ? tab : "all";
   const grouped = now === "by_operator";
-  const sort = now === "components" ? [] : [{ col: grouped ? "sum(Size(KB))" : "Size(KB)", desc: true }];
+  const jumps = !grouped && now !== "components" && now !== "growth";
+  const sort = now === "components" || now === "growth" ? [] : [{ col: grouped ? "sum(Size(KB))" : "Size(KB)", desc: true }];
   return (
-    <Card title={window.t0 === undefined ? t("memory.operators") : t("memory.operators_in_range")} definition={now === "components" ? components.data?.definition : undefined}>
+    <Card title={window.t0 === undefined ? t("memory.operators") : t("memory.operators_in_range")} definition={now === "components" ? components.data?.definition : now === "growth" ? growth.data?.definition : undefined}>
       <div class="tabs" role="tablist">
         {shown.map((each) => (
           <button key={each} role="tab" class={`toggle ${each === now ? "on" : ""}`} aria-selected={each === now} onClick={() => setTab(each)}>
@@ -61,6 +78,7 @@ export function AllocationTables(props: TablesProps) {
           </button>
         ))}
       </div>
+      {now === "growth" && <StepsHeld reply={growth.data} />}
       <DataTable
         key={now}
         name={`memory_${now}_rank${rank}`}
@@ -74,7 +92,12 @@ export function AllocationTables(props: TablesProps) {
           "count(Release Time(ms))": { title: t("memory.freed") },
         }}
         sort={sort}
-        {...(grouped || now === "components" ? {} : { onJump: (row) => void jumpTo(ds, rank, asText(row.get("Name")), asNumber(row.get("alloc_ns")), 0) })}
+        {...(jumps
+          ? {
+              onJump: (row) => void jumpTo(ds, rank, asText(row.get("Name")), asNumber(row.get("alloc_ns")), 0),
+              rowMenu: timeMenu(ds, markers, (row) => ({ name: asText(row["Name"]), begin: asNumber(row["alloc_ns"]), dur: row["release_ns"] === null ? 0 : asNumber(row["release_ns"]) - asNumber(row["alloc_ns"]) })),
+            }
+          : {})}
         height={420}
       />
     </Card>

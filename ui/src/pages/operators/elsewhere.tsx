@@ -6,12 +6,12 @@ import { t } from "../../i18n";
 import { setScope } from "../../state/session";
 import { useLoad } from "../../widgets/async";
 import { asNumber, asText, Card } from "../parts";
-import { measuresOf } from "./kernels";
+import { kernelSource, measuresOf } from "./kernels";
 
 /** Mean duration by rank and step of what `filter` leaves; nothing where there is but one of both. */
 export function Elsewhere({ ds, filter }: { ds: Dataset; filter: TableFilter[] }) {
   const reply = useLoad(
-    (signal) => ds.table({ source: "kernels", args: {}, filter, group: ["rank", "step"], measures: measuresOf(["avg"]), sort: [{ col: "rank", desc: false }], offset: 0, limit: 5000 }, signal),
+    (signal) => ds.table({ source: kernelSource(filter.map(({ col }) => col)), args: {}, filter, group: ["rank", "step"], measures: measuresOf(["avg"]), sort: [{ col: "rank", desc: false }], offset: 0, limit: 5000 }, signal),
     [ds.ds, JSON.stringify(filter)],
   );
   const cells = (reply.data?.rows ?? []).map(([rank, step, , mean]) => ({ rank: asNumber(rank), step: asText(step), mean: asNumber(mean) / 1000 }));

@@ -7,13 +7,15 @@ import { formatDuration } from "../../format";
 import { t } from "../../i18n";
 import { scope, scopeRank } from "../../state/session";
 import { DataTable, type RowView } from "../../table/data_table";
+import { timeMenu } from "../../table/row_actions";
 import { localSource, serverSource } from "../../table/source";
+import { Markers, markersKey } from "../../timeline/markers";
 import { ErrorState } from "../../widgets/states";
 import { numberMenu } from "../number";
-import { asNumber, asText, Card, kernelJump, known, Pick, RankPick, rowJump, rowsOf, tableOf, useMetric, Warnings } from "../parts";
+import { asNumber, asText, Card, kernelJump, known, Pick, RankPick, rowJump, rowsOf, shownTime, tableOf, useMetric, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { Elsewhere } from "./elsewhere";
-import { type GroupKey, type MeasureFunction, scopeFilter } from "./kernels";
+import { type GroupKey, kernelSource, type MeasureFunction, scopeFilter } from "./kernels";
 import { Chips, OwnGroups } from "./own_grouping";
 import { KernelScatter } from "./scatter";
 
@@ -109,6 +111,7 @@ export default function OperatorsPage(props: PageProps) {
   const [ring, setRing] = useState(false);
   const [group, setGroup] = useState<Group | null>(null);
   const own = grouping === kOwn;
+  const marks = () => new Markers(markersKey(meta));
   const rank = scopeRank.value;
   const { step, ranks, range } = scope.value;
   const here = scopeFilter({ ranks: own ? ranks : [rank], step });
@@ -154,10 +157,11 @@ export default function OperatorsPage(props: PageProps) {
           <DataTable
             key="own"
             name="kernels"
-            source={serverSource(ds, { source: "kernels", filter: [...here, ...chosen] })}
+            source={serverSource(ds, { source: kernelSource(chosen.map(({ col }) => col)), filter: [...here, ...chosen] })}
             columns={Object.fromEntries(kHidden.map((name) => [name, { hidden: true }]))}
             sort={[{ col: "dur_ns", desc: true }]}
             onJump={rowJump(ds, meta)}
+            rowMenu={timeMenu(ds, marks, (row) => ({ name: asText(row["name"]), begin: shownTime(row["begin_ns"] ?? null, meta), dur: asNumber(row["dur_ns"]) }))}
             height={420}
           />
         ) : (
@@ -167,6 +171,7 @@ export default function OperatorsPage(props: PageProps) {
             source={serverSource(ds, { source: "metric:operator_details", args })}
             columns={{ "Start Time(ns)": { hidden: true }, kernel: { hidden: true } }}
             onJump={kernelJump(ds, rank)}
+            rowMenu={timeMenu(ds, marks, (row) => ({ name: asText(row["Name"]), begin: asNumber(row["Start Time(ns)"]), dur: asNumber(row["Duration(us)"]) * 1000 }))}
             height={420}
           />
         )}

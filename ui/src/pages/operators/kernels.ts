@@ -2,8 +2,16 @@
 import type { Cell, ColumnInfo, TableFilter, TableMeasure } from "../../api_types";
 
 /** What kernels can be grouped by: columns of the table. */
-export const kKeys = ["type", "name", "core", "input_shapes", "input_types", "stream", "step", "rank", "device", "block_dim"] as const;
+export const kKeys = ["type", "name", "core", "input_shapes", "input_types", "stream", "step", "rank", "device", "block_dim", "module", "python"] as const;
 export type GroupKey = (typeof kKeys)[number];
+
+/** Keys that say where in the model and the program a kernel was launched; the plain table of kernels does not have them. */
+const kPlaces: readonly string[] = ["module", "python"];
+
+/** The table that has all of these columns. */
+export function kernelSource(columns: readonly string[]): string {
+  return columns.some((column) => kPlaces.includes(column)) ? "metric:kernel_places" : "kernels";
+}
 
 /** Measures of the durations, beside the total. */
 export const kFunctions = ["avg", "min", "max", "p50", "p90", "p99"] as const;

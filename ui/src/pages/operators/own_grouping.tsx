@@ -12,7 +12,7 @@ import { serverSource } from "../../table/source";
 import { useLoad } from "../../widgets/async";
 import { ErrorState } from "../../widgets/states";
 import { asNumber, asText, Card } from "../parts";
-import { type GroupKey, groupFilter, kFunctions, kKeys, measuresOf, type MeasureFunction } from "./kernels";
+import { type GroupKey, groupFilter, kernelSource, kFunctions, kKeys, measuresOf, type MeasureFunction } from "./kernels";
 
 export const keyTitle = (key: string): string => (hasMessage(`operators.key.${key}`) ? t(`operators.key.${key}`) : columnTitle(key));
 
@@ -95,7 +95,7 @@ interface OwnGroupsProps {
 }
 
 export function OwnGroups({ ds, keys, functions, filter, top, ring, onGroup }: OwnGroupsProps) {
-  const table = { source: "kernels", group: [...keys], measures: measuresOf(["sum", ...functions]), filter };
+  const table = { source: kernelSource(keys), group: [...keys], measures: measuresOf(["sum", ...functions]), filter };
   const sort = [{ col: "sum(dur_ns)", desc: true }];
   const first = useLoad((signal) => ds.table({ ...table, args: {}, sort, offset: 0, limit: top < 0 ? 50 : top }, signal), [ds.ds, JSON.stringify(table), top]);
   if (first.error) return <ErrorState error={first.error} onRetry={first.reload} />;
@@ -108,9 +108,15 @@ export function OwnGroups({ ds, keys, functions, filter, top, ring, onGroup }: O
     onGroup(nameOf(keys.map((key) => asText(cells[key]))), groupFilter(keys, cells));
   };
   const Chart = ring ? Donut : BarChart;
+  const unknown = (["module", "python"] as const).filter((key) => keys.includes(key) && items.length > 0 && first.data?.rows.every((row) => (row[keys.indexOf(key)] ?? "") === ""));
   const us = (value: unknown) => (value === null || value === undefined ? "" : (Number(value) / 1000).toFixed(3));
   return (
     <>
+      {unknown.map((key) => (
+        <p key={key} class="warn">
+          {t(`operators.no_${key}`)}
+        </p>
+      ))}
       <Card title={t("operators.shares")}>
         <Chart title={t("operators.shares")} items={items} unit="us" />
       </Card>

@@ -8,7 +8,7 @@ import { t } from "../../i18n";
 import { useLoad } from "../../widgets/async";
 import { ErrorState, Loading } from "../../widgets/states";
 import { asNumber, asText, Card, jumpTo, Pick, shownTime } from "../parts";
-import { counterColumns, inputBytes } from "./kernels";
+import { counterColumns, inputBytes, kernelSource } from "./kernels";
 
 const kMost = 2000;
 
@@ -64,7 +64,7 @@ function Plot({ kernels, meta, axes, first, onPick }: PlotProps) {
 /** Two plots of the kernels that `filter` leaves; nothing if there are none. */
 export function KernelScatter({ ds, meta, filter }: { ds: Dataset; meta: DatasetMeta; filter: TableFilter[] }) {
   const reply = useLoad(
-    (signal) => ds.table({ source: "kernels", args: {}, filter, sort: [{ col: "dur_ns", desc: true }], offset: 0, limit: kMost }, signal),
+    (signal) => ds.table({ source: kernelSource(filter.map(({ col }) => col)), args: {}, filter, sort: [{ col: "dur_ns", desc: true }], offset: 0, limit: kMost }, signal),
     [ds.ds, JSON.stringify(filter)],
   );
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;

@@ -1,4 +1,4 @@
-// Flame graph of the area: nesting merged by name, widest first.
+// Flame graph of the area: nesting merged by name, widest first; or as it was in time.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { MetricTable } from "../../api_types";
 import { formatDuration, formatPercent } from "../../format";
@@ -11,7 +11,8 @@ import { readColors } from "../base_layer";
 import { fitText } from "../labels";
 import type { TimelineModel } from "../model";
 import type { TimelineSearch } from "../searching";
-import { type FlameNode, layoutFlame, readNodes, sandwich } from "../flame_layout";
+import { viewAround } from "../view";
+import { type FlameNode, layoutFlame, layoutInTime, readNodes, sandwich } from "../flame_layout";
 
 const kRow = 18;
 
@@ -135,15 +136,35 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
   );
 }
 
+/** The same stacks where they were: neighbours of one name are one bar. */
+function InTime({ table, t0, t1, model, search }: { table: MetricTable; t0: number; t1: number; model: TimelineModel; search: TimelineSearch }) {
+  const [tip, setTip] = useState("");
+  const nodes = useMemo(() => layoutInTime(readNodes(table), t0, t1), [table, t0, t1]);
+  const show = (node: FlameNode | undefined) =>
+    setTip(node ? `${node.name} · ${formatDuration(node.end_ns - node.begin_ns)} · ${t("tl.self")} ${formatDuration(node.self_ns)} · × ${node.count}` : "");
+  const zoomTo = (node: FlameNode | undefined) => node && model.setView(viewAround(node.begin_ns, node.end_ns));
+  return (
+    <div class="flame">
+      <div class="row flame-line">
+        <span class="grow">{tip || t("tl.flame.time_hint")}</span>
+      </div>
+      <div class="flame-box">
+        <FlameCanvas nodes={nodes} label={tip || t("tl.tab.flame")} onTip={show} onPick={zoomTo} onOpen={(node) => search.type(node.name)} />
+      </div>
+    </div>
+  );
+}
+
 export function FlamePanel({ model, search }: { model: TimelineModel; search: TimelineSearch }) {
   const area = model.area.value;
+  const [inTime, setInTime] = useState(false);
   const lane = model.selected.value?.track;
   const tracks = area?.tracks ?? (lane === undefined ? [] : [lane]);
   const t0 = Math.max(0, Math.round(area?.t0 ?? model.view.t0));
   const t1 = Math.round(area?.t1 ?? model.view.t1);
   const loaded = useLoad(
-    (signal) => (tracks.length > 0 ? model.ds.metric("flame", { tracks, t0, t1 }, signal) : null),
-    [tracks.join(), t0, t1],
+    (signal) => (tracks.length > 0 ? model.ds.metric("flame", { tracks, t0, t1, order: inTime ? "time" : "merged" }, signal) : null),
+    [tracks.join(), t0, t1, inTime],
   );
   if (tracks.length === 0)
     return (
@@ -153,7 +174,18 @@ export function FlamePanel({ model, search }: { model: TimelineModel; search: Ti
     );
   if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
   const table = loaded.data?.tables["nodes"] ?? Object.values(loaded.data?.tables ?? {})[0];
-  if (!table) return <Loading />;
+  if (!table || loaded.busy) return <Loading />;
   if (table.rows.length === 0) return <EmptyState title={t("tl.flame.none")} />;
-  return <Graph table={table} search={search} />;
+  return (
+    <div class="flame-panel">
+      <div class="row flame-order" role="group" aria-label={t("tl.flame.order")}>
+        {[false, true].map((each) => (
+          <button key={String(each)} class="toggle" aria-pressed={inTime === each} onClick={() => setInTime(each)}>
+            {t(each ? "tl.flame.in_time" : "tl.flame.merged")}
+          </button>
+        ))}
+      </div>
+      {inTime ? <InTime table={table} t0={t0} t1={t1} model={model} search={search} /> : <Graph table={table} search={search} />}
+    </div>
+  );
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Histogram } from "../../charts/bars";
 import { formatDuration } from "../../format";
 import { t } from "../../i18n";
+import { histogramLines } from "../../table/row_actions";
 import { useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
 import type { TimelineModel } from "../model";
@@ -27,12 +28,6 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
   if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
   const reply = loaded.data;
   if (!reply) return <Loading />;
-  const lines = [
-    { value: reply.p50, name: "p50", color: "#1f9e89" },
-    { value: reply.p90, name: "p90", color: "#c77f16" },
-    { value: reply.p99, name: "p99", color: "#b35bc4" },
-    { value: detail.dur, name: t("tl.hist.this"), color: "#d6453d" },
-  ];
   const pick = (at: number) => {
     const bin = reply.bins[at];
     if (!bin) return;
@@ -51,7 +46,7 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
         </label>
         <span class="muted">{t("tl.area.slices", { n: reply.count })}</span>
       </div>
-      <Histogram title={name} bins={reply.bins} format={formatDuration} lines={lines} height={128} onPick={pick} />
+      <Histogram title={name} bins={reply.bins} format={formatDuration} lines={histogramLines(reply, detail.dur)} height={128} onPick={pick} />
     </div>
   );
 }

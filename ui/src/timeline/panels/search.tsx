@@ -8,7 +8,7 @@ import { localSource } from "../../table/source";
 import { EmptyState } from "../../widgets/states";
 import type { TimelineModel } from "../model";
 import type { TimelineSearch } from "../searching";
-import { jumpOf } from "./events";
+import { eventMenu, jumpOf } from "./events";
 
 export function SearchPanel({ model, search }: { model: TimelineModel; search: TimelineSearch }) {
   const reply = search.reply.value;
@@ -49,6 +49,7 @@ export function SearchPanel({ model, search }: { model: TimelineModel; search: T
         columns={{ track: { hidden: true }, i: { hidden: true }, [t("tl.sel.lane")]: { width: 320 } }}
         onJump={jumpOf(model)}
         onSelect={jumpOf(model)}
+        rowMenu={eventMenu(model, { name: t("tl.area.name"), begin: `${t("tl.sel.start")}(us)`, dur: `${t("tl.sel.dur")}(us)`, unit_ns: 1000 })}
       />
     </div>
   );

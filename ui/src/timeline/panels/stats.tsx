@@ -1,7 +1,7 @@
 // The system view: the reference's statistics of one rank under the reference's names.
 import { useMemo, useState } from "preact/hooks";
 import type { MetricTable } from "../../api_types";
-import { t } from "../../i18n";
+import { t, valueText } from "../../i18n";
 import { scope, scopeRank } from "../../state/session";
 import type { ColumnSpecs } from "../../table/columns";
 import { DataTable } from "../../table/data_table";
@@ -10,7 +10,7 @@ import { numberMenu } from "../../pages/number";
 import { useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
 import type { TimelineModel } from "../model";
-import { jumpOf } from "./events";
+import { eventMenu, jumpOf } from "./events";
 
 interface Choice {
   title: string;
@@ -39,9 +39,15 @@ interface ResultProps {
   menu: ReturnType<typeof numberMenu>;
 }
 
+/** "Computing Time > Conv": the last part, as deep as it is. */
+function indented(path: string): string {
+  const parts = path.split(" > ");
+  return "    ".repeat(parts.length - 1) + valueText(parts[parts.length - 1] ?? "");
+}
+
 /** The reference's words for the columns of the overall metrics; its levels are indented. */
 const kColumns: ColumnSpecs = {
-  path: { title: "Category", width: 320, format: (value) => String(value ?? "").replace(/[^>]+> /g, "    ") },
+  path: { title: "Category", width: 320, format: (value) => indented(String(value ?? "")) },
   level: { hidden: true },
   total_us: { title: "Total Time(us)" },
   ratio: { title: "Time Ratio(%)" },
@@ -55,12 +61,15 @@ const kColumns: ColumnSpecs = {
   i: { hidden: true },
 };
 
+const kKernelTimes = { name: "Name", begin: "Start Time(ns)", dur: "Duration(us)", unit_ns: 1 };
+
 function Result({ model, name, table, menu }: ResultProps) {
   const source = useMemo(
     () => localSource(name + JSON.stringify(table.rows[0] ?? ""), table.columns, table.rows),
     [table],
   );
-  return <DataTable source={source} name={name} columns={kColumns} onJump={jumpOf(model)} rowMenu={menu} />;
+  const times = eventMenu(model, table.columns.some((column) => column.name === "Start Time(ns)") ? kKernelTimes : undefined);
+  return <DataTable source={source} name={name} columns={kColumns} onJump={jumpOf(model)} rowMenu={(row, column) => [...menu(row, column), ...times(row)]} />;
 }
 
 export function StatsPanel({ model }: { model: TimelineModel }) {
@@ -84,7 +93,7 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
             class={index === at ? "on" : ""}
             onClick={() => setAt(index)}
           >
-            {each.title}
+            {valueText(each.title)}
           </button>
         ))}
       </div>

@@ -1,0 +1,206 @@
+#include "analysis/viewer/kernel_places.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/classify/classify.h"
+#include "analysis/cluster/recipes/module_ops.h"
+#include "analysis/launches/launches.h"
+#include "analysis/nesting/nesting.h"
+#include "analysis/operators/host_ops.h"
+#include "analysis/viewer/cells.h"
+#include "analysis/viewer/metrics.h"
+#include "base/number.h"
+
+namespace steplens::analysis::viewer {
+namespace {
+
+using store::kNoSlice;
+using store::SliceId;
+using store::TraceStore;
+
+// Kernels of device slices: by when they start, and their name.
+class KernelsByStart {
+ public:
+  explicit KernelsByStart(const TraceStore& store) : store_(store) {
+    for (uint32_t i = 0; i < store.kernels.size(); ++i) {
+      entries_.emplace_back(store.kernels.begin_ns[i], store.kernels.name[i], i);
+    }
+    std::sort(entries_.begin(), entries_.end());
+  }
+  // Calls visit(row) for each kernel that is this slice.
+  template <typename Visit>
+  void ForEach(SliceId slice, Visit&& visit) const {
+    const auto row = static_cast<size_t>(slice);
+    const std::tuple<int64_t, StringId, uint32_t> wanted(store_.slices.begin_ns[row],
+                                                         store_.slices.name[row], 0);
+    for (auto at = std::lower_bound(entries_.begin(), entries_.end(), wanted);
+         at != entries_.end() && std::get<0>(*at) == std::get<0>(wanted) &&
+         std::get<1>(*at) == std::get<1>(wanted);
+         ++at) {
+      visit(std::get<2>(*at));
+    }
+  }
+
+ private:
+  const TraceStore& store_;
+  std::vector<std::tuple<int64_t, StringId, uint32_t>> entries_;
+};
+
+void PlaceInModules(const TraceStore& store, const KernelsByStart& kernels,
+                    std::vector<KernelPlace>& out) {
+  std::vector<cluster::ModuleRange> modules = cluster::FindModules(store, false);
+  if (modules.empty()) return;
+  const std::vector<cluster::ModuleRange> backward = cluster::FindBackwardModules(store, modules);
+  modules.insert(modules.end(), backward.begin(), backward.end());
+  const std::vector<cluster::LaunchingOp> ops = cluster::CollectLaunchingOps(store);
+  for (const cluster::ModuleOp& op : cluster::GroupByModule(store, ops, modules)) {
+    const std::string path = op.parent.empty() ? op.module : op.parent + "/" + op.module;
+    for (const uint32_t call : op.ops) {
+      for (const cluster::OpKernel& kernel : ops[call].kernels) {
+        kernels.ForEach(kernel.slice, [&](uint32_t row) { out[row].module = path; });
+      }
+    }
+  }
+}
+
+// The frame of an operator, looked up once.
+class Frames {
+ public:
+  explicit Frames(const TraceStore& store) : store_(store), kinds_(store), finder_(store) {
+    index_ = BuildTrackIndex(store, [&](size_t row) {
+      return kinds_[store.slices.category[row]] == SliceKind::kPython;
+    });
+    nesting_ = ComputeNesting(store, index_);
+    if (const auto kind = store.strings.Find("fwdbwd")) FollowBackward(*kind);
+  }
+
+  std::string_view At(store::TrackId track, int64_t ts_ns) {
+    SliceId op = finder_.Find(track, ts_ns);
+    if (op == kNoSlice) return OfPython(track, ts_ns);
+    const auto [place, is_new] = frame_of_.try_emplace(op);
+    if (is_new) place->second = OfOp(op, true);
+    return place->second;
+  }
+
+ private:
+  void FollowBackward(StringId kind) {
+    const store::FlowTable& flows = store_.flows;
+    for (size_t i = 0; i < flows.size(); ++i) {
+      if (flows.kind[i] != kind) continue;
+      const SliceId from = finder_.Find(flows.from_track[i], flows.from_ns[i]);
+      const SliceId to = finder_.Find(flows.to_track[i], flows.to_ns[i]);
+      if (from != kNoSlice && to != kNoSlice) forward_of_.try_emplace(to, from);
+    }
+  }
+
+  // Of the operator or one around it; then of the forward operator.
+  std::string_view OfOp(SliceId op, bool may_follow) const {
+    for (SliceId at = op; at != kNoSlice; at = Parent(at)) {
+      const uint32_t detail = FindHostOpDetail(store_, at);
+      if (detail == store::kNoId) continue;
+      const std::string_view frame =
+          OwnFrame(Split(store_.Text(store_.host_ops.call_stack[detail])));
+      if (!frame.empty()) return frame;
+    }
+    const auto row = static_cast<size_t>(op);
+    const std::string_view frame = OfPython(store_.slices.track[row], store_.slices.begin_ns[row]);
+    if (!frame.empty() || !may_follow) return frame;
+    for (SliceId at = op; at != kNoSlice; at = Parent(at)) {
+      const auto forward = forward_of_.find(at);
+      if (forward != forward_of_.end()) return OfOp(forward->second, false);
+    }
+    return {};
+  }
+
+  std::string_view OfPython(store::TrackId track, int64_t ts_ns) const {
+    std::vector<std::string_view> frames;
+    SliceId at = nesting_.InnermostAt(store_, index_, track, ts_ns);
+    for (; at != kNoSlice; at = nesting_.parent[static_cast<size_t>(at)]) {
+      const std::string_view name = store_.Text(store_.slices.name[static_cast<size_t>(at)]);
+      if (name.find(".py(") != std::string_view::npos) frames.push_back(name);
+    }
+    return OwnFrame(frames);
+  }
+
+  SliceId Parent(SliceId op) const { return finder_.nesting().parent[static_cast<size_t>(op)]; }
+
+  static std::vector<std::string_view> Split(std::string_view stack) {
+    std::vector<std::string_view> out;
+    while (!stack.empty()) {
+      const size_t end = std::min(stack.find(';'), stack.size());
+      const std::string_view frame = Trim(stack.substr(0, end));
+      if (!frame.empty()) out.push_back(frame);
+      stack.remove_prefix(std::min(end + 1, stack.size()));
+    }
+    return out;
+  }
+
+  const TraceStore& store_;
+  SliceKinds kinds_;
+  HostOpFinder finder_;
+  TrackIndex index_;  // of Python functions
+  Nesting nesting_;
+  std::unordered_map<SliceId, SliceId> forward_of_;
+  std::unordered_map<SliceId, std::string_view> frame_of_;
+};
+
+}  // namespace
+
+std::string_view OwnFrame(const std::vector<std::string_view>& frames) {
+  const auto is_own = [](std::string_view frame) {
+    return frame.find("-packages/") == std::string_view::npos && !frame.starts_with("torch/") &&
+           !frame.starts_with("torch_npu/") && !frame.starts_with('<') &&
+           frame.find("/lib/python") == std::string_view::npos;
+  };
+  const auto own = std::find_if(frames.begin(), frames.end(), is_own);
+  if (own != frames.end()) return *own;
+  return frames.empty() ? std::string_view() : frames.front();
+}
+
+std::vector<KernelPlace> FindKernelPlaces(const TraceStore& store) {
+  std::vector<KernelPlace> out(store.kernels.size());
+  if (out.empty()) return out;
+  const KernelsByStart kernels(store);
+  PlaceInModules(store, kernels, out);
+  Frames frames(store);
+  ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
+    const std::string_view frame = frames.At(launch.host_track, launch.host_ns);
+    if (frame.empty()) return;
+    kernels.ForEach(launch.device, [&](uint32_t row) { out[row].python = frame; });
+  });
+  return out;
+}
+
+Result<MetricAnswer> KernelPlaces(const MetricCall& call) {
+  TableRows rows("kernel_places",
+                 {IntColumn("rank"), IntColumn("step"), IntColumn("device"), IntColumn("stream"),
+                  TextColumn("name"), TextColumn("type"), TextColumn("core"), IntColumn("begin_ns"),
+                  IntColumn("dur_ns"), IntColumn("wait_ns"), IntColumn("block_dim"),
+                  TextColumn("input_shapes"), TextColumn("input_types"), TextColumn("module"),
+                  TextColumn("python")});
+  bool has_modules = false;
+  bool has_frames = false;
+  for (const TraceStore& store : call.job.ranks) {
+    const store::KernelTable& k = store.kernels;
+    const std::vector<KernelPlace> places = FindKernelPlaces(store);
+    for (size_t i = 0; i < k.size(); ++i) {
+      has_modules = has_modules || !places[i].module.empty();
+      has_frames = has_frames || !places[i].python.empty();
+      rows.Add(store.info.rank, k.step[i], k.device[i], k.stream[i], store.Text(k.name[i]),
+               store.Text(k.type[i]), store.Text(k.core[i]), k.begin_ns[i], k.dur_ns[i],
+               k.wait_ns[i], k.block_dim[i], store.Text(k.input_shapes[i]),
+               store.Text(k.input_types[i]), places[i].module, places[i].python);
+    }
+  }
+  MetricAnswer answer;
+  answer.definition = "steplens.kernel_places";
+  answer.query = "SELECT * FROM kernels";
+  if (!has_modules) answer.warnings.push_back("the capture names no modules (with_modules=True)");
+  if (!has_frames) answer.warnings.push_back("the capture has no call stacks (with_stack=True)");
+  answer.tables.push_back(rows.Take());
+  return answer;
+}
+
+}  // namespace steplens::analysis::viewer

@@ -1,0 +1,143 @@
+// A drawing context that writes SVG: what a chart draws on a canvas, it can draw here. It knows the calls the charts make.
+
+const round = (value: number) => String(Math.round(value * 100) / 100);
+
+/** Text for an attribute or between tags; what XML forbids altogether is left out. */
+export function escapeXml(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "").replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]!);
+}
+
+const kAnchors: Record<string, string> = { center: "middle", right: "end", end: "end" };
+const kBaselines: Record<string, string> = { middle: "central", top: "text-before-edge", bottom: "text-after-edge" };
+
+interface Pen {
+  fillStyle: string;
+  strokeStyle: string;
+  lineWidth: number;
+  globalAlpha: number;
+  font: string;
+  textAlign: string;
+  textBaseline: string;
+  clip: string;
+}
+
+export class SvgContext {
+  fillStyle = "#000000";
+  strokeStyle = "#000000";
+  lineWidth = 1;
+  globalAlpha = 1;
+  font = "12px sans-serif";
+  textAlign = "left";
+  textBaseline = "alphabetic";
+  imageSmoothingEnabled = true;
+  private clipPath = "";
+  private path = "";
+  private clips = 0;
+  private readonly kept: Pen[] = [];
+  private readonly parts: string[] = [];
+
+  constructor(
+    private readonly width: number,
+    private readonly height: number,
+  ) {}
+
+  fillRect(x: number, y: number, w: number, h: number): void {
+    this.add(`<rect x="${round(Math.min(x, x + w))}" y="${round(Math.min(y, y + h))}" width="${round(Math.abs(w))}" height="${round(Math.abs(h))}" fill="${escapeXml(this.fillStyle)}"`);
+  }
+
+  strokeRect(x: number, y: number, w: number, h: number): void {
+    this.add(`<rect x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" fill="none" ${this.line()}`);
+  }
+
+  fillText(text: string, x: number, y: number): void {
+    const anchor = kAnchors[this.textAlign] ?? "start";
+    const baseline = kBaselines[this.textBaseline] ?? "auto";
+    this.add(`<text x="${round(x)}" y="${round(y)}" style="font:${escapeXml(this.font)}" text-anchor="${anchor}" dominant-baseline="${baseline}" fill="${escapeXml(this.fillStyle)}"`, escapeXml(text));
+  }
+
+  /** About as wide as the text will be; Chinese characters are square. */
+  measureText(text: string): { width: number } {
+    const size = Number(/(\d+(?:\.\d+)?)px/.exec(this.font)?.[1] ?? 12);
+    const square = text.match(/[\u2e80-\u9fff\uf900-\uffef]/g)?.length ?? 0;
+    return { width: size * (square + (text.length - square) * 0.56) };
+  }
+
+  beginPath(): void {
+    this.path = "";
+  }
+
+  moveTo(x: number, y: number): void {
+    this.path += `M${round(x)} ${round(y)}`;
+  }
+
+  lineTo(x: number, y: number): void {
+    this.path += `${this.path === "" ? "M" : "L"}${round(x)} ${round(y)}`;
+  }
+
+  bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void {
+    this.path += `C${[ax, ay, bx, by, x, y].map(round).join(" ")}`;
+  }
+
+  rect(x: number, y: number, w: number, h: number): void {
+    this.path += `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}Z`;
+  }
+
+  closePath(): void {
+    this.path += "Z";
+  }
+
+  /** Clockwise. A whole circle is two halves: an arc that ends where it begins is none. */
+  arc(x: number, y: number, r: number, from: number, to: number): void {
+    const end = Math.min(to, from + 2 * Math.PI);
+    const place = (angle: number) => `${round(x + r * Math.cos(angle))} ${round(y + r * Math.sin(angle))}`;
+    const middle = (from + end) / 2;
+    this.path += `${this.path === "" ? "M" : "L"}${place(from)}A${round(r)} ${round(r)} 0 0 1 ${place(middle)}A${round(r)} ${round(r)} 0 0 1 ${place(end)}`;
+  }
+
+  fill(): void {
+    this.add(`<path d="${this.path}" fill="${escapeXml(this.fillStyle)}"`);
+  }
+
+  stroke(): void {
+    this.add(`<path d="${this.path}" fill="none" ${this.line()}`);
+  }
+
+  clip(): void {
+    const id = `clip${++this.clips}`;
+    this.parts.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath>`);
+    this.clipPath = id;
+  }
+
+  drawImage(image: HTMLCanvasElement, x: number, y: number, w: number, h: number): void {
+    this.add(`<image x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${image.toDataURL()}"`);
+  }
+
+  save(): void {
+    const { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline } = this;
+    this.kept.push({ fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline, clip: this.clipPath });
+  }
+
+  restore(): void {
+    const pen = this.kept.pop();
+    if (!pen) return;
+    const { clip, ...rest } = pen;
+    Object.assign(this, rest);
+    this.clipPath = clip;
+  }
+
+  /** The whole picture. */
+  text(): string {
+    const size = `width="${this.width}" height="${this.height}"`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${this.width} ${this.height}">\n${this.parts.join("\n")}\n</svg>\n`;
+  }
+
+  private line(): string {
+    return `stroke="${escapeXml(this.strokeStyle)}" stroke-width="${round(this.lineWidth)}"`;
+  }
+
+  private add(head: string, body = ""): void {
+    const alpha = this.globalAlpha < 1 ? ` opacity="${round(this.globalAlpha)}"` : "";
+    const clip = this.clipPath === "" ? "" : ` clip-path="url(#${this.clipPath})"`;
+    this.parts.push(body === "" ? `${head}${alpha}${clip}/>` : `${head}${alpha}${clip}>${body}</text>`);
+  }
+}
