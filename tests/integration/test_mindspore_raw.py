@@ -137,6 +137,19 @@ class MindSpore(Case):
         layers = sorted((e["tid"], e["name"], e["ts"], e["dur"]) for e in trace if e["ph"] == "X" and e["pid"] == lane)
         self.assertEqual(layers, [(0, "Default", "1.000", "5.000"), (1, "net", "1.000", "5.000"), (2, "conv", "1.000", "3.000"), (2, "fc", "5.000", "1.000")])
 
+    def test_the_range_that_makes_a_mark_leads_to_the_mark(self):
+        self.put("mindspore.op_range", op_range("Ascend::Mstx::Mark", 100, 300))
+        timeline = self.folder / "PROF_000001_20260101000000000_AAAAAAAA" / "mindstudio_profiler_output"
+        timeline.mkdir(parents=True)
+        (timeline / "msprof_20260101000000.json").write_text(json.dumps([
+            {"name": "process_name", "ph": "M", "pid": 4096, "tid": 0, "args": {"name": "python3"}},
+            {"name": "mine", "ph": "X", "pid": 4096, "tid": 7, "ts": "2.000", "dur": 0, "args": {"event_type": "marker", "domain": "default"}},
+            {"name": "late", "ph": "X", "pid": 4096, "tid": 7, "ts": "9.000", "dur": 0, "args": {"event_type": "marker", "domain": "default"}}]))
+        self.analyse()
+        trace, _ = self.events()
+        flows = [(e["ph"], e["name"], e["pid"], e["ts"], e["id"]) for e in trace if e.get("cat") == "MsTx"]
+        self.assertEqual(flows, [("s", "mindspore_to_mstx", 1, "1.000", "2000"), ("f", "mindspore_to_mstx", 4096, "2.000", "2000")])
+
     def test_the_text_of_memory_totals_comes_before_single_events(self):
         self.put("mindspore.op_range", op_range("Add", 100, 200))
         self.put("mindspore.memory_usage", memory(2_000, 64, 1024, 1024, "Add"))

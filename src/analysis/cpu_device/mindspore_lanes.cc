@@ -31,13 +31,17 @@ std::string_view ProcessOf(const TraceStore& store, TrackId track) {
 bool Launches(std::string_view name) {
   return name.find("KernelLaunch") != name.npos || name.find("LaunchTask") != name.npos;
 }
+bool MakesMark(std::string_view name) { return name.find("Mstx") != name.npos; }
 
-// The ranges of each thread of MindSpore that launch, by start. They do not lie inside each other.
-std::map<StringId, std::vector<uint32_t>> LaunchRanges(const TraceStore& store) {
-  std::map<StringId, std::vector<uint32_t>> by_tid;
+using Ranges = std::map<StringId, std::vector<uint32_t>>;  // slices by the thread's id
+
+// The ranges of each thread of MindSpore that have such names, by start. They do not lie inside
+// each other.
+Ranges FindRanges(const TraceStore& store, bool (*is_wanted)(std::string_view)) {
+  Ranges by_tid;
   for (uint32_t i = 0; i < store.slices.size(); ++i) {
     const TrackId track = store.slices.track[i];
-    if (!Launches(store.Text(store.slices.name[i])) || ProcessOf(store, track) != "MindSpore")
+    if (!is_wanted(store.Text(store.slices.name[i])) || ProcessOf(store, track) != "MindSpore")
       continue;
     by_tid[store.tracks.tid[static_cast<size_t>(track)]].push_back(i);
   }
@@ -49,25 +53,49 @@ std::map<StringId, std::vector<uint32_t>> LaunchRanges(const TraceStore& store) 
   return by_tid;
 }
 
+// The range of a thread that a moment lies in; kNoId: none.
+uint32_t RangeAround(const TraceStore& store, const Ranges& by_tid, StringId tid, int64_t at_ns) {
+  const auto thread = by_tid.find(tid);
+  if (thread == by_tid.end()) return store::kNoId;
+  const auto after = std::upper_bound(
+      thread->second.begin(), thread->second.end(), at_ns,
+      [&](int64_t ns, uint32_t range) { return ns < store.slices.begin_ns[range]; });
+  if (after == thread->second.begin()) return store::kNoId;
+  const uint32_t range = *(after - 1);
+  const bool is_over = EndNs(store.slices.begin_ns[range], store.slices.dur_ns[range]) < at_ns;
+  return is_over ? store::kNoId : range;
+}
+
+void LinkMarks(TraceStore& store) {
+  const Ranges by_tid = FindRanges(store, MakesMark);
+  if (by_tid.empty()) return;
+  const StringId kind = store.strings.Intern("mindspore_to_mstx");
+  for (uint32_t i = 0; i < store.slices.size(); ++i) {
+    const TrackId track = store.slices.track[i];
+    const std::string_view process = ProcessOf(store, track);
+    if (process != "python" && process != "python3") continue;
+    const int64_t begin_ns = store.slices.begin_ns[i];
+    const StringId tid = store.tracks.tid[static_cast<size_t>(track)];
+    const uint32_t range = RangeAround(store, by_tid, tid, begin_ns);
+    if (range == store::kNoId) continue;
+    store.flows.Append(
+        {kind, store.slices.track[range], store.slices.begin_ns[range], track, begin_ns});
+  }
+}
+
 Launchers LinkLaunches(TraceStore& store) {
   Launchers launchers;
   const auto kind = store.strings.Find("HostToDevice");
   if (!kind) return launchers;
-  const auto by_tid = LaunchRanges(store);
+  const Ranges by_tid = FindRanges(store, Launches);
   const StringId async_npu = store.strings.Intern("async_npu");
   const size_t count = store.flows.size();
   for (size_t i = 0; i < count; ++i) {
     const auto host = static_cast<size_t>(store.flows.from_track[i]);
     if (store.flows.kind[i] != *kind || host >= store.tracks.size()) continue;
-    const auto thread = by_tid.find(store.tracks.tid[host]);
-    if (thread == by_tid.end()) continue;
-    const int64_t at_ns = store.flows.from_ns[i];
-    const auto after = std::upper_bound(
-        thread->second.begin(), thread->second.end(), at_ns,
-        [&](int64_t ns, uint32_t range) { return ns < store.slices.begin_ns[range]; });
-    if (after == thread->second.begin()) continue;
-    const uint32_t range = *(after - 1);
-    if (EndNs(store.slices.begin_ns[range], store.slices.dur_ns[range]) < at_ns) continue;
+    const uint32_t range =
+        RangeAround(store, by_tid, store.tracks.tid[host], store.flows.from_ns[i]);
+    if (range == store::kNoId) continue;
     const Point device{store.flows.to_track[i], store.flows.to_ns[i]};
     launchers[device] = range;
     store.flows.Append({async_npu, store.slices.track[range], store.slices.begin_ns[range],
@@ -188,9 +216,12 @@ class ScopeLane {
 }  // namespace
 
 void AddMindSporeLanes(TraceStore& store) {
-  const auto known = store.strings.Find("async_npu");
   const auto kinds = store.flows.kind.span();
-  if (known && std::find(kinds.begin(), kinds.end(), *known) != kinds.end()) return;
+  for (const std::string_view kind : {"async_npu", "mindspore_to_mstx"}) {
+    const auto known = store.strings.Find(kind);
+    if (known && std::find(kinds.begin(), kinds.end(), *known) != kinds.end()) return;
+  }
+  LinkMarks(store);
   const Launchers launchers = LinkLaunches(store);
   const std::vector<ScopedWork> works = CollectScopedWork(store, launchers);
   ScopeLane lane(store);

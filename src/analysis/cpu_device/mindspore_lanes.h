@@ -8,10 +8,14 @@ namespace steplens::analysis {
 //   flows "async_npu"    from the host range that launches (its name holds KernelLaunch or
 //                        LaunchTask) to the device's work, by the HostToDevice flow that starts
 //                        inside it on the same thread
+//   flows "mindspore_to_mstx"  from the host range of a mark ("...Mstx...") to the mark itself in
+//   the
+//                        lane of the application (python, python3), which begins inside it on the
+//                        same thread
 //   process Scope Layer  a thread for each depth of the scopes ("Default/network/...") that
 //                        operators of the CPU and of the device, or what launched them, are named
 //                        with; neighbours of one scope are one slice
-// Nothing is added where nothing has such names, or where flows "async_npu" exist already.
+// Nothing is added where nothing has such names, or where such flows exist already.
 void AddMindSporeLanes(store::TraceStore& store);
 
 }  // namespace steplens::analysis

@@ -19,11 +19,11 @@ class Launch : public ::testing::Test {
                            .name = b.Text(tid)});
     return static_cast<store::TrackId>(b.store.tracks.size() - 1);
   }
-  // "from_ns>to_ns" of each arrow from the host to the device.
-  std::string Links() {
+  // "from_ns>to_ns" of each arrow of a kind.
+  std::string Links(std::string_view kind = "async_npu") {
     std::string out;
     for (size_t i = 0; i < b.store.flows.size(); ++i) {
-      if (b.store.Text(b.store.flows.kind[i]) != "async_npu") continue;
+      if (b.store.Text(b.store.flows.kind[i]) != kind) continue;
       out += std::to_string(b.store.flows.from_ns[i]) + ">" +
              std::to_string(b.store.flows.to_ns[i]) + " ";
     }
@@ -46,6 +46,22 @@ TEST_F(Launch, LeadsFromTheRangeAroundItOnItsThread) {
   b.Flow("HostToDevice", other, 150, stream, 1200);
   AddMindSporeLanes(b.store);
   EXPECT_EQ(Links(), "100>1000 ");
+}
+
+TEST_F(Launch, LeadsFromTheRangeThatMakesAMarkToTheMark) {
+  const store::TrackId application = Thread("python3", "7");
+  const store::TrackId another = Thread("python3", "8");
+  b.Slice(host, 100, 200, "Ascend::Mstx::Mark");
+  b.Slice(host, 300, 400, "Ascend::Mstx::Range");
+  b.Slice(host, 500, 600, "PynativeFramework::PyNativeInfer::Add");
+  b.Slice(application, 150, 150, "mark");
+  b.Slice(application, 350, 900, "range");
+  b.Slice(application, 550, 560, "of nobody");
+  b.Slice(another, 150, 160, "of another thread");
+  AddMindSporeLanes(b.store);
+  EXPECT_EQ(Links("mindspore_to_mstx"), "100>150 300>350 ");
+  AddMindSporeLanes(b.store);
+  EXPECT_EQ(Links("mindspore_to_mstx"), "100>150 300>350 ");
 }
 
 TEST_F(Launch, GivesItsScopeToWorkThatHasNone) {

@@ -29,7 +29,8 @@ const FlowEvents::Kind& FlowEvents::KindOf(StringId kind, bool is_framework) {
   out.has_id_in_name = text == "HostToDevice" || text == "MsTx";
   out.between = events_.Keep(id_key);
   out.after_id = events_.Keep(is_framework ? ", " : "\", ");
-  out.tail = events_.Keep("\", \"cat\": " + JsonText(text) + "}");
+  const std::string_view category = text == "mindspore_to_mstx" ? "MsTx" : text;
+  out.tail = events_.Keep("\", \"cat\": " + JsonText(category) + "}");
   for (size_t i = 0; i < out.heads.size(); ++i) {
     const std::string phase = i == 0 ? "\"ph\": \"s\"" : "\"ph\": \"f\"";
     out.heads[i] = events_.Keep(phase + ", \"bp\": \"e\", \"name\": " + name +

@@ -121,7 +121,7 @@ std::vector<uint64_t> MakeFlowIds(const TraceStore& store) {
     const StringId kind_id = store.flows.kind[i];
     const std::string_view kind = store.Text(kind_id);
     int64_t wanted = kNone;
-    if (kind == "async_npu") {
+    if (kind == "async_npu" || kind == "mindspore_to_mstx") {
       wanted = store.flows.to_ns[i];
     } else if (kind == "fwdbwd") {
       wanted = sequences.Find(store.flows.from_track[i], store.flows.from_ns[i]);

@@ -9,7 +9,7 @@ namespace steplens::exporting {
 
 // The ids flows have in the trace, one per flow of the store. The store keeps none, so they are
 // made again: unique within a kind, equal for equal stores.
-//   async_npu      start of the kernel in ns
+//   async_npu      start of the kernel in ns; mindspore_to_mstx: of the mark
 //   fwdbwd         sequence number of the forward operator
 //   HostToDevice   connection << 32
 //   MsTx           connection
