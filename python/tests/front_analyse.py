@@ -206,6 +206,19 @@ class MindSpore(AnalyseTest):
             self.assertIn(part, lines[0][1])
             self.assertNotIn("--step-list", self.calls[-1])
 
+    def test_a_capture_with_files_that_others_may_write_is_left_out(self):
+        good, bad = (self.capture(f"all/{name}_ascend_ms") for name in ("good", "bad"))
+        for path, mode in ((good, 0o640), (bad, 0o660)):
+            name = os.path.join(path, "FRAMEWORK", "mindspore.op_range")
+            with open(name, "wb"):
+                os.chmod(name, mode)
+        with self.said() as lines:
+            ms_module.analyse("all", 1)
+        self.assertEqual([level for level, _ in lines], ["ERROR"])
+        self.assertIn("bad_ascend_ms is not analysed", lines[0][1])
+        self.assertIn("can be written by others than its owner", lines[0][1])
+        self.assertEqual([call.split()[1] for call in self.calls], [good])
+
     def test_chosen_steps_reach_the_program(self):
         paths = [self.capture(f"all/{name}_ascend_ms") for name in "ab"]
         self.quiet(lambda: ms_module.analyse("all", 1, step_list=[3, 2], data_simplification=False))

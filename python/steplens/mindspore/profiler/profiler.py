@@ -5,6 +5,7 @@ Paths that break the rules raise; everything else that goes wrong is a message, 
 
 from __future__ import annotations
 
+import glob
 import os
 from typing import Any, Optional
 
@@ -17,7 +18,7 @@ from ..._session import Source
 from . import _output
 from ._experimental import _ExperimentalConfig
 from ._parameters import Parameters
-from ._path_rules import ProfilerPathError, check_input_directory
+from ._path_rules import ProfilerPathError, check_input_directory, check_input_file
 
 __all__ = ["Profiler", "analyse", "profile", "tensor_board_trace_handler", "tensorboard_trace_handler"]
 
@@ -289,7 +290,21 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
     if not captures:
         _log.error(f"Invalid path: {path}. Expected a *_ascend_ms_* directory or a parent of such directories.")
         return
-    _analyse.analyse_all(captures, None, max_process_number, steps, simplify)
+    captures = [capture for capture in captures if _is_trusted(capture)]
+    if captures:
+        _analyse.analyse_all(captures, None, max_process_number, steps, simplify)
+
+
+def _is_trusted(capture: str) -> bool:
+    """Whether the raw files of a capture are the user's own, and of a size that can be read; the first that is not is told."""
+    try:
+        for pattern in ("profiler_info*.json", os.path.join("FRAMEWORK", "*")):
+            for path in sorted(glob.glob(os.path.join(glob.escape(capture), pattern))):
+                check_input_file(path)
+    except ProfilerPathError as problem:
+        _log.error(f"{capture} is not analysed: {problem}")
+        return False
+    return True
 
 
 def _boolean(name: str, value: Any, default: bool) -> bool:
