@@ -7,6 +7,14 @@ from typing import Any
 _native: Any = None
 
 
+_MAX_NATIVE = (1 << 64) - 1
+
+
+def is_native(number: int) -> bool:
+    """Whether a range's id or a stream's handle can be one at all."""
+    return 0 < number <= _MAX_NATIVE
+
+
 class _Silent:
     """Stands in for the native part where it was not built."""
 

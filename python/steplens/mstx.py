@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from ._marks import is_silent, native
+from ._marks import is_native, is_silent, native
 
 __all__ = ["get_tool_id", "mark", "range_end", "range_start"]
 
@@ -24,7 +24,7 @@ def _stream(stream: Optional[int]) -> int:
         return 0
     if not isinstance(stream, int) or isinstance(stream, bool):
         raise TypeError("stream must be an int, the handle of a stream, or None")
-    return stream
+    return stream if is_native(stream) else 0
 
 
 def _is_message(message: Optional[str]) -> bool:
@@ -48,7 +48,7 @@ def range_start(message: Optional[str] = None, stream: Optional[int] = None) -> 
 def range_end(rangeId: int = 0) -> None:  # noqa: N803 - the vendor's name
     if not isinstance(rangeId, int) or isinstance(rangeId, bool):
         raise TypeError("rangeId must be an int")
-    if rangeId > 0:
+    if is_native(rangeId):
         native().mark_end(rangeId, _DOMAIN)
 
 

@@ -6,10 +6,11 @@ import unittest
 
 import raw_reader
 from capture_support import NativeTest
+import steplens.mstx as plain
 from steplens import _native
 from steplens._capture import Capture
 from steplens._config import Config
-from steplens.torch_npu.npu import mstx
+from steplens.torch_npu.npu import Stream, mstx
 
 
 class Marks(NativeTest):
@@ -34,6 +35,18 @@ class Marks(NativeTest):
             mstx.mark("also kept")
 
         self.assertEqual([mark.message for mark in self.recorded(work)[0]], ["kept", "also kept"])
+
+    def test_numbers_that_no_range_and_no_stream_has_are_ignored(self):
+        class Wide(Stream):
+            npu_stream = 2**70
+
+        def work(_capture):
+            for call in (lambda: mstx.range_end(2**70), lambda: plain.range_end(2**70), lambda: plain.range_end(-1),
+                         lambda: plain.mark("a", 2**70), lambda: plain.mark("b", -1), lambda: mstx.mark("c", Wide())):
+                self.assertIsNone(call())
+            self.assertGreater(mstx.range_start("d", Wide()), 0)
+
+        self.assertEqual([mark.message for mark in self.recorded(work)[0]], ["a", "b", "c", "d"])
 
     def test_a_range_ends_only_in_its_own_domain(self):
         def work(_capture):

@@ -11,7 +11,7 @@ import threading
 import warnings
 from typing import Any
 
-from ..._marks import native
+from ..._marks import is_native, native
 from ._stream import handle, is_stream
 
 _DEFAULT = "default"
@@ -65,7 +65,7 @@ class mstx:
     def range_end(range_id: int, domain: str = _DEFAULT) -> None:
         if not isinstance(range_id, int) or isinstance(range_id, bool):
             warnings.warn("Invalid range id for mstx: it must be an int.", stacklevel=2)
-        elif _accepts_domain(domain) and range_id > 0:
+        elif _accepts_domain(domain) and is_native(range_id):
             native().mark_end(range_id, domain)
 
     @staticmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..._marks import is_native
+
 
 class Stream:
     npu_stream = 0  # the device's own handle: there is none
@@ -26,4 +28,4 @@ def is_stream(value: object) -> bool:
 def handle(stream: object) -> int:
     """The device's handle of a stream, 0 where it has none."""
     value = getattr(stream, "npu_stream", 0)
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and is_native(value) else 0
