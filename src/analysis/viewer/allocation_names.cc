@@ -1,6 +1,7 @@
 #include "analysis/viewer/allocation_names.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "analysis/operators/host_ops.h"
@@ -9,6 +10,13 @@ namespace steplens::analysis::viewer {
 namespace {
 
 using store::TraceStore;
+
+bool IsAllocator(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kNames = {
+      "aten::empty", "aten::empty_strided", "aten::empty_like", "aten::new_empty", "aten::resize_",
+      "aten::zeros", "aten::zeros_like",    "aten::new_zeros",  "aten::set_"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
 
 // Finds the operator that ran at a time, on any thread.
 class RunningOps {
@@ -27,10 +35,20 @@ class RunningOps {
       const auto row = static_cast<size_t>(op);
       if (!latest || store_.slices.begin_ns[row] > store_.slices.begin_ns[*latest]) latest = row;
     }
-    return latest ? store_.Text(store_.slices.name[*latest]) : std::string_view();
+    return latest ? NameOf(*latest) : std::string_view();
   }
 
  private:
+  // The operator that wanted the memory: those that do nothing but allocate stand for the one
+  // around them.
+  std::string_view NameOf(size_t row) const {
+    const std::string_view name = store_.Text(store_.slices.name[row]);
+    const store::SliceId parent = finder_.nesting().parent[row];
+    if (!IsAllocator(name) || parent == store::kNoSlice) return name;
+    const auto around = static_cast<size_t>(parent);
+    return store_.Text(store_.slices.name[around]).starts_with("aten::") ? NameOf(around) : name;
+  }
+
   const TraceStore& store_;  // outlives this, which lives for one call
   HostOpFinder finder_;
   std::vector<store::TrackId> threads_;

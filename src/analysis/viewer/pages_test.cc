@@ -66,13 +66,18 @@ TEST(MemoryOperators, NamesTheOperatorThatRanWhereTheCaptureDoesNot) {
   rank.Slice(rank.host, 0, 100, "aten::linear", "cpu_op");
   rank.Slice(rank.host, 10, 50, "aten::addmm", "cpu_op");
   rank.Slice(other, 30, 40, "aten::copy_", "cpu_op");
-  for (const int64_t at_ns : {20, 35, 60, 200}) {
+  rank.Slice(rank.host, 110, 150, "aten::conv2d", "cpu_op");
+  rank.Slice(rank.host, 112, 140, "aten::empty_like", "cpu_op");
+  rank.Slice(rank.host, 113, 130, "aten::empty", "cpu_op");
+  rank.Slice(rank.host, 160, 170, "aten::empty", "cpu_op");
+  for (const int64_t at_ns : {20, 35, 60, 120, 165, 200}) {
     rank.store.allocations.Append({.size_bytes = 8, .alloc_ns = at_ns});
   }
   rank.store.allocations.Append({.name = rank.Text("own"), .size_bytes = 8, .alloc_ns = 20});
   const store::Job job = JobOf(rank);
   EXPECT_EQ(TableOf(job, "memory_operators", "memory_operators").Find("Name")->texts,
-            (std::vector<std::string>{"aten::addmm", "aten::copy_", "aten::linear", "", "own"}));
+            (std::vector<std::string>{"aten::addmm", "aten::copy_", "aten::linear", "aten::conv2d",
+                                      "aten::empty", "", "own"}));
 }
 
 TEST(MemoryGrowth, NamesWhoLeavesMoreBehindWithEveryStep) {

@@ -55,6 +55,44 @@ class LanesTest : public testing::Test {
   int64_t host_ = 0;
 };
 
+TEST(Lanes, CountersBeforeAndBehindTheWorkAreReached) {
+  analysis::StoreBuilder builder;
+  const auto stream = builder.ThreadOf("Ascend Hardware", "Stream 2");
+  builder.Slice(stream, kBegin, kBegin + 100, "a", "AI_CORE");
+  const store::TrackId process = builder.Process("HBM");
+  builder.store.tracks.Append(
+      {.parent = process, .kind = builder.Text("counter"), .name = builder.Text("HBM 0/Read")});
+  const auto series = static_cast<store::TrackId>(builder.store.tracks.size() - 1);
+  for (const int64_t ts_ns : {kBegin - 500, kBegin + 50, kBegin + 700})
+    builder.store.counters.Append({.track = series, .ts_ns = ts_ns, .value = 1});
+  TestApi api(builder.Job());
+  const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+  EXPECT_EQ(meta.root()["origin_ns"].AsString(), std::to_string(kBegin - 500));
+  EXPECT_EQ(meta.root()["extent"].ToText(), "[0,1200]");
+  EXPECT_EQ(meta.root()["work"].ToText(), "[500,600]");
+}
+
+TEST(Lanes, AThreadIsCalledByItsNumberOrByWhatItSaysItIs) {
+  analysis::StoreBuilder builder;
+  const auto process = builder.Process("python", "", "1");
+  for (const char* tid : {"25738", "stream 7"}) {
+    builder.store.tracks.Append(
+        {.parent = process, .kind = builder.Text("thread"), .tid = builder.Text(tid)});
+    builder.Slice(static_cast<store::TrackId>(builder.store.tracks.size() - 1), kBegin, kBegin + 10,
+                  "x");
+  }
+  TestApi api(builder.Job());
+  const std::string tracks = api.Ask("GET", "/ds/d/tracks").body;
+  EXPECT_NE(tracks.find("\"Thread 25738\""), std::string::npos) << tracks;
+  EXPECT_NE(tracks.find("\"stream 7\""), std::string::npos) << tracks;
+}
+
+TEST_F(LanesTest, FocusTakesRanks) {
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/focus", R"({"ranks":[0,7]})").status, 204);
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/focus", R"({"ranks":"x"})").status, 400);
+  EXPECT_EQ(TestApi::Json(api_.Ask("GET", "/ds/d")).root()["pending"].ToText(), "[]");
+}
+
 // Two planes wait, for a while at the same time.
 TEST(Waits, AreALaneOfTheirOwnThatCountsOnlyWhereItIsNamed) {
   analysis::StoreBuilder builder;

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <map>
 
+#include "base/number.h"
+
 namespace steplens::server {
 
 using analysis::TrackKind;
@@ -206,7 +208,8 @@ void TreeBuilder::AddProcess(size_t process) {
 void TreeBuilder::AddThread(size_t track, uint32_t group, const std::string& path, int64_t device) {
   const std::string tid(Text(store_.tracks.tid[track]));
   std::string name(Text(store_.tracks.name[track]));
-  if (name.empty()) name = tid.empty() ? "events" : "Thread " + tid;
+  // Old GPU traces call their threads "stream 7" and have no other name for them.
+  if (name.empty()) name = tid.empty() ? "events" : ParseInt64(tid) ? "Thread " + tid : tid;
   const auto add = [&](std::string lane_name, std::string slug, std::vector<uint32_t>& slices,
                        uint32_t flags) -> Lane* {
     if (slices.empty()) return nullptr;

@@ -65,8 +65,13 @@ function spread(values: number[]): number {
   return middle > 0 ? Math.sqrt(mean(values.map((value) => (value - middle) ** 2))) / middle : 0;
 }
 
+/** How long the steps of a rank took. A step in which its device did nothing was cut off by the end of the recording. */
+export function stepTimes(rows: readonly Pick<StepRow, "rank" | "total">[], rank: number): number[] {
+  return rows.filter((row) => row.rank === rank && row.total > 0).map((row) => row.total);
+}
+
 function StepTime({ meta, rows, rank }: { meta: DatasetMeta; rows: StepRow[]; rank: number }) {
-  const own = rows.filter((row) => row.rank === rank).map((row) => row.total);
+  const own = stepTimes(rows, rank);
   const ranks = [...new Set(rows.map((row) => row.rank))];
   const computing = ranks.map((each) => ({ rank: each, us: mean(rows.filter((row) => row.rank === each).map((row) => row.computing)) }));
   const slowest = computing.reduce((worst, each) => (each.us > worst.us ? each : worst), computing[0] ?? { rank, us: 0 });

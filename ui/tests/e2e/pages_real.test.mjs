@@ -26,7 +26,7 @@ const PAGES = [
   "data",
 ];
 
-async function goto(page, id) {
+export async function goto(page, id) {
   await page.evaluate((target) => {
     const query = location.hash.split("?")[1] ?? "";
     location.hash = `#/${target}${query ? `?${query}` : ""}`;

@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { assert, openPage, settled, shot } from "./browser.mjs";
-import { tour } from "./pages_real.test.mjs";
+import { assert, openPage, settled, shot, timelineReady } from "./browser.mjs";
+import { goto, tour } from "./pages_real.test.mjs";
 
 export const name = "pages on a recording of our own";
 export const needsProgram = true;
@@ -14,7 +14,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 
 /** Kernels by the line of the program that launched them, and memory over steps. */
 async function places(browser, url) {
-  const { page, done } = await openPage(browser, `${url}#/operators`);
+  const { page, done } = await openPage(browser, url);
+  await timelineReady(page);
+  await goto(page, "operators");
   await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("own");
   await page.locator("select[aria-label='+ key']").selectOption("python");
   await page.getByRole("button", { name: "Without type" }).click();
@@ -23,7 +25,7 @@ async function places(browser, url) {
   await page.waitForSelector(".card:has-text('Operators of'):has-text('train.py(')");
   await settled(page);
   await shot(page, "recorded-python-lines");
-  await page.evaluate(() => (location.hash = location.hash.replace("#/operators", "#/memory")));
+  await goto(page, "memory");
   await page.getByRole("tab", { name: "Leak candidates" }).click();
   await page.waitForSelector("figure[aria-label='Held at the end of each step']");
   await settled(page);

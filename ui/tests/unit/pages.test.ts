@@ -9,6 +9,7 @@ import { SvgContext } from "../../src/charts/svg_context";
 import { drawLines } from "../../src/charts/line_chart";
 import { locale } from "../../src/i18n";
 import { curvesOf, seriesText, unusedReserve } from "../../src/pages/curves";
+import { stepTimes } from "../../src/pages/overview";
 import { speedOf } from "../../src/pages/speed";
 import { axisShift } from "../../src/pages/memory/index";
 import { groupFilter, inputBytes, kernelSource, scopeFilter } from "../../src/pages/operators/kernels";
@@ -86,6 +87,11 @@ test("tokens a second and MFU follow from what the user says", () => {
   assert.equal(tokens_s, 2048);
   assert.ok(Math.abs(mfu - (6 * 7e9 * 2048) / 2e14) < 1e-12);
   assert.deepEqual(speedOf({ tokens: 1, params_b: 0, peak_tflops: 0 }, 0, 1), { tokens_s: 0, mfu: 0 });
+});
+
+test("steps that were cut off do not count for the step time", () => {
+  const rows = [{ rank: 0, total: 9 }, { rank: 0, total: 0 }, { rank: 1, total: 7 }, { rank: 0, total: 11 }];
+  assert.deepEqual(stepTimes(rows, 0), [9, 11]);
 });
 
 test("modules and lines come from the table that has them", () => {

@@ -53,7 +53,12 @@ function tableOf(tab: Tab, { rank, window, cursor }: TablesProps): ServerTable {
 /** What is still held at the end of each step. */
 function StepsHeld({ reply }: { reply: MetricReply | null }) {
   const items = rowsOf(reply, "memory_growth").map((row) => ({ name: `${t("step")} ${asText(row["step"])}`, value: asNumber(row["held_kb"]), label: `${formatShort(asNumber(row["held_kb"]) / 1024)} MB` }));
-  return <BarChart title={t("memory.held_by_step")} items={items} unit="KB" />;
+  return (
+    <>
+      <BarChart title={t("memory.held_by_step")} items={items} unit="KB" />
+      {rowsOf(reply, "leak_candidates").length === 0 && <p class="ok">{t("memory.no_leaks")}</p>}
+    </>
+  );
 }
 
 export function AllocationTables(props: TablesProps) {
