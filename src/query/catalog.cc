@@ -29,13 +29,9 @@ struct DerivedSource {
 };
 constexpr DerivedSource kDerivedSources[] = {
     {"slices", "depth",
-     [](RankFacts& facts) {
-       return ColumnView{ValueKind::kUint32, facts.nesting().depth.data()};
-     }},
+     [](RankFacts& facts) { return ColumnView{ValueKind::kUint32, facts.nesting().depth.data()}; }},
     {"slices", "parent_id",
-     [](RankFacts& facts) {
-       return ColumnView{ValueKind::kRowId, facts.nesting().parent.data()};
-     }},
+     [](RankFacts& facts) { return ColumnView{ValueKind::kRowId, facts.nesting().parent.data()}; }},
     {"flows", "from_slice_id",
      [](RankFacts& facts) {
        return ColumnView{ValueKind::kRowId, facts.flow_ends().from_slice.data()};
@@ -45,9 +41,7 @@ constexpr DerivedSource kDerivedSources[] = {
        return ColumnView{ValueKind::kRowId, facts.flow_ends().to_slice.data()};
      }},
     {"kernels", "step",
-     [](RankFacts& facts) {
-       return ColumnView{ValueKind::kInt64, facts.kernel_steps().data()};
-     }},
+     [](RankFacts& facts) { return ColumnView{ValueKind::kInt64, facts.kernel_steps().data()}; }},
 };
 
 template <typename T>

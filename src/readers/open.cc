@@ -227,7 +227,7 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
 void CountOddStepValues(TraceStore& out) {
   store::ForEachStepValue(out.step_traces, [&](std::string_view name, size_t row, double value_us) {
     if (!store::IsOddStepValue(value_us)) return;
-    out.issues.Add(IssueKind::kJsonFieldInvalid,
+    out.issues.Add(IssueKind::kStepValueInvalid,
                    fmt::format("step_trace_time row {}: {} is {:.15g} us, which no part of a step "
                                "can last",
                                row + 1, name, value_us));

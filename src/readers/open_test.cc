@@ -24,7 +24,7 @@ TEST(OpenJob, CountsValuesThatNoPartOfAStepCanLast) {
     options.use_cache = false;
     const Result<store::Job> job = OpenJob({folder}, options);
     EXPECT_TRUE(job.ok()) << job.error().message;
-    return job->ranks.front().issues.entry(store::IssueKind::kJsonFieldInvalid);
+    return job->ranks.front().issues.entry(store::IssueKind::kStepValueInvalid);
   };
   EXPECT_EQ(issues_of("2").count, 0u);
   EXPECT_EQ(issues_of("-0.0005").count, 0u);  // sums of doubles may miss zero

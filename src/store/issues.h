@@ -7,38 +7,43 @@
 
 // Problems with single records of the input: counted, with the first one kept as an example; the
 // rest of the input is used. `steplens info` lists them, --strict turns them into errors.
-#define SL_IMPORT_ISSUES(X)                                                                      \
-  X(kTraceTruncated, kDataLoss,                                                                  \
-    "The trace text ends in the middle; events before the end are used.")                        \
-  X(kEventDamaged, kDataLoss, "A trace event is not valid JSON and was skipped.")                \
-  X(kEventWithoutTs, kDataLoss, "A trace event has no usable 'ts' and was skipped.")             \
-  X(kEventWithoutDur, kDataLoss, "A complete event has no usable 'dur'; 0 is used.")             \
-  X(kNegativeDuration, kDataLoss, "A duration is negative; 0 is used.")                          \
-  X(kEventKindIgnored, kInfo, "An event of a kind that steplens does not use was skipped.")      \
-  X(kBeginWithoutEnd, kDataLoss, "A 'B' event has no matching 'E' (or the other way round).")    \
-  X(kFlowWithoutStart, kInfo, "A flow end has no start; the arrow is dropped.")                  \
-  X(kFlowWithoutEnd, kInfo, "A flow start has no end; the arrow is dropped.")                    \
-  X(kInvalidUtf8, kInfo, "A text is not valid UTF-8; the bad bytes are shown as '?' or U+FFFD.") \
-  X(kCsvColumnMissing, kDataLoss, "A column that is expected in this file is missing.")          \
-  X(kCsvCellNotANumber, kDataLoss,                                                               \
-    "A cell that should be a number is not; it counts as not known.")                            \
-  X(kCsvRowTooShort, kDataLoss, "A row has fewer cells than the header; it was skipped.")        \
-  X(kCsvRowTooLong, kInfo, "A row has more cells than the header; the extra ones are ignored.")  \
-  X(kCsvTruncated, kDataLoss, "The file ends inside a row; the unfinished row was skipped.")     \
-  X(kJsonFieldInvalid, kDataLoss, "A field of a result file does not have the expected form.")   \
-  X(kDbTableUnreadable, kDataLoss, "A table of the database could not be read completely.")      \
-  X(kDbColumnMissing, kDataLoss, "A table of the database lacks a column that is expected.")     \
-  X(kDbRowInvalid, kDataLoss, "A row of the database has unusable values and was skipped.")      \
-  X(kRecordDamaged, kDataLoss, "A raw record is damaged and was skipped.")                       \
-  X(kRecordsTruncated, kDataLoss,                                                                \
-    "A raw file ends in the middle of a record; the records before it are used.")                \
-  X(kClockUnknown, kDataLoss,                                                                    \
-    "The capture does not say how its clock relates to the time of day; times begin at 0.")      \
-  X(kCallWithoutReturn, kInfo,                                                                   \
-    "A start has no end (or the other way round) at the edge of the capture.")                   \
-  X(kFileUnreadable, kDataLoss, "A file of the profile could not be read and was left out.")     \
-  X(kDuplicateRank, kInfo,                                                                       \
-    "Another folder has the same rank; this one is shown under a number of its own.")            \
+#define SL_IMPORT_ISSUES(X)                                                                        \
+  X(kTraceTruncated, kDataLoss,                                                                    \
+    "The trace text ends in the middle; events before the end are used.")                          \
+  X(kEventDamaged, kDataLoss, "A trace event is not valid JSON and was skipped.")                  \
+  X(kEventWithoutTs, kDataLoss, "A trace event has no usable 'ts' and was skipped.")               \
+  X(kEventWithoutDur, kDataLoss, "A complete event has no usable 'dur'; 0 is used.")               \
+  X(kNegativeDuration, kDataLoss, "A duration is negative; 0 is used.")                            \
+  X(kJsonKeyRepeated, kDataLoss, "A JSON object has a key twice; only one of the values is used.") \
+  X(kTextBehindEnd, kDataLoss, "Something follows the end of the trace; it is not used.")          \
+  X(kEventKindIgnored, kInfo, "An event of a kind that steplens does not use was skipped.")        \
+  X(kBeginWithoutEnd, kDataLoss, "A 'B' event has no matching 'E' (or the other way round).")      \
+  X(kFlowWithoutStart, kInfo, "A flow end has no start; the arrow is dropped.")                    \
+  X(kFlowWithoutEnd, kInfo, "A flow start has no end; the arrow is dropped.")                      \
+  X(kFlowIdInvalid, kDataLoss, "The id of a flow contradicts what it connects.")                   \
+  X(kInvalidUtf8, kInfo, "A text is not valid UTF-8; the bad bytes are shown as '?' or U+FFFD.")   \
+  X(kCsvColumnMissing, kDataLoss, "A column that is expected in this file is missing.")            \
+  X(kCsvCellNotANumber, kDataLoss,                                                                 \
+    "A cell that should be a number is not; it counts as not known.")                              \
+  X(kCsvRowTooShort, kDataLoss, "A row has fewer cells than the header; it was skipped.")          \
+  X(kCsvRowTooLong, kInfo, "A row has more cells than the header; the extra ones are ignored.")    \
+  X(kCsvTruncated, kDataLoss, "The file ends inside a row; the unfinished row was skipped.")       \
+  X(kCsvLastRowOpen, kInfo, "The last row has no line end; it is used, but may have been cut.")    \
+  X(kStepValueInvalid, kDataLoss, "A part of a step is negative or longer than a step can be.")    \
+  X(kJsonFieldInvalid, kDataLoss, "A field of a result file does not have the expected form.")     \
+  X(kDbTableUnreadable, kDataLoss, "A table of the database could not be read completely.")        \
+  X(kDbColumnMissing, kDataLoss, "A table of the database lacks a column that is expected.")       \
+  X(kDbRowInvalid, kDataLoss, "A row of the database has unusable values and was skipped.")        \
+  X(kRecordDamaged, kDataLoss, "A raw record is damaged and was skipped.")                         \
+  X(kRecordsTruncated, kDataLoss,                                                                  \
+    "A raw file ends in the middle of a record; the records before it are used.")                  \
+  X(kClockUnknown, kDataLoss,                                                                      \
+    "The capture does not say how its clock relates to the time of day; times begin at 0.")        \
+  X(kCallWithoutReturn, kInfo,                                                                     \
+    "A start has no end (or the other way round) at the edge of the capture.")                     \
+  X(kFileUnreadable, kDataLoss, "A file of the profile could not be read and was left out.")       \
+  X(kDuplicateRank, kInfo,                                                                         \
+    "Another folder has the same rank; this one is shown under a number of its own.")              \
   X(kRankUnknown, kInfo, "The input does not say which rank it is; a number was chosen.")
 
 namespace steplens::store {

@@ -149,10 +149,10 @@ class BadInput(Case):
         path = next((self.scratch / "r0_ascend_pt").rglob("communication.json"))
         text = path.read_text()
         path.write_bytes(b"\xef\xbb\xbf" + text.encode())  # a byte order mark is no damage
-        self.assertNotIn("JsonFieldInvalid", self.issues(self.scratch / "r0_ascend_pt")[0])
+        self.assertNotIn("JsonKeyRepeated", self.issues(self.scratch / "r0_ascend_pt")[0])
         path.write_text(f"{text.rstrip()[:-1]},{text.lstrip()[1:]}")
         issues = self.issues(self.scratch / "r0_ascend_pt")[0]
-        self.assertEqual(issues["JsonFieldInvalid"], len(json.loads(text)))
+        self.assertEqual(issues["JsonKeyRepeated"], len(json.loads(text)))
 
     def test_ranks_and_base_times_that_are_no_numbers(self):
         path = self.write("t.json", f'{{"baseTimeNanoseconds": "abc", "traceEvents": [{EVENT}]}}')
@@ -189,14 +189,14 @@ class BadInput(Case):
             with self.subTest(behind=behind[:8]):
                 issues, counts = self.issues(self.write("t.json.gz", packed + behind))
                 self.assertEqual(counts["slices"], 1)
-                self.assertEqual(issues.get("EventDamaged"), count)
+                self.assertEqual(issues.get("TextBehindEnd"), count)
 
     def test_keys_that_repeat(self):
         twice = EVENT.replace("1}", '1,"dur":2}')
         issues, counts = self.issues(self.write("t.json", f"[{EVENT}, {twice}]"))
-        self.assertEqual((issues["JsonFieldInvalid"], counts["slices"]), (1, 2))
+        self.assertEqual((issues["JsonKeyRepeated"], counts["slices"]), (1, 2))
         issues, counts = self.issues(self.write("t.json", f'{{"traceEvents":[{EVENT}],"traceEvents":[{EVENT},{EVENT}]}}'))
-        self.assertEqual((issues["JsonFieldInvalid"], counts["slices"]), (1, 1))
+        self.assertEqual((issues["JsonKeyRepeated"], counts["slices"]), (1, 1))
 
     def test_odd_numbers_and_texts(self):
         events = [EVENT, EVENT.replace('"ts":1', '"ts":NaN'), EVENT.replace('"ts":1', '"ts":1e400'),
@@ -489,14 +489,14 @@ class BadInput(Case):
     def test_odd_values_of_steps_are_counted(self):
         folder = self.scratch / "odd_steps"
         shutil.copytree(SAMPLE / "rank0_ascend_pt", folder)
-        self.assertNotIn("JsonFieldInvalid", self.issues(folder)[0])
+        self.assertNotIn("StepValueInvalid", self.issues(folder)[0])
         path = next(folder.rglob("step_trace_time.csv"))
         lines = path.read_text().splitlines()
         cells = lines[1].split(",")
         cells[lines[0].split(",").index("Free")] = "-30"
         lines[1] = ",".join(cells)
         path.write_text("\n".join(lines) + "\n")
-        (issue,) = [issue for issue in self.info(folder)["ranks"][0]["issues"] if issue["name"] == "JsonFieldInvalid"]
+        (issue,) = [issue for issue in self.info(folder)["ranks"][0]["issues"] if issue["name"] == "StepValueInvalid"]
         self.assertEqual(issue["count"], 1)
         self.assertIn("step_trace_time row 1: Free is -30 us", issue["example"])
 

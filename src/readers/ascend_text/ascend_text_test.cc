@@ -209,9 +209,10 @@ TEST(ReadKernelDetails, SkipsACutLastRow) {
   const TraceStore open_quote = ReadKernels("", "k,t,c,1,1,\"0\n");
   EXPECT_EQ(open_quote.kernels.size(), 0);
   EXPECT_EQ(Count(open_quote, IssueKind::kCsvTruncated), 1);
-  const TraceStore whole = ReadKernels("", "k,t,c,1,1,0");
-  EXPECT_EQ(whole.kernels.size(), 1);
-  EXPECT_TRUE(whole.issues.empty());
+  const TraceStore open = ReadKernels("", "k,t,c,1,1,0");
+  EXPECT_EQ(open.kernels.size(), 1);
+  EXPECT_EQ(Example(open, IssueKind::kCsvLastRowOpen),
+            "kernel_details.csv:2: no line end behind the last cell: '0'");
 }
 
 TEST(ReadKernelDetails, ReadsMoreRowsThanFitInOneBlock) {

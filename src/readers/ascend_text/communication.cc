@@ -70,7 +70,7 @@ class CommunicationFile {
 
   void CountRepeated(std::string_view key, Keys& keys) {
     if (keys.insert(key).second) return;
-    out_.issues.Add(IssueKind::kJsonFieldInvalid,
+    out_.issues.Add(IssueKind::kJsonKeyRepeated,
                     fmt::format("{}: the key '{}' is there twice", file_name_, key));
   }
 

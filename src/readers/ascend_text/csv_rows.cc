@@ -75,6 +75,10 @@ bool CsvRows::IsSound() {
       AddIssueAt(IssueKind::kCsvRowTooLong, csv_.line(), "more cells than the header has columns",
                  csv_.cells()[header_.size()]);
     }
+    if (csv_.ends_without_newline()) {
+      AddIssueAt(IssueKind::kCsvLastRowOpen, csv_.line(), "no line end behind the last cell",
+                 csv_.cells().back());
+    }
     return true;
   }
   has_skipped_rows_ = true;

@@ -218,7 +218,7 @@ Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name
   if (!cutter.source_status().ok()) {
     const Error& error = cutter.source_status().error();
     const bool is_behind_end = error.code == ErrorCode::kUnsupported;
-    out.issues.Add(is_behind_end ? IssueKind::kEventDamaged : IssueKind::kTraceTruncated,
+    out.issues.Add(is_behind_end ? IssueKind::kTextBehindEnd : IssueKind::kTraceTruncated,
                    error.message);
   } else if (!collector.array_ended()) {
     out.issues.Add(IssueKind::kTraceTruncated,

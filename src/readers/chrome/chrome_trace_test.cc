@@ -128,7 +128,7 @@ TEST(ChromeTrace, ArrowsOfTorchNpuAreNumberedByTheirEnds) {
   EXPECT_TRUE(read("HostToDevice", "1736408883700059828").issues.empty());
   const TraceStore odd = read("async_npu", "1736408883700059828");  // at both ends
   EXPECT_EQ(odd.flows.size(), 1u);
-  EXPECT_EQ(odd.issues.entry(IssueKind::kJsonFieldInvalid).example,
+  EXPECT_EQ(odd.issues.entry(IssueKind::kFlowIdInvalid).example,
             "flow 'async_npu' at 1736408883700059821 ns has the id 1736408883700059828");
 }
 
@@ -286,7 +286,7 @@ TEST(ChromeTrace, FieldsThatRepeatAreCountedInEveryEvent) {
   for (int i = 0; i < 100; ++i) text += "," + twice + "," + good + "," + arg;
   const TraceStore store = ReadJson(text + "]");
   EXPECT_EQ(store.slices.size(), 301u);
-  EXPECT_EQ(store.issues.entry(IssueKind::kJsonFieldInvalid).count, 200u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kJsonKeyRepeated).count, 200u);
 }
 
 TEST(ChromeTrace, ASecondListOfEventsIsCountedAndNoMeta) {
@@ -294,7 +294,7 @@ TEST(ChromeTrace, ASecondListOfEventsIsCountedAndNoMeta) {
   const TraceStore store =
       ReadJson(R"({"traceEvents":)" + events + R"(,"traceEvents":)" + events + "}");
   EXPECT_EQ(store.slices.size(), 1u);
-  EXPECT_EQ(store.issues.entry(IssueKind::kJsonFieldInvalid).count, 1u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kJsonKeyRepeated).count, 1u);
   EXPECT_FALSE(store.FindMeta("traceEvents"));
 }
 
@@ -391,7 +391,7 @@ TEST(ChromeTrace, TextBehindTheEndIsCountedAndTheTraceUsed) {
     for (const size_t chunk : {16u, 1u << 20}) {
       const TraceStore store = ReadJson(text, chunk);
       ASSERT_EQ(store.slices.size(), 1u) << text;
-      const auto& issue = store.issues.entry(IssueKind::kEventDamaged);
+      const auto& issue = store.issues.entry(IssueKind::kTextBehindEnd);
       ASSERT_EQ(issue.count, 1u) << text;
       EXPECT_TRUE(issue.example.starts_with("test.json: text behind the end of the trace: '"));
     }

@@ -109,7 +109,7 @@ struct EventParser::Impl {
   uint32_t CurrentTrack();
   std::optional<int64_t> CurrentTs();
   void Issue(IssueKind kind, std::string_view what);
-  void CountDuplicate() { Issue(IssueKind::kJsonFieldInvalid, "names a field twice"); }
+  void CountDuplicate() { Issue(IssueKind::kJsonKeyRepeated, "has a key twice"); }
 };
 
 EventParser::EventParser(bool use_shapes) : impl_(std::make_unique<Impl>(use_shapes)) {}

@@ -33,7 +33,7 @@ constexpr std::string_view kTrace = R"([
 ])";
 
 const store::IssueLog::Entry& OddIds(const store::TraceStore& store) {
-  return store.issues.entry(IssueKind::kJsonFieldInvalid);
+  return store.issues.entry(IssueKind::kFlowIdInvalid);
 }
 
 TEST(FindOddFlowIds, ThoseOfTorchNpuAreTheNumbersOfWhatTheyConnect) {

@@ -466,7 +466,7 @@ void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
   if (const OddFlowIds odd = FindOddFlowIds(self.flow_starts, self.flow_ends, self.out);
       odd.count > 0) {
-    self.out.issues.Add(IssueKind::kJsonFieldInvalid, odd.first, odd.count);
+    self.out.issues.Add(IssueKind::kFlowIdInvalid, odd.first, odd.count);
   }
   if (shift_ns != 0) self.Shift(shift_ns);
   self.OrderTracks();

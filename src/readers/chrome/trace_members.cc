@@ -17,8 +17,9 @@ constexpr size_t kMaxQuoted = 60;
 void CountTextBehind(std::string_view text, const std::string& name, store::TraceStore& out) {
   text = Trim(text);
   if (text.empty()) return;
-  out.issues.Add(IssueKind::kEventDamaged, fmt::format("{}: text behind the end of the trace: '{}'",
-                                                       name, text.substr(0, kMaxQuoted)));
+  out.issues.Add(
+      IssueKind::kTextBehindEnd,
+      fmt::format("{}: text behind the end of the trace: '{}'", name, text.substr(0, kMaxQuoted)));
 }
 
 // The members of an object as meta rows; events are none of them. Returns baseTimeNanoseconds, or
@@ -33,7 +34,7 @@ std::optional<int64_t> ReadMembers(std::string_view object, const std::string& n
       size_t events = 0;
       value.ForEachElement([&](JsonValue) { ++events; });
       out.issues.Add(
-          IssueKind::kJsonFieldInvalid,
+          IssueKind::kJsonKeyRepeated,
           fmt::format("{}: a second 'traceEvents' is not used; events in it: {}", name, events));
       return;
     }

@@ -275,7 +275,8 @@ TEST(DrawTable, ShowsEveryTypeAndEscapes) {
 TEST(DrawTable, KeepsEveryDigitOfLargeNumbers) {
   Table table("t");
   const size_t start = table.AddColumn("Start Timestamp(us)", CellType::kDouble, 1);
-  for (const double value : {1736408883732241.5, 1e300, -2000000000000001.0}) table.AppendDouble(start, value);
+  for (const double value : {1736408883732241.5, 1e300, -2000000000000001.0})
+    table.AppendDouble(start, value);
   const std::string html = DrawTable(table, 10);
   EXPECT_THAT(html, HasSubstr(">1,736,408,883,732,241.5<"));
   EXPECT_THAT(html, HasSubstr(">1e+300<"));
