@@ -464,7 +464,5 @@ TEST(Database, SchemaDescribesEveryColumn) {
   EXPECT_THAT(schema, HasSubstr("  \"mac time(us)\" REAL\n);\n"));
 }
 
-// ---- push-down against SQLite's own evaluation, on random stores
-
 }  // namespace
 }  // namespace steplens::query

@@ -4,6 +4,8 @@
 
 #include "query/testing/ask.h"
 
+// Push-down against SQLite's own evaluation, on random stores.
+
 namespace steplens::query {
 namespace {
 
