@@ -131,7 +131,7 @@ TEST(ReadKernelDetails, FindsColumnsByNameInAnyOrder) {
   const TraceStore store =
       ReadText("kernel_details.csv",
                "\xEF\xBB\xBFwait,Duration(us), Name ,Start Time(us),Step ID,Type,"
-               "Accelerator Core,Wait Time(us)\n1,2,k,3,4.0,t,c,5");
+               "Accelerator Core,Wait Time(us)\n1,2,k,3,4.0,t,c,5\n");
   EXPECT_TRUE(store.issues.empty());
   EXPECT_THAT(Texts(store, store.kernels.name), ElementsAre("k"));
   EXPECT_THAT(store.kernels.step.span(), ElementsAre(4));
