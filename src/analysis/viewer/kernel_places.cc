@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "analysis/classify/classify.h"
-#include "analysis/cluster/recipes/module_ops.h"
 #include "analysis/launches/launches.h"
+#include "analysis/modules/module_ops.h"
 #include "analysis/nesting/nesting.h"
 #include "analysis/operators/host_ops.h"
 #include "analysis/viewer/cells.h"
@@ -50,15 +50,15 @@ class KernelsByStart {
 
 void PlaceInModules(const TraceStore& store, const KernelsByStart& kernels,
                     std::vector<KernelPlace>& out) {
-  std::vector<cluster::ModuleRange> modules = cluster::FindModules(store, false);
+  std::vector<ModuleRange> modules = FindModules(store, false);
   if (modules.empty()) return;
-  const std::vector<cluster::ModuleRange> backward = cluster::FindBackwardModules(store, modules);
+  const std::vector<ModuleRange> backward = FindBackwardModules(store, modules);
   modules.insert(modules.end(), backward.begin(), backward.end());
-  const std::vector<cluster::LaunchingOp> ops = cluster::CollectLaunchingOps(store);
-  for (const cluster::ModuleOp& op : cluster::GroupByModule(store, ops, modules)) {
+  const std::vector<LaunchingOp> ops = CollectLaunchingOps(store);
+  for (const ModuleOp& op : GroupByModule(store, ops, modules)) {
     const std::string path = op.parent.empty() ? op.module : op.parent + "/" + op.module;
     for (const uint32_t call : op.ops) {
-      for (const cluster::OpKernel& kernel : ops[call].kernels) {
+      for (const OpKernel& kernel : ops[call].kernels) {
         kernels.ForEach(kernel.slice, [&](uint32_t row) { out[row].module = path; });
       }
     }

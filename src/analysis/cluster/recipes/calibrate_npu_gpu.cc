@@ -7,10 +7,10 @@
 #include <tuple>
 
 #include "analysis/cluster/recipes/gpu_modules.h"
-#include "analysis/cluster/recipes/module_ops.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/rounding.h"
 #include "analysis/cluster/recipes/similarity.h"
+#include "analysis/modules/module_ops.h"
 #include "base/number.h"
 #include "base/saturate.h"
 

@@ -1,5 +1,5 @@
-#include "analysis/cluster/recipes/module_ops.h"
 #include "analysis/cluster/recipes/recipes.h"
+#include "analysis/modules/module_ops.h"
 
 #include <fmt/format.h>
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <tuple>
 
-#include "analysis/cluster/recipes/module_ops.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/rounding.h"
+#include "analysis/modules/module_ops.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/saturate.h"

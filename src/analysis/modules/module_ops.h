@@ -7,7 +7,7 @@
 
 #include "store/trace_store.h"
 
-namespace steplens::analysis::cluster {
+namespace steplens::analysis {
 
 // A kernel as the operator sees it that launched it.
 struct OpKernel {
@@ -71,4 +71,4 @@ std::vector<ModuleOp> GroupByModule(const store::TraceStore& store,
 // All of the above, backward passes included.
 std::vector<ModuleOp> SummarizeModules(const store::TraceStore& store, bool only_marked);
 
-}  // namespace steplens::analysis::cluster
+}  // namespace steplens::analysis

@@ -1,4 +1,4 @@
-#include "analysis/cluster/recipes/module_ops.h"
+#include "analysis/modules/module_ops.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 #include "analysis/overlap/overlap.h"
 #include "base/saturate.h"
 
-namespace steplens::analysis::cluster {
+namespace steplens::analysis {
 namespace {
 
 using store::kNoId;
@@ -345,4 +345,4 @@ std::vector<ModuleOp> SummarizeModules(const TraceStore& store, bool only_marked
   return GroupByModule(store, CollectLaunchingOps(store), modules);
 }
 
-}  // namespace steplens::analysis::cluster
+}  // namespace steplens::analysis

@@ -1,10 +1,10 @@
-#include "analysis/cluster/recipes/module_ops.h"
+#include "analysis/modules/module_ops.h"
 
 #include <gtest/gtest.h>
 
 #include "analysis/testing/store_builder.h"
 
-namespace steplens::analysis::cluster {
+namespace steplens::analysis {
 namespace {
 
 // A host thread with modules and operators, and a stream on which they launch kernels.
@@ -115,4 +115,4 @@ TEST(SummarizeModules, EmptyStoreHasNoRows) {
 }
 
 }  // namespace
-}  // namespace steplens::analysis::cluster
+}  // namespace steplens::analysis
