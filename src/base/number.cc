@@ -1,6 +1,8 @@
 #include "base/number.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -70,6 +72,65 @@ std::optional<Decimal> ParseDecimal(std::string_view text) {
   return out;
 }
 
+// Eight digits at once, as the bytes of one little-endian word; nothing if one of them is no digit.
+std::optional<uint64_t> EightDigits(uint64_t word) {
+  constexpr uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
+  const uint64_t beyond_nine = (word + 0x0606060606060606) & kHighHalves;
+  if (((word & kHighHalves) | (beyond_nine >> 4)) != 0x3333333333333333) return std::nullopt;
+  word = (word & 0x0F0F0F0F0F0F0F0F) * 2561 >> 8;             // pairs
+  word = (word & 0x00FF00FF00FF00FF) * 6553601 >> 16;         // fours
+  return (word & 0x0000FFFF0000FFFF) * 42949672960001 >> 32;  // all eight
+}
+
+template <typename Word>
+uint64_t LoadWord(const char* text) {
+  Word word = 0;
+  std::memcpy(&word, text, sizeof(word));
+  return word;
+}
+
+// A text of one to eight bytes as a word, its first byte lowest, zeros behind its last.
+uint64_t LoadShort(std::string_view text) {
+  const size_t size = text.size();
+  const char* const p = text.data();
+  if (size >= 4) {  // two halves, which may share bytes
+    return LoadWord<uint32_t>(p) | LoadWord<uint32_t>(p + size - 4) << (size - 4) * 8;
+  }
+  const auto byte = [p](size_t i) { return uint64_t{static_cast<unsigned char>(p[i])} << i * 8; };
+  return byte(0) | byte(size / 2) | byte(size - 1);
+}
+
+// Digits with or without a point among or behind them, eight bytes at the most, as most durations
+// and values of counters are written; without a loop, whose end the processor would have to guess.
+struct ShortDecimal {
+  uint64_t digits = 0;
+  size_t decimals = 0;
+  bool is_whole = true;  // no point
+};
+std::optional<ShortDecimal> ParseShortDecimal(std::string_view text) {
+  if (text.empty() || text.size() > 8) return std::nullopt;
+  constexpr uint64_t kZeroDigits = 0x3030303030303030;
+  uint64_t word = LoadShort(text);
+  ShortDecimal out;
+  size_t count = text.size();
+  const uint64_t difference = word ^ 0x2E2E2E2E2E2E2E2E;  // the first zero byte is a point
+  const uint64_t points = (difference - 0x0101010101010101) & ~difference & 0x8080808080808080;
+  if (points != 0) {
+    const auto shift = static_cast<size_t>(std::countr_zero(points)) - 7;
+    if (shift == 0) return std::nullopt;
+    out.is_whole = false;
+    out.decimals = text.size() - 1 - shift / 8;
+    const uint64_t before = (uint64_t{1} << shift) - 1;
+    word = (word & before) | ((word >> 8) & ~before);
+    --count;
+  }
+  if (count < 8) word = word << (8 - count) * 8 | kZeroDigits >> count * 8;
+  const auto digits = EightDigits(word);
+  if (!digits) return std::nullopt;
+  out.digits = *digits;
+  return out;
+}
+
 }  // namespace
 
 std::string_view Trim(std::string_view text) {
@@ -100,24 +161,12 @@ std::optional<int64_t> ParseScaled(std::string_view text, int digits) {
   return decimal->negative ? -magnitude : magnitude;
 }
 
-// Eight digits at once, as the bytes of one little-endian word; nothing if one of them is no digit.
-static std::optional<uint64_t> ParseEightDigits(const char* text) {
-  uint64_t word = 0;
-  std::memcpy(&word, text, sizeof(word));
-  constexpr uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
-  const uint64_t beyond_nine = (word + 0x0606060606060606) & kHighHalves;
-  if (((word & kHighHalves) | (beyond_nine >> 4)) != 0x3333333333333333) return std::nullopt;
-  word = (word & 0x0F0F0F0F0F0F0F0F) * 2561 >> 8;             // pairs
-  word = (word & 0x00FF00FF00FF00FF) * 6553601 >> 16;         // fours
-  return (word & 0x0000FFFF0000FFFF) * 42949672960001 >> 32;  // all eight
-}
-
 // A time of our days: with nanoseconds, as every Ascend trace writes it ("1736408883704643.212"),
 // or in whole microseconds, as Kineto did.
 static std::optional<int64_t> ParseEpochUs(std::string_view text) {
   if ((text.size() != 16 && text.size() != 20) || text[0] > '8') return std::nullopt;
-  const auto high = ParseEightDigits(text.data());
-  const auto low = ParseEightDigits(text.data() + 8);
+  const auto high = EightDigits(LoadWord<uint64_t>(text.data()));
+  const auto low = EightDigits(LoadWord<uint64_t>(text.data() + 8));
   if (!high || !low) return std::nullopt;
   const auto ns = static_cast<int64_t>(*high * 100000000 + *low) * 1000;
   if (text.size() == 16) return ns;
@@ -128,6 +177,10 @@ static std::optional<int64_t> ParseEpochUs(std::string_view text) {
 
 std::optional<int64_t> ParseUsToNs(std::string_view text) {
   if (const auto epoch = ParseEpochUs(text)) return epoch;
+  if (const auto decimal = ParseShortDecimal(text); decimal && decimal->decimals <= 3) {
+    constexpr std::array<uint16_t, 4> kMissing = {1000, 100, 10, 1};
+    return static_cast<int64_t>(decimal->digits * kMissing[decimal->decimals]);
+  }
   // The common form, digits[.digits], without the general machinery. Sixteen digits before the
   // point and three after it fit into 64 bits without a sign.
   const char* p = text.data();
@@ -151,6 +204,9 @@ std::optional<int64_t> ParseUsToNs(std::string_view text) {
 
 std::optional<int64_t> ParseInt64(std::string_view text) {
   constexpr size_t kMaxPlain = 18;  // digits that fit for certain
+  if (const auto decimal = ParseShortDecimal(text); decimal && decimal->is_whole) {
+    return static_cast<int64_t>(decimal->digits);
+  }
   if (!text.empty() && text.size() <= kMaxPlain && std::all_of(text.begin(), text.end(), IsDigit)) {
     int64_t plain = 0;
     for (const char c : text) plain = plain * 10 + (c - '0');
@@ -165,6 +221,9 @@ std::optional<int64_t> ParseInt64(std::string_view text) {
 }
 
 std::optional<double> ParseDouble(std::string_view text) {
+  if (const auto decimal = ParseShortDecimal(text)) {
+    return static_cast<double>(decimal->digits) / kExactPowersOfTen[decimal->decimals];
+  }
   text = Trim(text);
   const auto decimal = ParseDecimal(text);
   if (!decimal) return std::nullopt;

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace steplens {
 namespace {
@@ -80,6 +86,47 @@ TEST(ParseUsToNs, RefusesWhatIsNotAFiniteNumber) {
 TEST(ParseUsToNs, KeepsTheLargestTimeThatFits) {
   EXPECT_EQ(ParseUsToNs("9223372036854775.807"), 9223372036854775807);
   EXPECT_EQ(ParseUsToNs("9223372036854775.808"), std::nullopt);
+}
+
+// Texts up to nine bytes, of digits and of whatever may stand beside them by mistake.
+std::vector<std::string> ShortTexts() {
+  constexpr std::string_view kBytes = "0123456789..-/: e";
+  std::mt19937 random(7);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 100000; ++i) {
+    std::string text;
+    for (size_t size = 1 + random() % 9; text.size() < size;) {
+      text += kBytes[random() % (i % 2 == 0 ? 11 : kBytes.size())];
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+TEST(ParseUsToNs, GivesOfShortTextsWhatTheGeneralRuleGives) {
+  for (const std::string& text : ShortTexts()) {
+    ASSERT_EQ(ParseUsToNs(text), ParseScaled(text, 3)) << text;
+  }
+}
+
+TEST(ParseDouble, GivesOfShortTextsWhatTheLibraryGives) {
+  for (const std::string& text : ShortTexts()) {
+    if (text.find_first_not_of("0123456789.") != std::string::npos) continue;
+    char* end = nullptr;
+    const double expected = std::strtod(text.c_str(), &end);
+    const bool is_whole = end == text.c_str() + text.size();
+    ASSERT_EQ(ParseDouble(text), is_whole ? std::optional(expected) : std::nullopt) << text;
+  }
+}
+
+TEST(ParseInt64, GivesOfShortTextsWhatTheLibraryGives) {
+  for (const std::string& text : ShortTexts()) {
+    if (text.find(' ') != std::string::npos) continue;
+    int64_t expected = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), expected);
+    const bool is_whole = error == std::errc() && end == text.data() + text.size();
+    ASSERT_EQ(ParseInt64(text), is_whole ? std::optional(expected) : std::nullopt) << text;
+  }
 }
 
 TEST(ParseDouble, IsCorrectlyRounded) {

@@ -79,12 +79,16 @@ struct EventBatch {
     uint32_t kind;
     bool is_start;
   };
+  // What the values of a counter belong to: an arg of the events of one name.
+  struct Series {
+    uint32_t pid;
+    uint32_t name;
+    uint32_t label;
+  };
   struct Counter {
     int64_t ts_ns;
     double value;
-    uint32_t pid;
-    uint32_t name;
-    uint32_t series;
+    uint32_t series;  // index into `series`
   };
   struct Instant {
     int64_t ts_ns;
@@ -133,6 +137,7 @@ struct EventBatch {
   std::vector<Kernel> kernels;
   std::vector<Marker> markers;
   std::vector<Flow> flows;
+  std::vector<Series> series;
   std::vector<Counter> counters;
   std::vector<Instant> instants;
   std::vector<Edge> edges;
@@ -149,6 +154,7 @@ struct EventBatch {
     kernels.clear();
     markers.clear();
     flows.clear();
+    series.clear();
     counters.clear();
     instants.clear();
     edges.clear();

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "readers/chrome/event_shapes.h"
 #include "readers/chrome/event_tokens.h"
+#include "readers/chrome/series_index.h"
 #include "readers/chrome/value_scan.h"
 #include "store/marker_type.h"
 
@@ -48,7 +49,7 @@ bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
 class Memo {
  public:
   uint32_t Intern(LocalStrings& strings, std::string_view text) {
-    if (!valid_ || text != last_) {
+    if (!valid_ || !SameText(text, last_)) {
       last_ = text;
       id_ = strings.Intern(text);
       valid_ = true;
@@ -76,7 +77,8 @@ struct EventParser::Impl {
   EventBatch* batch = nullptr;
   const char* text_begin = nullptr;
   uint64_t text_offset = 0;
-  Memo pid_memo, tid_memo, category_memo, stack_memo, counter_memo, series_memo;
+  Memo pid_memo, tid_memo, category_memo, stack_memo;
+  SeriesIndex series_index;
   uint64_t last_track_key = ~uint64_t{0};
   uint32_t last_track = 0;
   std::vector<std::pair<uint64_t, uint32_t>>
@@ -262,8 +264,6 @@ void EventParser::Impl::AddFlow(bool is_start) {
 void EventParser::Impl::AddCounter() {
   const auto ts = CurrentTs();
   if (!ts) return;
-  const uint32_t pid = pid_memo.Intern(batch->strings, event.pid);
-  const uint32_t name = counter_memo.Intern(batch->strings, event.name);
   // The accelerator's number is part of the series, not a value of its own.
   const std::string_view accelerator = event.args.Find(KnownArg::kAccId);
   for (size_t i = 0; i < event.args.count; ++i) {
@@ -277,9 +277,9 @@ void EventParser::Impl::AddCounter() {
     const char* key_end = arg.key;
     while (*key_end != '"') ++key_end;
     const std::string_view key(arg.key, static_cast<size_t>(key_end - arg.key));
-    const uint32_t series =
-        series_memo.Intern(batch->strings, accelerator.empty() ? key : accelerator);
-    batch->counters.push_back({*ts, *value, pid, name, series});
+    const std::string_view label = accelerator.empty() ? key : accelerator;
+    const uint32_t series = series_index.Find({event.pid, event.name, label}, *batch);
+    batch->counters.push_back({*ts, *value, series});
   }
 }
 
@@ -434,8 +434,7 @@ bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batc
   impl_->tid_memo.Clear();
   impl_->category_memo.Clear();
   impl_->stack_memo.Clear();
-  impl_->counter_memo.Clear();
-  impl_->series_memo.Clear();
+  impl_->series_index.Clear();
   impl_->last_track_key = ~uint64_t{0};
   impl_->track_slots.assign(256, {0, 0});
   return impl_->use_shapes ? impl_->ParseByShapes(text) : impl_->ParseByTokens(text);

@@ -43,6 +43,7 @@ class EventShapes::Draft {
       }
     } while (tokens.Take(',') != nullptr);
     if (tokens.Take('}') == nullptr || !tokens.AtEnd()) return false;
+    if (phase_ != "C") LeaveOutUnknownArgs();
     return shape_.ph.size > 0 && AddStep(text.data() + text.size(), ValueKind::kEndOfEvent);
   }
 
@@ -78,9 +79,19 @@ class EventShapes::Draft {
     return true;
   }
 
+  // Any arg of a counter is a series; of other events only those are looked at that are known.
+  void LeaveOutUnknownArgs() {
+    std::vector<ArgPlace> kept;
+    for (const size_t place : shape_.known.LeaveOutUnknown()) kept.push_back(shape_.args[place]);
+    shape_.args = std::move(kept);
+  }
+
   bool TakeField(const char* key, TokenCursor& tokens) {
     const std::string_view raw = tokens.TakeValue();
-    if (KeyIs(key, "ph")) return TakeConstant(raw, shape_.ph);
+    if (KeyIs(key, "ph")) {
+      phase_ = Bare(raw);
+      return TakeConstant(raw, shape_.ph);
+    }
     if (KeyIs(key, "cat")) return TakeConstant(raw, shape_.category);
     if (!AddSlot(raw)) return false;
     const Value value{static_cast<uint8_t>(steps_.size()), raw.front() == '"'};
@@ -129,6 +140,7 @@ class EventShapes::Draft {
   }
 
   const char* after_value_ = nullptr;
+  std::string_view phase_;
   std::vector<Step> steps_;
   Shape shape_;
 };
@@ -151,21 +163,13 @@ inline bool EventShapes::Matches(const Edge& edge, const char* p) {
 #endif
 }
 
+// Nearly all values are strings and numbers.
 inline const char* EventShapes::Scan(ValueKind kind, const char* p, const char* end) {
-  switch (kind) {
-    case ValueKind::kString:
-      return ScanString(p, end);
-    case ValueKind::kNumber:
-      return ScanNumber(p, end);
-    case ValueKind::kWord:
-      return ScanWord(p, end);
-    case ValueKind::kNested:
-      return ScanNested(p, end);
-    case ValueKind::kNothing:
-    case ValueKind::kEndOfEvent:
-      return p;
-  }
-  return nullptr;
+  if (kind == ValueKind::kString) return ScanString(p, end);
+  if (kind == ValueKind::kNumber) return ScanNumber(p, end);
+  if (kind == ValueKind::kWord) return ScanWord(p, end);
+  if (kind == ValueKind::kNested) return ScanNested(p, end);
+  return p <= end ? p : nullptr;
 }
 
 const char* EventShapes::Take(const char* p, const char* end, Event& event) {
@@ -178,8 +182,7 @@ const char* EventShapes::Take(const char* p, const char* end, Event& event) {
   while (*link != kNoEdge) {
     Edge& edge = edges_[*link];
     const char* const value = p + edge.size;
-    const char* const behind =
-        Matches(edge, p) && value <= end ? Scan(edge.kind, value, end) : nullptr;
+    const char* const behind = Matches(edge, p) ? Scan(edge.kind, value, end) : nullptr;
     if (behind == nullptr) {
       link = &edge.sibling;
       continue;

@@ -19,7 +19,8 @@ namespace steplens::readers {
 // so comparing that text and finding the ends of the values does for nearly all events what going
 // through their tokens does, several times as fast. Shapes are learned from events that ParseEvent
 // took, and kept as a tree: they share their beginnings. An event that differs in anything, a blank
-// or the order of its keys, is not known; one that is known gives what ParseEvent gives.
+// or the order of its keys, is not known; one that is known gives what ParseEvent gives, but for
+// args that nobody asks for.
 class EventShapes {
  public:
   // If an event of a known shape begins at `p` and ends before `end`: fills `event` and returns the
@@ -41,8 +42,8 @@ class EventShapes {
   enum class ValueKind : uint8_t { kNothing, kString, kNumber, kWord, kNested, kEndOfEvent };
 
   // A piece of text that is always the same, and what follows it.
-  struct Edge {
-    alignas(16) std::array<char, kMaxLiteral> literal{};
+  struct alignas(64) Edge {  // of a size that is quick to count in
+    std::array<char, kMaxLiteral> literal{};
     uint16_t first_mask = 0;  // which of the first bytes count
     uint8_t size = 0;
     ValueKind kind = ValueKind::kNothing;
@@ -87,7 +88,7 @@ class EventShapes {
     Value name, pid, tid, ts, dur, id;
     Place args_begin, args_end;
     bool has_args = false;
-    std::vector<ArgPlace> args;
+    std::vector<ArgPlace> args;  // those that are known; all of a counter
     ArgIndex known;
   };
 

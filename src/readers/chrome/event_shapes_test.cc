@@ -53,11 +53,22 @@ TEST(EventShapes, AnEventOfTheSameShapeGivesItsValues) {
   EXPECT_EQ(event->dur, "0.25");
   EXPECT_EQ(event->category, "op");
   EXPECT_EQ(event->args_text, R"({"Task Type": "y, z", "count": 99, "l": [[], "]"], "b": null})");
-  ASSERT_EQ(event->args.count, 4u);
+  ASSERT_EQ(event->args.count, 2u);  // nobody asks for the others
   EXPECT_EQ(event->args.Find(KnownArg::kTaskType), "y, z");
   EXPECT_EQ(event->args.Int(KnownArg::kCount), 99);
-  EXPECT_EQ(event->args.items[2].raw, R"([[], "]"])");
-  EXPECT_TRUE(KeyIs(event->args.items[3].key, "b"));
+}
+
+TEST(EventShapes, AllArgsOfACounterAreGiven) {
+  const KnownEvent event(
+      R"({"name": "a", "pid": 1, "ts": 1, "args": {"KB": 1, "acc_id": 7, "l": [1]}, "ph": "C"})",
+      R"({"name": "a", "pid": 1, "ts": 2, "args": {"KB": 2, "acc_id": 8, "l": [[]]}, "ph": "C"})");
+  ASSERT_TRUE(event.is_known());
+  ASSERT_EQ(event->args.count, 3u);
+  EXPECT_TRUE(KeyIs(event->args.items[0].key, "KB"));
+  EXPECT_EQ(event->args.items[0].raw, "2");
+  EXPECT_EQ(event->args.Int(KnownArg::kAccId), 8);
+  EXPECT_TRUE(KeyIs(event->args.items[2].key, "l"));
+  EXPECT_EQ(event->args.items[2].raw, "[[]]");
 }
 
 TEST(EventShapes, AnyDifferenceBetweenValuesMakesAnEventUnknown) {

@@ -1,6 +1,8 @@
 #include "readers/chrome/known_args.h"
 
 #include <algorithm>
+
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -84,6 +86,21 @@ size_t ArgIndex::Add(const char* key, size_t place) {
     return before;
   }
   return 0;
+}
+
+std::vector<size_t> ArgIndex::LeaveOutUnknown() {
+  std::vector<size_t> kept;
+  for (const size_t place : places_) {
+    if (place != 0) kept.push_back(place - 1);
+  }
+  std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  for (uint8_t& place : places_) {
+    if (place == 0) continue;
+    const auto found = std::lower_bound(kept.begin(), kept.end(), place - size_t{1});
+    place = static_cast<uint8_t>(found - kept.begin() + 1);
+  }
+  return kept;
 }
 
 }  // namespace steplens::readers

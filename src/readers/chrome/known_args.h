@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace steplens::readers {
 
@@ -59,6 +60,9 @@ class ArgIndex {
   // Returns what was known of the arg before, as operator[] does.
   size_t Add(const char* key, size_t place);
   size_t operator[](KnownArg arg) const { return places_[static_cast<size_t>(arg)]; }
+  // Leaves out the args that are not known: numbers the others anew, in their order, and gives the
+  // places they had.
+  std::vector<size_t> LeaveOutUnknown();
 
  private:
   std::array<uint8_t, static_cast<size_t>(KnownArg::kNumberOfThem)> places_{};

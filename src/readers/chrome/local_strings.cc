@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "readers/chrome/value_scan.h"
 
 namespace steplens::readers {
 
@@ -12,7 +13,7 @@ uint32_t LocalStrings::Intern(std::string_view text) {
   const size_t mask = slots_.size() - 1;
   size_t i = hash & mask;
   for (; slots_[i].id_plus_one != 0; i = (i + 1) & mask) {
-    if (slots_[i].tag == tag && texts_[slots_[i].id_plus_one - 1] == text) {
+    if (slots_[i].tag == tag && SameText(texts_[slots_[i].id_plus_one - 1], text)) {
       return slots_[i].id_plus_one - 1;
     }
   }

@@ -19,6 +19,7 @@
 #include "readers/chrome/flow_pairing.h"
 #include "readers/chrome/json_escape.h"
 #include "readers/chrome/memory_events.h"
+#include "readers/chrome/series_index.h"
 
 namespace steplens::readers {
 namespace {
@@ -46,11 +47,6 @@ struct TraceAssembler::Impl {
   TraceStore& out;
   tsl::robin_map<uint64_t, uint32_t> threads;    // (pid text, tid text) -> track
   tsl::robin_map<uint32_t, uint32_t> processes;  // pid text -> track
-  struct SeriesHash {
-    size_t operator()(const std::pair<uint64_t, uint32_t>& key) const {
-      return (key.first ^ (uint64_t{key.second} << 17)) * 0x9E3779B97F4A7C15ULL >> 20;
-    }
-  };
   tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash>
       series;  // (process, name), series -> track
   std::vector<FlowEnd> flow_starts;
@@ -224,15 +220,12 @@ void TraceAssembler::Impl::AppendFlows() {
 }
 
 void TraceAssembler::Impl::AppendCounters() {
-  const EventBatch::Counter* last = nullptr;
-  TrackId track = kNoTrack;
+  std::vector<TrackId> series_tracks;
+  for (const EventBatch::Series& one : batch->series) {
+    series_tracks.push_back(Series(Text(one.pid), Text(one.name), Text(one.label)));
+  }
   for (const EventBatch::Counter& counter : batch->counters) {
-    if (last == nullptr || last->pid != counter.pid || last->name != counter.name ||
-        last->series != counter.series) {
-      track = Series(Text(counter.pid), Text(counter.name), Text(counter.series));
-    }
-    last = &counter;
-    out.counters.track.Append(track);
+    out.counters.track.Append(series_tracks[counter.series]);
     out.counters.ts_ns.Append(counter.ts_ns);
     out.counters.value.Append(counter.value);
   }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -66,6 +67,20 @@ inline uint32_t NumberEnds(const char* p) {
 #endif
 
 }  // namespace scan_detail
+
+// Whether two texts are equal, of which most are short; neither ends less than kScanAhead bytes
+// before the end of what can be read.
+inline bool SameText(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+#ifdef __SSE2__
+  if (!a.empty() && a.size() <= kScanAhead) {
+    const uint32_t same =
+        scan_detail::Mask(_mm_cmpeq_epi8(scan_detail::Load(a.data()), scan_detail::Load(b.data())));
+    return ((same ^ 0xFFFF) << (kScanAhead - a.size()) & 0xFFFF) == 0;
+  }
+#endif
+  return a == b;
+}
 
 // A string, from its opening quote on; escapes are passed over, not checked.
 inline const char* ScanString(const char* p, const char* end) {

@@ -24,6 +24,23 @@ int Length(Scan scan, std::string_view text) {
   return length;
 }
 
+TEST(SameText, LooksAtEveryByteAndAtNoneBehind) {
+  for (size_t size = 0; size < 2 * kScanAhead + 2; ++size) {
+    std::string a(size, 'x');
+    std::string b = a;
+    a.append(kScanAhead, '1');
+    b.append(kScanAhead, '2');
+    const auto same = [&] { return SameText({a.data(), size}, {b.data(), size}); };
+    EXPECT_TRUE(same()) << size;
+    for (size_t i = 0; i < size; ++i) {
+      b[i] = 'y';
+      EXPECT_FALSE(same()) << size << " at " << i;
+      b[i] = 'x';
+    }
+    EXPECT_FALSE(SameText({a.data(), size}, {b.data(), size + 1}));
+  }
+}
+
 TEST(ScanString, EndsBehindTheQuoteThatIsNotEscaped) {
   EXPECT_EQ(Length(ScanString, R"("", )"), 2);
   EXPECT_EQ(Length(ScanString, R"("abc", )"), 5);

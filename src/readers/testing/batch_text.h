@@ -50,8 +50,9 @@ inline std::string DescribeParse(EventParser& parser, const std::string& array) 
                        text(f.kind), f.is_start);
   }
   for (const auto& c : batch.counters) {
-    out += fmt::format("counter {} {} {} {} {}\n", c.ts_ns, c.value, text(c.pid), text(c.name),
-                       text(c.series));
+    const EventBatch::Series& series = batch.series[c.series];
+    out += fmt::format("counter {} {} {} {} {}\n", c.ts_ns, c.value, text(series.pid),
+                       text(series.name), text(series.label));
   }
   for (const auto& i : batch.instants) {
     out += fmt::format("instant {} {} {} {}\n", i.ts_ns, track(i.track), text(i.name),
