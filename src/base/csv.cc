@@ -262,12 +262,38 @@ Status CsvReader::Refill() {
       source_status_ = std::move(got).error();
     }
   }
+  TurnReturnsIntoFeeds(kept);
   buffer_[end_] = '\n';
   if (!started_ && std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) {
     pos_ = kByteOrderMark.size();
   }
   started_ = true;
   return {};
+}
+
+// Whether a text has a carriage return for a line end before its first line feed.
+CsvReader::RowEnd CsvReader::FindFirstRowEnd(std::string_view text, bool is_whole) {
+  bool in_quotes = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') return RowEnd::kLineFeed;
+    if (text[i] == '"') in_quotes = !in_quotes;
+    if (text[i] != '\r' || in_quotes) continue;
+    if (i + 1 == text.size() && !is_whole) break;
+    const bool is_crlf = i + 1 < text.size() && text[i + 1] == '\n';
+    return is_crlf ? RowEnd::kLineFeed : RowEnd::kCarriageReturn;
+  }
+  return RowEnd::kNotSeen;
+}
+
+// No row is split before it is decided: a row ends with a line feed.
+void CsvReader::TurnReturnsIntoFeeds(size_t first_new) {
+  if (row_end_ == RowEnd::kNotSeen) {
+    row_end_ = FindFirstRowEnd({buffer_.data(), end_}, source_ended_);
+    first_new = 0;
+  }
+  if (row_end_ == RowEnd::kCarriageReturn) {
+    std::replace(buffer_.data() + first_new, buffer_.data() + end_, '\r', '\n');
+  }
 }
 
 }  // namespace steplens

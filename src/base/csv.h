@@ -17,7 +17,8 @@ namespace steplens {
 void AppendCsvCell(std::string& out, std::string_view text);
 
 // Splits CSV text into rows, front to back, in one pass and with bounded memory. LF and CRLF end a
-// row outside quotes; a UTF-8 byte order mark at the front and blank lines are skipped. A quote
+// row outside quotes, and CR in a text whose first line ends so; it counts as LF everywhere then. A
+// UTF-8 byte order mark at the front and blank lines are skipped. A quote
 // opens a quoted cell only as its first character, elsewhere it is text; text after the closing
 // quote belongs to the cell.
 class CsvReader {
@@ -65,6 +66,9 @@ class CsvReader {
   enum class Scan { kRow, kBlankLine, kUnfinishedRow };
   Scan ScanRow();
   Status Refill();
+  enum class RowEnd { kNotSeen, kLineFeed, kCarriageReturn };
+  static RowEnd FindFirstRowEnd(std::string_view text, bool is_whole);
+  void TurnReturnsIntoFeeds(size_t first_new);
 
   std::unique_ptr<ByteSource> source_;
   std::string name_;
@@ -77,6 +81,7 @@ class CsvReader {
   size_t end_ = 0;
   uint64_t text_read_ = 0;
   bool started_ = false;
+  RowEnd row_end_ = RowEnd::kNotSeen;  // of the first line
   bool source_ended_ = false;
   Status source_status_;
 

@@ -46,6 +46,17 @@ TEST(CsvReader, SplitsRowsWithEitherLineEnd) {
   EXPECT_THAT(ReadAll("a,b\n1,2\n"), ElementsAre(Row{"a", "b"}, Row{"1", "2"}));
 }
 
+TEST(CsvReader, TakesCarriageReturnsAsLineEndsWhereTheFirstLineEndsSo) {
+  for (const size_t block_bytes : {size_t{3}, size_t{4}, CsvReader::kBlockBytes}) {
+    EXPECT_THAT(ReadAll("a,b\r1,\"x;\ry\"\r\r3,4\r", block_bytes),
+                ElementsAre(Row{"a", "b"}, Row{"1", "x;\ny"}, Row{"3", "4"}));
+    EXPECT_THAT(ReadAll("a,b\r\n1,x\ry\r\n", block_bytes),
+                ElementsAre(Row{"a", "b"}, Row{"1", "x\ry"}));
+    EXPECT_THAT(ReadAll("a,b\r\r\n1,2\r\r\n", block_bytes),
+                ElementsAre(Row{"a", "b"}, Row{"1", "2"}));
+  }
+}
+
 TEST(CsvReader, KeepsEmptyCells) {
   EXPECT_THAT(ReadAll("a,,\n,,\n"), ElementsAre(Row{"a", "", ""}, Row{"", "", ""}));
   EXPECT_THAT(ReadAll("a,"), ElementsAre(Row{"a", ""}));

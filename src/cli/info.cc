@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "analysis/summary/summary.h"
 #include "base/json_writer.h"
@@ -89,29 +90,57 @@ std::string StepText(const std::vector<int64_t>& steps) {
   return out;
 }
 
-// A path as it is seen from the folder `below`; as it is if that is empty.
-std::string Below(const std::string& path, const std::string& below) {
-  const bool is_below = !below.empty() && path.starts_with(below + "/");
-  return is_below ? path.substr(below.size() + 1) : path;
+// A path as it is seen from the folder `from` or from beside it; else as it is.
+std::string SeenFrom(const std::string& from, const std::string& path) {
+  const std::string relative = std::filesystem::path(path).lexically_relative(from).string();
+  const bool is_near = !relative.empty() && relative != "." && !relative.starts_with("../..");
+  return from.empty() || !is_near ? path : relative;
+}
+
+// "hccl_#_#.json": what the names of a series of files have in common.
+std::string SeriesOf(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) out += c;
+    if (is_digit && !out.ends_with('#')) out += '#';
+  }
+  return out;
+}
+
+// How many files from `first` on are left out for the same reason and have names of one series.
+size_t CountAlike(const std::vector<store::InputFile>& files, size_t first) {
+  const std::string series = SeriesOf(files[first].path);
+  size_t last = first;
+  while (last < files.size() && !files[last].used && files[last].note == files[first].note &&
+         SeriesOf(files[last].path) == series) {
+    ++last;
+  }
+  return last - first;
 }
 
 void AppendFiles(std::string& out, const std::vector<store::InputFile>& files,
-                 const std::string& below) {
+                 const std::string& from) {
   constexpr size_t kWidest = 80;
+  constexpr size_t kLongestSeries = 3;  // shown one by one
   size_t width = 52;
   for (const store::InputFile& file : files)
-    width = std::max(width, std::min(Below(file.path, below).size(), kWidest));
-  for (const store::InputFile& file : files) {
-    std::string path = file.path;
-    std::string_view note = file.note;
-    if (note.starts_with(path + ": ")) note.remove_prefix(path.size() + 2);
-    path = Below(path, below);
+    width = std::max(width, std::min(SeenFrom(from, file.path).size(), kWidest));
+  for (size_t i = 0; i < files.size(); ++i) {
+    const store::InputFile& file = files[i];
+    std::string path = SeenFrom(from, file.path);
     if (file.used) {
       out += fmt::format("    {:<{}} {:>12.1f} KB\n", path, width,
                          static_cast<double>(file.size_bytes) / 1e3);
-    } else {
-      out += fmt::format("    {:<{}} left out: {}\n", path, width, note);
+      continue;
     }
+    std::string_view note = file.note;
+    if (note.starts_with(file.path + ": ")) note.remove_prefix(file.path.size() + 2);
+    if (const size_t alike = CountAlike(files, i); alike > kLongestSeries) {
+      path += fmt::format(" and {} more", alike - 1);
+      i += alike - 1;
+    }
+    out += fmt::format("    {:<{}} left out: {}\n", path, width, note);
   }
 }
 

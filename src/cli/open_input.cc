@@ -100,11 +100,11 @@ Error NotThere(std::string_view what, int64_t wanted, const std::set<int64_t>& k
 }  // namespace
 
 PositionalSpec PathPositional(bool repeated) {
-  return {
-      .name = "PATH",
-      .help =
-          "A profile: a rank folder, a folder with many ranks, a trace (.json, .json.gz) or a .db",
-      .repeated = repeated};
+  return {.name = "PATH",
+          .help =
+              "A profile: a rank folder, a folder with many ranks, a trace (.json, .json.gz), a "
+              ".db or a .sqlite",
+          .repeated = repeated};
 }
 
 std::vector<OptionSpec> InputOptions() {

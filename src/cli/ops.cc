@@ -16,15 +16,21 @@ analysis::Platform PlatformOf(const store::TraceStore& rank) {
   return analysis::DetectPlatform(rank, analysis::ClassifyTracks(rank));
 }
 
-// What says most of the input: types where kernels have them, names of a GPU's kernels, and the
-// operators of a run without a device.
+bool HasTypes(const store::KernelTable& kernels) {
+  return std::any_of(kernels.type.begin(), kernels.type.end(),
+                     [](StringId type) { return type != StringId::kEmpty; });
+}
+
+// What says most of the input: types where kernels have them, their names elsewhere (a GPU, Level0,
+// a timeline without its kernel_details), and the operators of a run without a device.
 std::string BestGrouping(const store::Job& job) {
-  const auto all_are = [&](analysis::Platform platform) {
-    return std::all_of(job.ranks.begin(), job.ranks.end(),
-                       [&](const store::TraceStore& rank) { return PlatformOf(rank) == platform; });
-  };
-  if (all_are(analysis::Platform::kGpu)) return "name";
-  return all_are(analysis::Platform::kHostOnly) ? "operator" : "type";
+  bool has_device = false;
+  for (const store::TraceStore& rank : job.ranks) {
+    const analysis::Platform platform = PlatformOf(rank);
+    has_device = has_device || platform != analysis::Platform::kHostOnly;
+    if (platform == analysis::Platform::kAscend && HasTypes(rank.kernels)) return "type";
+  }
+  return has_device ? "name" : "operator";
 }
 
 table::Table Compute(const store::Job& job, const analysis::Selection& selection,
@@ -73,8 +79,11 @@ CommandSpec OpsCommand() {
   spec.description =
       "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, "
       "by name, by input shapes or by core; --by api shows the host's API calls as in "
-      "api_statistic.csv, --by operator the host's operators. Without --by: type; name for GPU "
-      "traces, whose kernels have no types; operator where no device was recorded.";
+      "api_statistic.csv, --by operator the host's operators. Without --by: type; name where "
+      "kernels "
+      "have no types (GPU traces, Level0, timelines without kernel_details.csv or op_summary.csv); "
+      "operator "
+      "where no device was recorded.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined(
       {{.name = "--by",

@@ -457,7 +457,8 @@ TEST(Database, SchemaDescribesEveryColumn) {
   store.kernel_metrics.push_back(Numbers("mac time(us)", {}));
   const std::string schema = Open(job)->Schema();
   EXPECT_THAT(schema,
-              HasSubstr("-- Training steps as the host marked them.\n"
+              HasSubstr("-- Training steps as the host marked them, or the device (iterations of a "
+                        "whole graph).\n"
                         "CREATE TABLE steps (\n"
                         "  id INTEGER,                      -- row number within its rank\n"));
   EXPECT_THAT(schema, HasSubstr("  end_ns INTEGER                   -- host end\n);\n"));

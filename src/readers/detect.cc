@@ -134,7 +134,7 @@ class Detector {
       TakeOutputFiles(output, *files, rank);
     }
     for (const std::string& sub : beside.folders) {
-      if (sub == kOutputName) continue;
+      if (sub == kOutputName || ClassifyTextFile(sub) != TextFileKind::kUnknown) continue;
       if (sub.starts_with("PROF_")) {
         const Result<Listing> raw = List(Join(folder, sub));
         if (raw.ok()) TakeDeviceInfo(Join(folder, sub), *raw, rank);
@@ -242,7 +242,7 @@ class Detector {
     const TextFileKind kind = ClassifyTextFile(name);
     const Sniffed sniffed = SniffFile(path);
     if (sniffed.content == Content::kUnreadable && is_root)
-      return Error{ErrorCode::kIo, sniffed.reason};
+      return Error{sniffed.code, sniffed.reason};
     if (sniffed.content == Content::kSqlite) return AddDatabase(path, std::move(rank), is_root);
     if (sniffed.content == Content::kTrace && kind == TextFileKind::kUnknown) {
       rank.format = "json";
@@ -259,9 +259,11 @@ class Detector {
       out_.ranks.push_back(std::move(rank));
       return {};
     }
-    Ignore(path, is_sheet    ? "a result file that goes with others: give the folder around it"
-                 : is_result ? "a result file outside a rank folder"
-                             : sniffed.reason);
+    Ignore(path, name.ends_with(".done") ? "marker"
+                 : is_sheet && is_root
+                     ? "a result file that goes with others: give the folder around it"
+                 : is_sheet || is_result ? "a result file outside a rank folder"
+                                         : sniffed.reason);
     return {};
   }
 
@@ -334,6 +336,20 @@ class Detector {
   std::set<std::string> visited_;
 };
 
+// Drops what a rank uses from the files that belong to none: one beside a folder is met before it.
+void ForgetUsedFiles(Detected& out) {
+  if (out.ignored.empty()) return;
+  std::set<std::string> ignored;
+  for (const store::InputFile& file : out.ignored) ignored.insert(file.path);
+  std::set<std::string> used;
+  for (const RankSource& rank : out.ranks) {
+    for (const SourceFile& file : rank.files) {
+      if (ignored.contains(file.path)) used.insert(file.path);
+    }
+  }
+  std::erase_if(out.ignored, [&](const store::InputFile& f) { return used.contains(f.path); });
+}
+
 Error NothingFound(const std::vector<std::string>& paths, const Detected& detected) {
   std::string message = fmt::format("{}: no profile found", fmt::join(paths, ", "));
   if (!detected.ignored.empty()) {
@@ -370,6 +386,7 @@ Result<Detected> DetectRanks(const std::vector<std::string>& paths) {
     out.ignored.push_back(
         {path, 0, false, is_empty ? "the folder is empty" : "no profile found", true});
   }
+  ForgetUsedFiles(out);
   if (!out.ranks.empty()) return out;
   if (detector.refusal()) return *detector.refusal();
   return NothingFound(paths, out);

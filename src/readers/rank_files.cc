@@ -17,15 +17,19 @@
 namespace steplens::readers {
 namespace {
 
+// Exports have parts of msprof_*.json once more, each with the whole of its layer.
+bool IsPartOfTrace(std::string_view name) {
+  constexpr std::string_view kLayers[] = {"hccl_", "msprof_tx_", "step_trace_", "task_time_"};
+  return name.ends_with(".json") &&
+         std::any_of(std::begin(kLayers), std::end(kLayers),
+                     [&](std::string_view layer) { return name.starts_with(layer); });
+}
+
 // People compress the largest file.
 bool IsTraceName(std::string_view name) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
-  return name == "trace_view.json" || (name.starts_with("msprof_") && name.ends_with(".json"));
-}
-
-// Older exports wrote parts of msprof_*.json once more.
-bool IsPartOfTrace(std::string_view name) {
-  return name.ends_with(".json") && (name.starts_with("hccl_") || name.starts_with("task_time_"));
+  return name == "trace_view.json" ||
+         (name.starts_with("msprof_") && name.ends_with(".json") && !IsPartOfTrace(name));
 }
 
 bool IsResultFileName(const std::string& name) {
@@ -36,6 +40,14 @@ bool IsResultFileName(const std::string& name) {
   }
   const TextFileKind kind = ClassifyTextFile(name);
   return IsTraceName(name) || (kind != TextFileKind::kUnknown && kind != TextFileKind::kSheet);
+}
+
+// A folder in the place of a file is one of them: reading it will say so.
+std::vector<std::string> WithFoldersNamedAsFiles(const Listing& listing) {
+  std::vector<std::string> names = listing.files;
+  std::copy_if(listing.folders.begin(), listing.folders.end(), std::back_inserter(names),
+               IsResultFileName);
+  return names;
 }
 
 template <typename Add, typename Ignore>
@@ -117,7 +129,7 @@ bool HasTrace(const Listing& listing) {
 }
 
 void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
-  for (const std::string& name : listing.files) {
+  for (const std::string& name : WithFoldersNamedAsFiles(listing)) {
     const TextFileKind kind = ClassifyTextFile(name);
     if (kind != TextFileKind::kProfilerInfo && kind != TextFileKind::kProfilerMetadata) continue;
     const std::string path = Join(folder, name);
@@ -177,10 +189,7 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
     return std::find(listing.files.begin(), listing.files.end(), name) != listing.files.end();
   };
   const bool has_whole_trace = find("trace_view.json") || find("trace_view.json.gz");
-  std::vector<std::string> names = listing.files;
-  // A folder in the place of a file: reading it will say so.
-  std::copy_if(listing.folders.begin(), listing.folders.end(), std::back_inserter(names),
-               IsResultFileName);
+  const std::vector<std::string> names = WithFoldersNamedAsFiles(listing);
   const std::map<std::string, std::string_view> newest = NewestExports(names);
   for (const std::string& name : names) {
     const std::string path = Join(folder, name);
@@ -212,8 +221,9 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
       is_copy   ? ignore("the file without .gz is read")
       : is_part ? ignore("trace_view.json has the same events")
                 : add(FileRole::kTrace);
-    } else if (IsPartOfTrace(name) && HasTrace(listing)) {
-      ignore("msprof_*.json has the same events");
+    } else if (IsPartOfTrace(name)) {
+      ignore(HasTrace(listing) ? "msprof_*.json has the same events"
+                               : "a part of msprof_*.json, which is not here");
     } else {
       TakeOtherFile(name, add, ignore);
     }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/status.h"
+
 namespace steplens::readers {
 
 // What the first bytes of a file say it is.
@@ -10,10 +12,11 @@ enum class Content : uint8_t { kTrace, kSqlite, kOtherJson, kEmpty, kUnreadable,
 
 // Reads at most a few dozen KB, unpacking gzip. A JSON array of objects with 'ph', or a JSON object
 // with 'traceEvents' or Kineto's own members, is a trace. `reason` says why a file that is none is
-// none.
+// none, `code` whether an unreadable one could not be opened or has damaged bytes.
 struct Sniffed {
   Content content = Content::kOther;
   std::string reason;
+  ErrorCode code = ErrorCode::kIo;
 };
 Sniffed SniffFile(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <tuple>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -35,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '2'};
-constexpr uint64_t kFormatVersion = 2;
+constexpr uint64_t kFormatVersion = 3;
 constexpr size_t kHeaderBytes = 48;
 constexpr size_t kSmallPiece = 256 << 10;
 constexpr size_t kBufferBytes = 1 << 20;
@@ -127,15 +128,15 @@ class FieldWriter {
   template <typename T>
   void Put(std::span<const T> values) {
     PutCount(values.size());
-    pieces_.push_back({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+    pieces_.emplace_back(reinterpret_cast<const char*>(values.data()), values.size_bytes());
     static constexpr char kZeros[8] = {};
     const size_t padding = (8 - values.size_bytes() % 8) % 8;
-    if (padding > 0) pieces_.push_back({kZeros, padding});
+    if (padding > 0) pieces_.emplace_back(kZeros, padding);
   }
   void PutText(std::string_view text) { Put(std::span<const char>(text.data(), text.size())); }
   void PutCount(uint64_t value) {
     counts_.push_back(std::make_unique<uint64_t>(value));
-    pieces_.push_back({reinterpret_cast<const char*>(counts_.back().get()), sizeof(uint64_t)});
+    pieces_.emplace_back(reinterpret_cast<const char*>(counts_.back().get()), sizeof(uint64_t));
   }
 
   Status WriteTo(AtomicFile& file, const CacheKey& key) {
@@ -292,11 +293,13 @@ Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, co
   return {};
 }
 
-// Removes the entries that were not used for longest until the rest fits.
-void Evict(const std::string& directory, uint64_t limit_bytes) {
+// Removes the entries that were not used for longest until the rest fits; the one just written
+// comes last, whatever the clock, which ticks slowly, says.
+void Evict(const std::string& directory, const std::string& written, uint64_t limit_bytes) {
   struct Entry {
     fs::path path;
     uint64_t size;
+    bool is_written;
     fs::file_time_type used;
   };
   std::vector<Entry> entries;
@@ -304,13 +307,15 @@ void Evict(const std::string& directory, uint64_t limit_bytes) {
   std::error_code error;
   for (const fs::directory_entry& item : fs::directory_iterator(directory, error)) {
     if (item.path().extension() != ".slc") continue;
-    Entry entry{item.path(), item.file_size(error), item.last_write_time(error)};
+    Entry entry{item.path(), item.file_size(error), item.path() == written,
+                item.last_write_time(error)};
     total += entry.size;
     entries.push_back(std::move(entry));
   }
   if (total <= limit_bytes) return;
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.is_written, a.used) < std::tie(b.is_written, b.used);
+  });
   for (const Entry& entry : entries) {
     if (total <= limit_bytes) return;
     if (fs::remove(entry.path, error)) total -= entry.size;
@@ -375,7 +380,8 @@ Status WriteCache(const std::string& directory, const CacheKey& key, const Trace
                   uint64_t limit_bytes) {
   std::error_code error;
   fs::create_directories(directory, error);
-  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(CachePath(directory, key)));
+  const std::string path = CachePath(directory, key);
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   FieldWriter out;
   PutInfo(out, store);
   out.Put(store.strings.offsets());
@@ -392,7 +398,7 @@ Status WriteCache(const std::string& directory, const CacheKey& key, const Trace
   }
   SL_RETURN_IF_ERROR(out.WriteTo(file, key));
   SL_RETURN_IF_ERROR(file.Commit());
-  Evict(directory, limit_bytes);
+  Evict(directory, path, limit_bytes);
   return {};
 }
 

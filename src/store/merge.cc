@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,7 +17,7 @@ namespace {
 // What the ids of the appended part become.
 struct Shift {
   std::vector<StringId> strings;  // old id -> new id
-  uint32_t tracks = 0;
+  std::vector<TrackId> tracks;    // old id -> new id
   uint32_t slices = 0;
 
   int64_t operator()(int64_t value) const { return value; }
@@ -22,7 +25,7 @@ struct Shift {
   uint32_t operator()(uint32_t value) const { return value; }
   StringId operator()(StringId id) const { return strings[static_cast<size_t>(id)]; }
   TrackId operator()(TrackId id) const {
-    return id == kNoTrack ? id : TrackId{static_cast<uint32_t>(id) + tracks};
+    return id == kNoTrack ? id : tracks[static_cast<size_t>(id)];
   }
   SliceId operator()(SliceId id) const {
     return id == kNoSlice ? id : SliceId{static_cast<uint32_t>(id) + slices};
@@ -92,6 +95,39 @@ void DropRepeatedMeta(TraceStore& store) {
   if (kept.size() < store.meta.size()) store.meta = std::move(kept);
 }
 
+// What makes two tracks the same one; the name tells counters of a process apart.
+using TrackKey = std::tuple<TrackId, StringId, StringId, StringId, StringId>;
+TrackKey KeyOf(const TrackTable::Row& track) {
+  return {track.parent, track.kind, track.pid, track.tid, track.name};
+}
+
+// Appends the tracks that `into` does not have; an exporter cuts a long timeline into several
+// files, and each has the tracks of what is in it. Processes come before what runs in them.
+void AppendTracks(TrackTable& into, const TrackTable& part, Shift& shift) {
+  std::map<TrackKey, TrackId> known;
+  for (size_t i = 0; i < into.size(); ++i) {
+    if (into.pid[i] != StringId::kEmpty)
+      known.try_emplace(KeyOf(into.Get(i)), TrackId{static_cast<uint32_t>(i)});
+  }
+  shift.tracks.assign(part.size(), kNoTrack);
+  for (const bool with_parent : {false, true}) {
+    for (size_t i = 0; i < part.size(); ++i) {
+      if ((part.parent[i] != kNoTrack) != with_parent) continue;
+      TrackTable::Row track = part.Get(i);
+      track.parent = shift(track.parent);
+      track.kind = shift(track.kind);
+      track.pid = shift(track.pid);
+      track.tid = shift(track.tid);
+      track.name = shift(track.name);
+      track.label = shift(track.label);
+      const auto found = known.find(KeyOf(track));
+      shift.tracks[i] =
+          found != known.end() ? found->second : TrackId{static_cast<uint32_t>(into.size())};
+      if (found == known.end()) into.Append(track);
+    }
+  }
+}
+
 void AppendSheet(TraceStore& into, const DynamicTable& sheet, const Shift& shift) {
   const auto found = std::find_if(into.sheets.begin(), into.sheets.end(),
                                   [&](const DynamicTable& s) { return s.name == sheet.name; });
@@ -104,22 +140,22 @@ void AppendSheet(TraceStore& into, const DynamicTable& sheet, const Shift& shift
 
 void AppendStore(TraceStore& into, const TraceStore& part) {
   Shift shift;
-  shift.tracks = static_cast<uint32_t>(into.tracks.size());
   shift.slices = static_cast<uint32_t>(into.slices.size());
   shift.strings.reserve(part.strings.size());
   for (uint32_t id = 0; id < part.strings.size(); ++id) {
     shift.strings.push_back(into.strings.Intern(part.strings.Get(StringId{id})));
   }
+  AppendTracks(into.tracks, part.tracks, shift);
   const size_t kernels_before = into.kernels.size();
   const auto bandwidths_before = static_cast<uint32_t>(into.comm_bandwidths.size());
   const size_t packets_before = into.comm_packets.size();
 
 #define SL_APPEND_COLUMN_(type, field, doc) AppendColumn(target.field, source.field, shift);
-#define SL_APPEND_TABLE_(Table, member, COLUMNS) \
-  {                                              \
-    Table& target = into.member;                 \
-    const Table& source = part.member;           \
-    COLUMNS(SL_APPEND_COLUMN_)                   \
+#define SL_APPEND_TABLE_(Table, member, COLUMNS)      \
+  if constexpr (!std::is_same_v<Table, TrackTable>) { \
+    Table& target = into.member;                      \
+    const Table& source = part.member;                \
+    COLUMNS(SL_APPEND_COLUMN_)                        \
   }
   SL_TABLES(SL_APPEND_TABLE_)
 #undef SL_APPEND_TABLE_

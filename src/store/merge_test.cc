@@ -38,6 +38,26 @@ TEST(AppendStore, ShiftsIdsAndInternsTextsAgain) {
   EXPECT_EQ(into.tracks.parent[1], kNoTrack);
 }
 
+TEST(AppendStore, TracksOfATimelineInSeveralFilesAreThereOnce) {
+  const auto make = [](std::string_view stream) {
+    TraceStore store;
+    const auto text = [&](std::string_view t) { return store.strings.Intern(t); };
+    store.tracks.Append(
+        {.parent = TrackId{1}, .kind = text("thread"), .pid = text("3"), .tid = text(stream)});
+    store.tracks.Append(
+        {.kind = text("process"), .pid = text("3"), .name = text("Ascend Hardware")});
+    store.slices.Append({.track = TrackId{0}});
+    return store;
+  };
+  TraceStore into = make("2");
+  AppendStore(into, make("2"));
+  AppendStore(into, make("4"));
+  ASSERT_EQ(into.tracks.size(), 3u);
+  EXPECT_EQ(into.slices.track[1], TrackId{0});
+  EXPECT_EQ(into.slices.track[2], TrackId{2});
+  EXPECT_EQ(into.tracks.parent[2], TrackId{1});
+}
+
 TEST(AppendStore, PadsMetricColumnsThatOneSideLacks) {
   TraceStore into;
   into.kernels.Append({});

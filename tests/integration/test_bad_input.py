@@ -71,6 +71,15 @@ class BadInput(Case):
                     self.fails(folder, 4, f"{name}: {found}, a file was expected")
                     shutil.rmtree(folder)
 
+    def test_a_folder_in_place_of_profiler_info(self):
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
+        path = self.scratch / "r0_ascend_pt/profiler_info_0.json"
+        path.unlink()
+        path.mkdir()
+        rank = self.info(path.parent)["ranks"][0]
+        self.assertEqual([file["path"] for file in rank["files"] if not file["used"]], [str(path)])
+        self.assertEqual([issue["name"] for issue in rank["issues"]], ["FileUnreadable"])
+
     def test_a_pipe_or_device_given_by_name(self):
         os.mkfifo(self.scratch / "t.json")
         self.fails(self.scratch / "t.json", 6, "t.json: is a pipe, a file was expected")
@@ -132,6 +141,32 @@ class BadInput(Case):
         self.assertEqual((rank["counts"]["slices"], rank["counts"]["kernels"]), (4, 2))
         self.assertEqual([file.get("reason") for file in rank["files"] if old in file["path"]], [f"the export of {new} is newer"] * 3)
 
+    def test_parts_of_an_export_are_not_read_once_more(self):
+        output = "PROF_000001_20240101000000000_A/mindstudio_profiler_output"
+        parts = [f"{part}_20240101093035.json" for part in ("hccl", "msprof_tx", "step_trace", "task_time")]
+        for name in ["msprof_20240101093035.json", *parts]:
+            self.write(f"{output}/{name}", f"[{EVENT}]")
+        rank = self.info(self.scratch / output)["ranks"][0]
+        self.assertEqual(rank["counts"]["slices"], 1)
+        reasons = {os.path.basename(file["path"]): file.get("reason") for file in rank["files"] if not file["used"]}
+        self.assertEqual(reasons, dict.fromkeys(parts, "msprof_*.json has the same events"))
+
+    def test_files_beside_the_timeline_of_an_older_msprof(self):
+        device = "PROF_000001_20230818142704322_A/device_3"
+        for number in range(5):
+            self.write(f"{device}/timeline/msprof_3_2_{number}.json", f"[{EVENT}]")
+            self.write(f"{device}/timeline/step_trace_3_2_{number}.json", f"[{EVENT}]")
+        self.write(f"{device}/info.json.3", "{}")
+        self.write(f"{device}/info.json.3.done", "")
+        self.write(f"{device}/nic_3.csv", "a\n1\n")
+        job = self.info(self.scratch / device)
+        self.assertEqual({os.path.basename(file["path"]): file["reason"] for file in job["ignored"]},
+                         {"info.json.3.done": "marker", "nic_3.csv": "a result file outside a rank folder"})
+        self.assertEqual(job["ranks"][0]["counts"]["slices"], 5)
+        out = self.run_program("info", self.scratch / device, expect=0).out
+        self.assertIn("\n    ../info.json.3  ", out)
+        self.assertRegex(out, r"\n    step_trace_3_2_0.json and 4 more +left out: msprof_\*.json has the same events\n")
+
     def test_a_compressed_trace_in_a_rank_folder(self):
         shutil.copytree(SAMPLE / "rank0_ascend_pt", self.scratch / "r0_ascend_pt")
         expected = self.issues(self.scratch / "r0_ascend_pt")
@@ -182,6 +217,15 @@ class BadInput(Case):
         self.assertIn("TraceTruncated", issues)
         self.assertLess(counts["slices"], 5001)
         self.run_program("info", "--strict", self.scratch / "t.json.gz", expect=4)
+
+    def test_gzip_without_a_byte_of_text(self):
+        self.fails(self.write("t.json.gz", gzip.compress(f"[{EVENT}]".encode())[:8]), 4, "the gzip data is damaged or cut off")
+
+    def test_forms_that_can_be_made_readable_are_named(self):
+        for data, said in ((b"PK\3\4...", "a zip archive"), (b"\xfd7zXZ\0...", "compressed with xz"),
+                           (b"\x28\xb5\x2f\xfd...", "compressed with zstd"), (b"BZh9...", "compressed with bzip2"),
+                           (f"[{EVENT}]".encode("utf-16"), "a text in UTF-16")):
+            self.fails(self.write("t.json", data), 3, f"t.json: no profile found: {said}")
 
     def test_bytes_behind_the_end_of_gzip(self):
         packed = gzip.compress(f"[{EVENT}]".encode())

@@ -53,6 +53,22 @@ class Breakdown(Case):
             self.assertEqual([[row[column] for column in COLUMNS] for row in rows],
                              [[digits(row[column]) for column in COLUMNS] for row in expected])
 
+    def test_iterations_of_a_whole_graph_are_steps(self):
+        [device] = (DATA / "mindinsight" / "profiler").glob("PROF_*/device_0")
+        events = [event for path in device.glob("timeline/msprof_*.json") for event in json.loads(path.read_text()) if event["ph"] == "X"]
+        iterations = sorted((event for event in events if event.get("cat") == "Iteration Time"), key=lambda event: event["ts"])
+        rows = self.rows("breakdown", device)
+        self.assertEqual([row["Step"] for row in rows], [event["args"]["Iteration ID"] for event in iterations])
+        for row, iteration in zip(rows, iterations):
+            for kind in ("Computing", "Communication"):
+                inside = [event["dur"] for event in events if event["name"] == kind
+                          and iteration["ts"] <= event["ts"] < iteration["ts"] + iteration["dur"]]
+                self.assertAlmostEqual(row[kind], sum(inside), delta=0.01)
+        # The marks of iterations are no kernels, and without op_summary kernels have no types to go by.
+        names = {row["Name"] for row in self.rows("ops", device)}
+        self.assertIn("Default/optimizer-Momentum/FusedMulApplyMomentum-op292", names)
+        self.assertFalse([name for name in names if name.startswith(("Iteration", "FP_BP", "Reduce_"))])
+
     def test_parts_sum_to_the_stage(self):
         for folder, _ in self.text_captures():
             for row in self.rows("breakdown", folder):

@@ -32,7 +32,11 @@ constexpr std::string_view kAscendHardware = "Ascend Hardware";
 TrackKind KindOfThread(std::string_view process_name, std::string_view thread_name) {
   if (process_name == "Python") return TrackKind::kHost;
   if (process_name == "CANN") return TrackKind::kCann;
-  if (process_name == kAscendHardware) return TrackKind::kDevice;
+  if (process_name == kAscendHardware) {
+    // Iterations of a whole graph, and their parts: marks around the tasks of the streams.
+    const bool is_step_trace = thread_name.starts_with("Step Trace");
+    return is_step_trace ? TrackKind::kOther : TrackKind::kDevice;
+  }
   if (process_name == "Overlap Analysis") return TrackKind::kOverlap;
   if (process_name == "HCCL" || process_name == "Communication") {
     const bool is_group = thread_name.find("Communication") != std::string_view::npos;

@@ -32,10 +32,11 @@ TEST(ClassifyTracks, GoesByProcessName) {
   b.Thread(hccl, "Plane 0");
   b.ThreadOf("Overlap Analysis", "Computing");
   b.ThreadOf("HBM", "x");
+  b.ThreadOf("Ascend Hardware", "Step Trace(Model ID:2)");
   using enum TrackKind;
   EXPECT_THAT(ClassifyTracks(b.store),
               ElementsAre(kOther, kHost, kOther, kCann, kOther, kDevice, kOther, kCommGroup,
-                          kCommPlane, kOther, kOverlap, kOther, kOther));
+                          kCommPlane, kOther, kOverlap, kOther, kOther, kOther, kOther));
 }
 
 TEST(ClassifyTracks, FindsGpuStreamsByWhatRunsThere) {

@@ -91,6 +91,24 @@ TEST(CompleteCapture, DbKernelsGetTheirStep) {
   EXPECT_EQ(b.store.kernels.step[2], store::kNone);
 }
 
+TEST(CompleteCapture, IterationsOfTheModelThatRunsMostAreSteps) {
+  StoreBuilder b;
+  b.store.info.format = "text";
+  const TrackId first = b.ThreadOf("Ascend Hardware", "Step Trace(Model ID:1)");
+  const TrackId training = b.ThreadOf("Ascend Hardware", "Step Trace(Model ID:2)");
+  b.Slice(first, 0, 10, "Iteration 1", "Iteration Time");
+  b.Slice(training, 200, 300, "Iteration 10", "Iteration Time");
+  b.Slice(training, 100, 190, "Iteration 9", "Iteration Time");
+  b.Slice(training, 110, 190, "Iteration Refresh 9", "Iteration Refresh");
+  b.Slice(training, 100, 190, "Iteration x", "Iteration Time");
+  CompleteCapture(b.store);
+  EXPECT_THAT(b.store.steps.step.span(), testing::ElementsAre(9, 10));
+  EXPECT_THAT(b.store.steps.begin_ns.span(), testing::ElementsAre(100, 200));
+  EXPECT_THAT(b.store.steps.end_ns.span(), testing::ElementsAre(190, 300));
+  CompleteCapture(b.store);  // what is there stays
+  EXPECT_EQ(b.store.steps.size(), 2u);
+}
+
 TEST(CompleteCapture, CollectivesGetTheSizeOfTheirData) {
   for (const char* format : {"text", "db", "json"}) {
     StoreBuilder b;

@@ -128,40 +128,39 @@ CheckResult CheckOverlapAddsUp(const Context& context) {
   return verdict.Finish("steps");
 }
 
-CheckResult CheckComputingIsUnion(const Context& context) {
-  Verdict verdict(context, "3", "Computing is the time covered by the compute kernels of the step");
-  const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
+// compare(row, share) for each row of the step file whose kernels are known.
+template <typename Compare>
+CheckResult CompareWithKernels(const Context& context, Verdict& verdict, Compare&& compare) {
+  if (context.store.step_traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
   if (context.store.kernels.size() == 0) return verdict.NotApplicable("no kernel_details");
   const auto shares = ShareKernels(context);
   if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
-  for (size_t i = 0; i < traces.size(); ++i) {
-    const auto computing_ns = NsOfUs(traces.computing_us[i]);
-    const StepShare& share = (*shares)[i];
-    if (!computing_ns || !share.is_known) continue;
-    verdict.Near(*computing_ns, share.computing_ns, static_cast<int64_t>(share.compute_kernels),
-                 [&] { return RowText(context, i) + ": Computing"; });
+  for (size_t i = 0; i < shares->size(); ++i) {
+    if ((*shares)[i].is_known) compare(i, (*shares)[i]);
   }
   return verdict.Finish("steps");
 }
 
+CheckResult CheckComputingIsUnion(const Context& context) {
+  Verdict verdict(context, "3", "Computing is the time covered by the compute kernels of the step");
+  return CompareWithKernels(context, verdict, [&](size_t i, const StepShare& share) {
+    const auto computing_ns = NsOfUs(context.store.step_traces.computing_us[i]);
+    if (!computing_ns) return;
+    verdict.Near(*computing_ns, share.computing_ns, static_cast<int64_t>(share.compute_kernels),
+                 [&] { return RowText(context, i) + ": Computing"; });
+  });
+}
+
 CheckResult CheckCommunicationIsUnion(const Context& context) {
   Verdict verdict(context, "4", "Communication is the time covered by the collectives of the step");
-  const store::StepTraceTable& traces = context.store.step_traces;
-  if (traces.size() == 0) return verdict.NotApplicable(NoStepFile(context));
-  if (context.store.kernels.size() == 0) return verdict.NotApplicable("no kernel_details");
-  const auto shares = ShareKernels(context);
-  if (!shares) return verdict.NotApplicable("the steps are not marked on the timeline");
-  for (size_t i = 0; i < traces.size(); ++i) {
-    const auto communication_ns = NsOfUs(traces.communication_us[i]);
-    const StepShare& share = (*shares)[i];
-    if (!communication_ns || !share.is_known) continue;
+  return CompareWithKernels(context, verdict, [&](size_t i, const StepShare& share) {
+    const auto communication_ns = NsOfUs(context.store.step_traces.communication_us[i]);
+    if (!communication_ns) return;
     // 0.01 us as documented; each of very many collectives may lose its fourth decimal.
     verdict.Near(*communication_ns, share.communication_ns,
                  std::max<int64_t>(10, static_cast<int64_t>(share.collectives)),
                  [&] { return RowText(context, i) + ": Communication"; });
-  }
-  return verdict.Finish("steps");
+  });
 }
 
 CheckResult CheckCommunicationIsElapse(const Context& context) {

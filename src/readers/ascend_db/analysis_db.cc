@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <string_view>
 
 namespace steplens::readers {
 namespace {
@@ -20,10 +21,25 @@ Status ReadStepTraces(DbContext& db) {
       });
 }
 
+// torch_npu's file has the steps' times and says of every operation which step it belongs to;
+// those of msprof and MindSpore do neither.
+bool HasSteps(const DbContext& db) {
+  return db.file.name() == "analysis.db" || db.file.HasTable("StepTraceTime");
+}
+
+struct StepColumns {
+  std::string_view step, type, picked_op;
+};
+StepColumns ColumnsOf(const DbContext& db) {
+  if (HasSteps(db)) return {"!step", "!type", "!op_name"};
+  return {"?step", "?type", "?op_name"};
+}
+
 Status ReadTimes(DbContext& db) {
+  const StepColumns columns = ColumnsOf(db);
   return ReadTable(
       db, "CommAnalyzerTime",
-      {"hccl_op_name", "group_name", "?step", "?type", "!start_timestamp", "!elapse_time",
+      {"hccl_op_name", "group_name", columns.step, columns.type, "!start_timestamp", "!elapse_time",
        "!transit_time", "!wait_time", "!synchronization_time", "!idle_time"},
       [&](Scan& row) {
         store::CommTimeTable::Row time;
@@ -59,9 +75,10 @@ Status ReadBandwidths(DbContext& db) {
     kCount,
     kTotal
   };
+  const StepColumns columns = ColumnsOf(db);
   std::map<std::array<StringId, 5>, uint32_t> rows;
   return ReadTable(db, "CommAnalyzerBandwidth",
-                   {"hccl_op_name", "group_name", "?step", "?type", "transport_type",
+                   {"hccl_op_name", "group_name", columns.step, columns.type, "transport_type",
                     "!transit_size", "!transit_time", "!bandwidth", "!large_packet_ratio",
                     "!package_size", "!count", "!total_duration"},
                    [&](Scan& row) {
@@ -93,35 +110,57 @@ Status ReadBandwidths(DbContext& db) {
 }
 
 Status ReadLinks(DbContext& db) {
-  return ReadTable(db, "CommAnalyzerMatrix",
-                   {"hccl_op_name", "group_name", "?step", "?type", "src_rank", "dst_rank",
-                    "transport_type", "!transit_size", "!transit_time", "!bandwidth", "?op_name"},
-                   [&](Scan& row) {
-                     store::CommLinkTable::Row link;
-                     link.op_name = db.Intern(row.Text(0));
-                     link.group_name = db.Intern(row.Text(1));
-                     link.step = db.Intern(row.Text(2));
-                     link.kind = db.Intern(row.Text(3));
-                     link.src_rank = row.Int(4);
-                     link.dst_rank = row.Int(5);
-                     link.transport = db.Intern(row.Text(6));
-                     link.transit_size_mb = row.Double(7);
-                     link.transit_ms = row.Double(8);
-                     link.bandwidth_gbps = row.Double(9);
-                     link.picked_op = db.Intern(row.Text(10));
-                     db.out.comm_links.Append(link);
-                     return true;
-                   });
+  const StepColumns columns = ColumnsOf(db);
+  return ReadTable(
+      db, "CommAnalyzerMatrix",
+      {"hccl_op_name", "group_name", columns.step, columns.type, "src_rank", "dst_rank",
+       "transport_type", "!transit_size", "!transit_time", "!bandwidth", columns.picked_op},
+      [&](Scan& row) {
+        store::CommLinkTable::Row link;
+        link.op_name = db.Intern(row.Text(0));
+        link.group_name = db.Intern(row.Text(1));
+        link.step = db.Intern(row.Text(2));
+        link.kind = db.Intern(row.Text(3));
+        link.src_rank = row.Int(4);
+        link.dst_rank = row.Int(5);
+        link.transport = db.Intern(row.Text(6));
+        link.transit_size_mb = row.Double(7);
+        link.transit_ms = row.Double(8);
+        link.bandwidth_gbps = row.Double(9);
+        link.picked_op = db.Intern(row.Text(10));
+        db.out.comm_links.Append(link);
+        return true;
+      });
+}
+
+// The tables tell of the same operations, so one that has none of them was lost. Times come alone
+// where nobody saw the traffic: those of GPUs do.
+void CountLostTables(DbContext& db) {
+  const store::TraceStore& out = db.out;
+  if (out.comm_times.size() == 0) {
+    CountLostTable(db, "CommAnalyzerTime", "CommAnalyzerBandwidth and CommAnalyzerMatrix",
+                   out.comm_bandwidths.size() + out.comm_links.size());
+  }
+  if (out.comm_bandwidths.size() == 0)
+    CountLostTable(db, "CommAnalyzerBandwidth", "CommAnalyzerMatrix", out.comm_links.size());
+  if (out.comm_links.size() == 0)
+    CountLostTable(db, "CommAnalyzerMatrix", "CommAnalyzerBandwidth", out.comm_bandwidths.size());
 }
 
 }  // namespace
 
 Status ReadAnalysisTables(DbContext& db, bool with_communication) {
+  if (HasSteps(db) && !db.file.HasTable("StepTraceTime")) {
+    db.out.issues.Add(store::IssueKind::kDbTableUnreadable,
+                      db.file.name() + ": table 'StepTraceTime' is not there");
+  }
   SL_RETURN_IF_ERROR(ReadStepTraces(db));
   if (!with_communication) return {};
   SL_RETURN_IF_ERROR(ReadTimes(db));
   SL_RETURN_IF_ERROR(ReadBandwidths(db));
-  return ReadLinks(db);
+  SL_RETURN_IF_ERROR(ReadLinks(db));
+  CountLostTables(db);
+  return {};
 }
 
 }  // namespace steplens::readers

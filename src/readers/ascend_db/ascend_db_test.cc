@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/testing/scratch_folder.h"
 #include "readers/ascend_db/test_db.h"
@@ -471,25 +474,36 @@ TEST(ReadProfilerDb, AnyPrefixOfAFileIsReadOrRefusedWithoutACrash) {
   }
 }
 
-TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
+constexpr std::string_view kAnalysisDb = R"sql(
+CREATE TABLE StepTraceTime(step TEXT, computing, communication_not_overlapped, overlapped, communication,
+  free, stage, bubble, communication_not_overlapped_and_exclude_receive, preparing);
+INSERT INTO StepTraceTime(step, computing, free) VALUES ('50', 8903.431, 1), (NULL, 2, 3);
+CREATE TABLE CommAnalyzerTime(hccl_op_name, group_name, start_timestamp, elapse_time, transit_time,
+  wait_time, synchronization_time, idle_time, step, type);
+INSERT INTO CommAnalyzerTime VALUES ('op', 'g', 1736408883732241.5, 79.5, 1.8, 5.6, 5.5, 72.1, 'step50', 'collective');
+CREATE TABLE CommAnalyzerBandwidth(hccl_op_name, group_name, transport_type, transit_size, transit_time,
+  bandwidth, large_packet_ratio, package_size, count, total_duration, step, type);
+INSERT INTO CommAnalyzerBandwidth VALUES
+  ('op', 'g', 'HCCS', 28.6, 1.8, 15.7, 0, 2.0, 12, 1.5, 'step50', 'collective'),
+  ('op', 'g', 'HCCS', 28.6, 1.8, 15.7, 0, 1.9, 2, 0.2, 'step50', 'collective'),
+  ('op', 'g', 'SDMA', 28.6, 1.8, 15.7, 0, 0, 0, 0, 'step50', 'collective');
+CREATE TABLE CommAnalyzerMatrix(hccl_op_name, group_name, src_rank TEXT, dst_rank TEXT, transport_type,
+  transit_size, transit_time, bandwidth, step, type, op_name);
+INSERT INTO CommAnalyzerMatrix VALUES ('allreduce-top1', 'g', '0', '7', 'HCCS', 1, 1, 1, 'step50', 'collective', 'op');
+)sql";
+
+// `change` is done to a sound analysis.db.
+TraceStore ReadChangedAnalysis(const std::string& change, const std::string& name = "analysis.db") {
   ScratchFolder directory;
-  MakeDb(directory / "analysis.db",
-         "CREATE TABLE CommAnalyzerBandwidth(hccl_op_name, group_name, transport_type, "
-         "transit_size, transit_time, bandwidth,"
-         "large_packet_ratio, package_size, count, total_duration, step, type);"
-         "INSERT INTO CommAnalyzerBandwidth VALUES "
-         "('op','g','HCCS',28.6,1.8,15.7,0,2.0,12,1.5,'step50','collective'),"
-         "('op','g','HCCS',28.6,1.8,15.7,0,1.9,2,0.2,'step50','collective'),"
-         "('op','g','SDMA',28.6,1.8,15.7,0,0,0,0,'step50','collective');"
-         "CREATE TABLE CommAnalyzerMatrix(hccl_op_name, group_name, src_rank TEXT, dst_rank TEXT, "
-         "transport_type, transit_size, transit_time, bandwidth);"
-         "INSERT INTO CommAnalyzerMatrix VALUES ('allreduce-top1','g','0','7','HCCS',1,1,1);"
-         "CREATE TABLE StepTraceTime(step TEXT, computing, communication_not_overlapped, "
-         "overlapped, communication, free, stage, bubble, "
-         "communication_not_overlapped_and_exclude_receive);"
-         "INSERT INTO StepTraceTime(step, computing, free) VALUES ('50',8903.431,1),(NULL,2,3)");
+  MakeDb(directory / name, std::string(kAnalysisDb) + change);
   TraceStore out;
-  ASSERT_TRUE(ReadAnalysisDb(directory / "analysis.db", {}, out).ok());
+  const Status status = ReadAnalysisDb(directory / name, {}, out);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+  return out;
+}
+
+TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
+  const TraceStore out = ReadChangedAnalysis("");
   ASSERT_EQ(out.comm_bandwidths.size(), 2u);
   EXPECT_DOUBLE_EQ(out.comm_bandwidths.transit_size_mb[1], 28.6);
   ASSERT_EQ(out.comm_packets.size(), 2u);
@@ -501,6 +515,61 @@ TEST(ReadAnalysisDb, BandwidthRowsOfOneTransportShareARowAndListTheirPackets) {
   EXPECT_DOUBLE_EQ(out.step_traces.computing_us[0], 8903.431);
   EXPECT_TRUE(std::isnan(out.step_traces.preparing_us[0]));
   EXPECT_TRUE(out.issues.empty());
+}
+
+TEST(ReadAnalysisDb, EveryColumnIsMissed) {
+  const std::map<std::string, std::vector<std::string>> tables = {
+      {"StepTraceTime",
+       {"step", "computing", "communication_not_overlapped", "overlapped", "communication", "free",
+        "stage", "bubble", "communication_not_overlapped_and_exclude_receive"}},
+      {"CommAnalyzerTime",
+       {"hccl_op_name", "group_name", "start_timestamp", "elapse_time", "transit_time", "wait_time",
+        "synchronization_time", "idle_time", "step", "type"}},
+      {"CommAnalyzerBandwidth",
+       {"hccl_op_name", "group_name", "transport_type", "transit_size", "transit_time", "bandwidth",
+        "large_packet_ratio", "package_size", "count", "total_duration", "step", "type"}},
+      {"CommAnalyzerMatrix",
+       {"hccl_op_name", "group_name", "src_rank", "dst_rank", "transport_type", "transit_size",
+        "transit_time", "bandwidth", "step", "type", "op_name"}}};
+  for (const auto& [table, columns] : tables) {
+    for (const std::string& column : columns) {
+      const TraceStore out = ReadChangedAnalysis("ALTER TABLE " + table + " DROP COLUMN " + column);
+      EXPECT_EQ(CountIssues(out, IssueKind::kDbColumnMissing), 1u) << table << '.' << column;
+    }
+  }
+}
+
+TEST(ReadAnalysisDb, EveryTableIsMissed) {
+  for (const std::string table :
+       {"StepTraceTime", "CommAnalyzerTime", "CommAnalyzerBandwidth", "CommAnalyzerMatrix"}) {
+    const TraceStore out = ReadChangedAnalysis("DROP TABLE " + table);
+    const auto& entry = out.issues.entry(IssueKind::kDbTableUnreadable);
+    EXPECT_EQ(entry.count, 1u) << table;
+    EXPECT_TRUE(entry.example.starts_with("analysis.db: table '" + table + "'")) << entry.example;
+  }
+}
+
+TEST(ReadAnalysisDb, FilesWithoutStepsAreThoseOfTheExporter) {
+  const std::string change =
+      "DROP TABLE StepTraceTime; ALTER TABLE CommAnalyzerTime DROP COLUMN step;"
+      "ALTER TABLE CommAnalyzerMatrix DROP COLUMN op_name";
+  EXPECT_TRUE(ReadChangedAnalysis(change, "communication_analyzer.db").issues.empty());
+}
+
+TEST(ReadAnalysisDb, ValuesOfAWrongTypeAreCounted) {
+  const std::pair<std::string, std::string> cells[] = {
+      {"StepTraceTime", "step"},           {"StepTraceTime", "computing"},
+      {"CommAnalyzerTime", "elapse_time"}, {"CommAnalyzerBandwidth", "transit_size"},
+      {"CommAnalyzerMatrix", "src_rank"},  {"CommAnalyzerMatrix", "bandwidth"}};
+  for (const auto& [table, column] : cells) {
+    for (const std::string value : {"'abc'", "x'00ff'"}) {
+      const TraceStore out =
+          ReadChangedAnalysis("UPDATE " + table + " SET " + column + " = " + value);
+      EXPECT_GT(CountIssues(out, IssueKind::kDbRowInvalid), 0u) << table << '.' << column << value;
+    }
+  }
+  const TraceStore names = ReadChangedAnalysis("UPDATE CommAnalyzerTime SET group_name = x'00ff'");
+  EXPECT_EQ(CountIssues(names, IssueKind::kDbRowInvalid), 1u);
 }
 
 TEST(ClassifyDb, GoesByTheTables) {

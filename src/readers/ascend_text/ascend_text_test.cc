@@ -292,6 +292,8 @@ TEST(ReadKernelDetails, CountsTextThatIsNotUtf8) {
       ReadKernels("", "k\xFF,t,c,1,1,0\nk\xFF,\xE4\xBD\xA0 and more text,c,1,1,0\n");
   EXPECT_EQ(Count(store, IssueKind::kInvalidUtf8), 1);
   EXPECT_EQ(store.kernels.size(), 2);
+  using namespace std::string_view_literals;
+  EXPECT_EQ(Count(ReadKernels("", "k\0\0,t,c,1,1,0\n"sv), IssueKind::kInvalidUtf8), 1);
 }
 
 TEST(ReadKernelDetails, RefusesAFileWithoutHeader) {
@@ -413,6 +415,16 @@ TEST(ReadMemoryRecord, TakesMindSporesMegabytesOf1000Kilobytes) {
   EXPECT_THAT(store.memory_samples.allocated_bytes.span(), ElementsAre(1024000));
   EXPECT_THAT(store.memory_samples.reserved_bytes.span(), ElementsAre(128));
   EXPECT_THAT(store.memory_samples.active_bytes.span(), ElementsAre(512000));
+}
+
+TEST(ReadMemoryRecord, PyTorchsFileIsToldByItsComponentsWhereTheStreamsAreLost) {
+  const TraceStore store =
+      ReadText("memory_record.csv",
+               "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
+               "Device Type\nAPP,1.5\t,,1,,NPU:0\nGE,2\t,1,1,,NPU:0\nPTA+GE,2\t,1,1,1,NPU:0\n");
+  EXPECT_THAT(store.memory_samples.reserved_bytes.span(), ElementsAre(1048576, 1048576, 1048576));
+  EXPECT_EQ(store.issues.entry(IssueKind::kCsvColumnMissing).example,
+            "memory_record.csv: no column 'Stream Ptr'");
 }
 
 TEST(ReadModuleMemory, KeepsTheNegativeSizeOfAnIdleModule) {

@@ -89,9 +89,15 @@ class CommunicationFile {
   std::string_view operation_key_;
 };
 
+bool HasMembers(JsonValue object) {
+  bool has_member = false;
+  object.ForEachMember([&](std::string_view, JsonValue) { has_member = true; });
+  return has_member;
+}
+
 void AppendTimes(CommunicationFile& file, const Operation& operation, JsonValue info,
                  store::TraceStore& out) {
-  if (!info.IsObject()) return;
+  if (!HasMembers(info)) return file.AddIssue("Communication Time Info", info);
   out.comm_times.Append({
       .step = operation.step,
       .kind = operation.kind,
@@ -177,17 +183,24 @@ void AppendLink(CommunicationFile& file, const Operation& operation, std::string
   });
 }
 
-Status CheckIsObject(JsonValue root, const TextInput& input) {
-  if (root.IsObject()) return {};
+Status CheckRoot(JsonValue root, const TextInput& input) {
+  if (!root.IsObject()) {
+    return Error{
+        ErrorCode::kCorruptData,
+        fmt::format("{}: a JSON object with one member per step was expected", input.path)};
+  }
+  if (HasMembers(root)) return {};
   return Error{ErrorCode::kCorruptData,
-               fmt::format("{}: a JSON object with one member per step was expected", input.path)};
+               fmt::format("{}: the file has neither steps nor operations; a file without them is "
+                           "never written, so they were lost",
+                           input.path)};
 }
 
 }  // namespace
 
 Status ReadCommunication(const TextInput& input, store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, input.ParseJson());
-  SL_RETURN_IF_ERROR(CheckIsObject(document.root(), input));
+  SL_RETURN_IF_ERROR(CheckRoot(document.root(), input));
   CommunicationFile file(input, out);
   file.ForEachOperation(document.root(), [&](const Operation& operation, JsonValue info) {
     AppendTimes(file, operation, info["Communication Time Info"], out);
@@ -198,7 +211,7 @@ Status ReadCommunication(const TextInput& input, store::TraceStore& out) {
 
 Status ReadCommunicationMatrix(const TextInput& input, store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, input.ParseJson());
-  SL_RETURN_IF_ERROR(CheckIsObject(document.root(), input));
+  SL_RETURN_IF_ERROR(CheckRoot(document.root(), input));
   CommunicationFile file(input, out);
   file.ForEachOperation(document.root(), [&](const Operation& operation, JsonValue links) {
     links.ForEachMember([&](std::string_view link, JsonValue info) {

@@ -91,6 +91,23 @@ TEST(ReadCommunication, RefusesWhatIsNoObject) {
   EXPECT_FALSE(ReadCommunicationMatrix({"communication_matrix.json", "1"}, store).ok());
 }
 
+TEST(ReadCommunication, WhatIsEmptyWasLost) {
+  TraceStore store;
+  const Status times = ReadCommunication({"communication.json", "{}"}, store);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.error().message,
+            "communication.json: the file has neither steps nor operations; a file without them is "
+            "never written, so they were lost");
+  EXPECT_FALSE(ReadCommunicationMatrix({"communication_matrix.json", "{}"}, store).ok());
+  // A step may well have no communication, but an operation has times.
+  store = ReadTimes(R"json({"step1": {"p2p": {}, "collective": {}}})json");
+  EXPECT_TRUE(store.issues.empty());
+  store = ReadTimes(
+      R"json({"step1": {"collective": {"a@1": {}, "b@1": {"Communication Time Info": {}}}}})json");
+  EXPECT_EQ(store.issues.entry(IssueKind::kJsonFieldInvalid).count, 2);
+  EXPECT_EQ(store.comm_times.size(), 0);
+}
+
 TEST(ReadCommunicationMatrix, ReadsLinks) {
   const TraceStore store =
       ReadMatrix(R"json({"step50": {"p2p": {}, "collective": {"allreduce-top1@175": {

@@ -261,7 +261,9 @@ StringId CsvTable::Intern(size_t column, size_t row, std::string_view text) {
   const size_t texts_before = out_.strings.size();
   const StringId id = out_.strings.Intern(text);
   recent = id;
-  if (out_.strings.size() > texts_before && !IsValidUtf8(text)) {
+  if (out_.strings.size() == texts_before) return id;
+  const bool has_zeros = text.find('\0') != std::string_view::npos;  // a disk's, of a lost block
+  if (has_zeros || !IsValidUtf8(text)) {
     rows_.AddIssue(IssueKind::kInvalidUtf8, row, fmt::format("column '{}'", header()[column]),
                    text);
   }

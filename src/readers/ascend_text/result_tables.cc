@@ -1,7 +1,5 @@
 #include "readers/ascend_text/result_tables.h"
 
-#include <algorithm>
-
 #include "readers/ascend_text/csv_table.h"
 
 // Which column of which file goes where, with the names it had in each generation. A column is
@@ -11,6 +9,28 @@ namespace steplens::readers {
 namespace {
 
 constexpr Need kOptional = Need::kOptional;
+
+// Whether a memory_record.csv is MindSpore's. It has the columns of PyTorch's without the streams,
+// so the components tell; GE and APP are in both.
+bool IsMindSporeMemoryRecord(const TextInput& input, ReadOptions options) {
+  options.progress = nullptr;
+  store::IssueLog issues;  // what is wrong with the file is said by its reader
+  Result<CsvRows> rows = CsvRows::Open(input, options, issues);
+  if (!rows.ok() || !rows->FindColumn("Total Active(MB)") || rows->FindColumn("Stream Ptr")) {
+    return false;
+  }
+  const auto component = rows->FindColumn("Component");
+  while (component) {
+    const Result<bool> has_rows = rows->NextBatch();
+    if (!has_rows.ok() || !*has_rows) break;
+    for (size_t row = 0; row < rows->size(); ++row) {
+      const std::string_view name = rows->cell(row, *component);
+      if (name.starts_with("PTA") || name == "WORKSPACE") return false;
+      if (name.starts_with("MindSpore")) return true;
+    }
+  }
+  return true;
+}
 
 Result<CsvTable> OpenTable(const TextInput& input, const ReadOptions& options,
                            store::TraceStore& out) {
@@ -103,21 +123,20 @@ Status ReadOperatorMemory(const TextInput& input, const ReadOptions& options,
 
 Status ReadMemoryRecord(const TextInput& input, const ReadOptions& options,
                         store::TraceStore& out) {
+  const bool is_mindspore = IsMindSporeMemoryRecord(input, options);
   SL_ASSIGN_OR_RETURN(CsvTable table, OpenTable(input, options, out));
   store::MemorySampleTable& samples = out.memory_samples;
-  const auto has = [&](std::string_view name) {
-    return std::find(table.header().begin(), table.header().end(), name) != table.header().end();
-  };
-  // MindSpore counts 1000 KB as one MB here. Its file is the one with active memory and no streams.
-  const double kb_per_mb = has("Total Active(MB)") && !has("Stream Ptr") ? 1000 : 1024;
+  const double kb_per_mb = is_mindspore ? 1000 : 1024;  // in this file only
+  // Older files and the exporter's have neither.
+  const Need active = table.AllOrNone({"Total Active(MB)", "Stream Ptr"});
   table.Text({"Component"}, samples.component);
   table.Us({"Timestamp(us)"}, samples.ts_ns);
   table.Bytes({"Total Allocated(MB)", "Total Allocated(KB)"}, samples.allocated_bytes,
               Need::kRequired, kb_per_mb);
   table.Bytes({"Total Reserved(MB)", "Total Reserved(KB)"}, samples.reserved_bytes, Need::kRequired,
               kb_per_mb);
-  table.Bytes({"Total Active(MB)"}, samples.active_bytes, kOptional, kb_per_mb);
-  table.Int({"Stream Ptr"}, samples.stream_ptr, kOptional);
+  table.Bytes({"Total Active(MB)"}, samples.active_bytes, active, kb_per_mb);
+  table.Int({"Stream Ptr"}, samples.stream_ptr, is_mindspore ? kOptional : active);
   table.Text({"Device Type", "Device"}, samples.device);
   return table.ReadInto(samples);
 }
