@@ -63,7 +63,7 @@ class NameCache {
   static constexpr size_t kPlaces = 512;
   static constexpr size_t kTexts = 256;
 
-  struct Place {
+  struct alignas(32) Place {  // never in two cache lines
     const std::string* name = nullptr;
     const char* text = nullptr;
     KnownName known;
