@@ -1,8 +1,10 @@
 #include "torch_adapter/operators.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
+#include <atomic>
 #include <memory>
 
 #include "torch_adapter/collectives.h"
@@ -25,13 +27,32 @@ using Scope = at::RecordScope;
 // Set before the callbacks are added and read by them only: the part of slt_options that every
 // operator needs.
 struct alignas(64) Settings {
-  uint32_t epoch = 0;  // number of the capture
+  uint32_t epoch = 0;                // number of the capture
+  std::atomic<uint32_t> schemas{0};  // how often an operator was taken out of the framework
   bool shapes = false;
   bool tensors = false;
   bool marks = false;
   slt_stack_function stack = nullptr;
 };
 Settings settings;
+
+// An operator that is taken out of the framework (a torch.library that ends) leaves its place to
+// the name of another one.
+class SchemaListener final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const c10::OperatorHandle&) override {}
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    settings.schemas.fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+// Listens from the first capture to the end of the process.
+void ListenToSchemas() {
+  static const auto* const handle = new c10::RegistrationHandleRAII(
+      c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<SchemaListener>()));
+  static_cast<void>(handle);
+}
+
 at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 bool callback_has_inputs = false;
 
@@ -52,8 +73,13 @@ template struct Exposed<FunctionMember, &at::RecordFunction::fn_>;
 KnownName NameOf(const at::RecordFunction& function, ThreadOps* ops) {
   const auto& member = function.*MemberOf(FunctionMember());
   const auto* schema = c10::get_if<at::RecordFunction::schema_ref_t>(&member);
-  return schema ? ops->names.GetByPlace(schema->get().name())
-                : ops->names.GetByText(function.name());
+  if (!schema) return ops->names.GetByText(function.name());
+  const uint32_t schemas = settings.schemas.load(std::memory_order_relaxed);
+  if (__builtin_expect(ops->schemas != schemas, 0)) {
+    ops->schemas = schemas;
+    ops->names.Forget();
+  }
+  return ops->names.GetByPlace(schema->get().name());
 }
 
 // The engine's range around a node does not know which forward operator the node belongs to; the
@@ -197,8 +223,12 @@ at::CallbackHandle AddCallback(bool with_inputs) {
 }  // namespace
 
 void InstallOperators(const slt_options& options) {
-  settings = {settings.epoch + 1, options.shapes != 0, options.shapes != 0 && options.tensors != 0,
-              options.marks != 0, options.stack};
+  ++settings.epoch;
+  settings.shapes = options.shapes != 0;
+  settings.tensors = options.shapes != 0 && options.tensors != 0;
+  settings.marks = options.marks != 0;
+  settings.stack = options.stack;
+  ListenToSchemas();
   PrepareInputs();
   ForgetCalls();
   callback_has_inputs = options.shapes != 0 || options.inputs != 0;

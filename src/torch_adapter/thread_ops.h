@@ -41,6 +41,7 @@ class alignas(64) ThreadOps {
   ~ThreadOps();
 
   uint32_t epoch = 0;       // the capture that the operators below belong to
+  uint32_t schemas = 0;     // the state of the framework's operators that `names` was made from
   uint32_t node = kNoNode;  // the innermost node of the autograd engine that is evaluated
 
   bool empty() const { return depth_ == 0; }
