@@ -26,6 +26,7 @@ from steplens._config import Config
 CALLS = 150  # of an operator in one burst: short, so that some bursts are undisturbed
 STEPS = 3  # of the model in one burst
 RANGES = 2000
+IDLE_STEPS = 5  # warm ones and measured ones, of an idle profiler
 SWITCHES = [("times", {}), ("shapes", {"record_shapes": True}),
             ("shapes, memory, stacks", {"record_shapes": True, "profile_memory": True, "with_stack": True})]
 
@@ -150,11 +151,12 @@ def closing_times(folder):
 
 
 def idle_share(rounds):
-    """How much slower a step of 1000 small operators is with a profiler that is started and does not record, in percent.
+    """How much slower a step of 1000 small operators is with a profiler that is started and does not record: (percent, how far two
+    equal kinds of steps seem apart in percent).
 
-    In each round such steps and steps without a profiler take turns; a round gives the ratio of the best of each. Steps without a profiler
-    end with a call of an empty method, because the interpreter alone takes 0.2 to 0.3 % for any call there. The median over all rounds is
-    returned, and, measured in the same way, how far two kinds of steps without a profiler seem apart: what lies below that is noise.
+    In each round steps with such a profiler and two kinds without follow each other, each kind in each place equally often; the best of some
+    steps counts, and of that the difference to the neighbours, whatever the machine does meanwhile. The median over all rounds is returned.
+    Steps without a profiler end with a call of an empty method, because the interpreter alone takes time for any call there.
     """
     import steplens.torch_npu as torch_npu
 
@@ -166,31 +168,33 @@ def idle_share(rounds):
 
     def operators():
         for _ in range(1000):
-            x.mul(y)
+            x.add_(y)
 
-    def step_with(ender):
+    def step_ns(ender):
+        begin = time.thread_time_ns()
         operators()
         ender.step()
+        return time.thread_time_ns() - begin
 
     schedule = torch_npu.profiler.schedule(wait=10**9, warmup=1, active=1)
-    idle, nothing = [], []
-    for _ in range(rounds):
-        best = {}
-        for kinds in itertools.permutations(("plain", "idle", "again")):  # what comes after what must not matter
-            for kind in kinds:
-                profiler = torch_npu.profiler.profile(schedule=schedule)
-                profiler.start()
-                if kind != "idle":
-                    profiler.stop()  # memory looks the same for all kinds
-                ender = profiler if kind == "idle" else Nothing()
-                operators()  # warm
-                cost = thread_ns(lambda: step_with(ender))
-                if kind == "idle":
-                    profiler.stop()
-                best[kind] = min(cost, best.get(kind, cost))
-        idle.append(best["idle"] / best["plain"] - 1)
-        nothing.append(best["again"] / best["plain"] - 1)
-    return 100 * statistics.median(idle), 100 * abs(statistics.median(nothing))
+    profiler, nothing = torch_npu.profiler.profile(schedule=schedule), Nothing()
+    orders = list(itertools.permutations(("plain", "idle", "again")))
+    costs = {kind: [] for kind in orders[0]}
+    for number in range(rounds * len(orders)):
+        for kind in orders[number % len(orders)]:
+            profiler.start()
+            if kind != "idle":
+                profiler.stop()  # memory looks the same for all kinds
+            for _ in range(IDLE_STEPS):  # after a start or a stop the processor's caches need some milliseconds
+                step_ns(nothing)
+            ender = profiler if kind == "idle" else nothing
+            costs[kind].append(min(step_ns(ender) for _ in range(IDLE_STEPS)))
+            if kind == "idle":
+                profiler.stop()
+    plain = statistics.median(costs["plain"])
+    slower = [100 * (idle - (one + other) / 2) / plain for one, idle, other in zip(costs["plain"], costs["idle"], costs["again"])]
+    apart = [100 * (one - other) / plain for one, other in zip(costs["plain"], costs["again"])]
+    return statistics.median(slower), abs(statistics.median(apart))
 
 
 def range_costs(folder, repeat):
@@ -246,7 +250,7 @@ def main():
         ours, theirs = closing_times(folder)
         print(f"closing 5 steps: steplens {ours * 1e3:.1f} ms, torch.profiler {theirs * 1e3:.1f} ms")
         report("closing: share of torch.profiler's", ours / theirs, "", 0.05)
-        idle, nothing = idle_share(repeat)
+        idle, nothing = idle_share(repeat // 6)
         print(f"two equal steps differ by {nothing:.2f} % when measured like the idle profiler")
         report("idle profiler slows a step of 1000 operators by", idle, "%", 0.2)
         calls, contexts = range_costs(folder, repeat)

@@ -23,13 +23,20 @@ std::atomic<Py_tracefunc> hook{nullptr};
 KeptObjects kept;
 FrameTexts frame_texts;  // guarded by the interpreter lock
 
+// A frame of a stack. One cache line: the innermost one is looked at for every operator.
+struct alignas(64) Link {
+  Frame frame;
+  const void* place;
+  uint32_t node;  // of the stack up to here
+};
+
 // The frames of a thread when its stack was last asked for.
 struct Chain {
   size_t count = 0;
-  bool is_whole = false;  // has all frames, and the hook follows what becomes of them
-  std::array<Frame, kMaxFrames> frames;  // outermost first
-  std::array<const void*, kMaxFrames> places;
-  std::array<uint32_t, kMaxFrames> nodes;  // of the stack up to here
+  bool is_whole = false;               // has all frames, and the hook follows what becomes of them
+  std::array<Link, kMaxFrames> links;  // outermost first
+
+  const Link& top() const { return links[count - 1]; }
 };
 
 struct ThreadStacks {
@@ -70,7 +77,7 @@ StackTexts Resolve(const Chain& chain) {
   const PyGILState_STATE state = PyGILState_Ensure();
   std::string stack, modules;
   for (size_t i = chain.count; i-- > 0;) {
-    const Frame& frame = chain.frames[i];
+    const Frame& frame = chain.links[i].frame;
     kept.Keep(reinterpret_cast<PyObject*>(frame.code));
     if (!stack.empty()) stack += ';';
     stack += frame_texts.Get(frame);
@@ -92,14 +99,11 @@ bool IsFollowed(const PyThreadState* thread) {
 void Replace(const Frame* frames, const void* const* places, size_t count, size_t kept_count,
              ThreadStacks* stacks) {
   Chain& chain = stacks->chain;
-  uint32_t node = kept_count == 0 ? StackTree::kRoot : chain.nodes[kept_count - 1];
+  uint32_t node = kept_count == 0 ? StackTree::kRoot : chain.links[kept_count - 1].node;
   for (size_t i = 0; i < count; ++i) {
     const Frame& frame = frames[count - 1 - i];
-    const size_t at = kept_count + i;
     node = stacks->tree.Below(node, frame);
-    chain.frames[at] = frame;
-    chain.places[at] = places[count - 1 - i];
-    chain.nodes[at] = node;
+    chain.links[kept_count + i] = {frame, places[count - 1 - i], node};
   }
   chain.count = kept_count + count;
 }
@@ -131,8 +135,8 @@ void ReadMoved(PyThreadState* thread, FrameMoves moves, ThreadStacks* stacks) {
   const size_t count = CurrentFrames(thread, frames, places, fresh + 1);
   const bool is_joined = kept_count == 0 ? count == fresh
                                          : count == fresh + 1 &&
-                                               places[fresh] == chain.places[kept_count - 1] &&
-                                               frames[fresh] == chain.frames[kept_count - 1];
+                                               places[fresh] == chain.links[kept_count - 1].place &&
+                                               frames[fresh] == chain.links[kept_count - 1].frame;
   return is_joined ? Replace(frames, places, fresh, kept_count, stacks) : ReadAll(thread, stacks);
 }
 
@@ -141,11 +145,10 @@ void ReadInnermost(PyThreadState* thread, ThreadStacks* stacks) {
   const Chain& chain = stacks->chain;
   Frame frame;
   const void* place = nullptr;
-  const size_t top = chain.count - 1;
-  if (CurrentFrames(thread, &frame, &place, 1) != 1 || place != chain.places[top]) {
+  if (CurrentFrames(thread, &frame, &place, 1) != 1 || place != chain.top().place) {
     return ReadAll(thread, stacks);
   }
-  if (!(frame == chain.frames[top])) Replace(&frame, &place, 1, top, stacks);
+  if (!(frame == chain.top().frame)) Replace(&frame, &place, 1, chain.count - 1, stacks);
 }
 
 void ReadChanged(PyThreadState* thread, ThreadStacks* stacks) {
@@ -164,7 +167,7 @@ void ReadChanged(PyThreadState* thread, ThreadStacks* stacks) {
 bool IsStillAt(sl_string outer, ThreadStacks* stacks) {
   const Chain& chain = stacks->chain;
   return chain.is_whole && chain.count != 0 && frame_moves.depth == 0 && frame_moves.lowest == 0 &&
-         stacks->tree.texts(chain.nodes[chain.count - 1]).call_stack == outer;
+         stacks->tree.texts(chain.top().node).call_stack == outer;
 }
 
 }  // namespace
@@ -186,7 +189,7 @@ void CurrentStack(sl_string* call_stack, sl_string* modules) {
   ThreadStacks& stacks = OfThread();
   const Chain& chain = stacks.chain;
   if (*call_stack != 0 && IsStillAt(*call_stack, &stacks)) {
-    *modules = stacks.tree.texts(chain.nodes[chain.count - 1]).modules;
+    *modules = stacks.tree.texts(chain.top().node).modules;
     return;
   }
   *call_stack = 0;
@@ -194,7 +197,7 @@ void CurrentStack(sl_string* call_stack, sl_string* modules) {
   if (!thread) return;
   ReadChanged(thread, &stacks);
   if (chain.count == 0) return;
-  StackTexts& texts = stacks.tree.texts(chain.nodes[chain.count - 1]);
+  StackTexts& texts = stacks.tree.texts(chain.top().node);
   if (__builtin_expect(!texts.are_known, 0)) texts = Resolve(chain);
   *call_stack = texts.call_stack;
   *modules = texts.modules;

@@ -148,6 +148,13 @@ class Torch(AnalyseTest):
         self.assertEqual(len(self.calls), 2)
         self.assertEqual(len(lines), 1)
 
+    def test_a_link_only_warns(self):
+        target = self.capture("a_ascend_pt")
+        os.symlink(target, "link")
+        self.warns("link is a symbolic link", lambda: analyse("link"))
+        self.assertEqual(len(self.calls), 1)
+        self.assertIn(target, self.calls[0])
+
     def test_nothing_found_is_silent(self):
         self.quiet(lambda: analyse("nowhere"))
 

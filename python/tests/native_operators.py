@@ -149,6 +149,21 @@ class Operators(NativeTest):
         self.assertEqual(recorded.named("aten::sub"), [])
         self.assertEqual(len(recorded.named("aten::add")), 1)
 
+    def test_operators_that_take_the_place_of_others_have_their_own_names(self):
+        """Each definition is taken out of the framework before the next one is made, which then lies where it lay."""
+        def use(name):
+            library = torch.library.Library("steplens_test", "DEF")
+            library.define(f"{name}(Tensor x) -> Tensor")
+            library.impl(name, torch.neg, "CPU")
+            torch._C._jit_get_operation(f"steplens_test::{name}")[0](torch.ones(1))
+
+        names = [f"op_{number:02}" for number in range(40)]
+        with captured() as recorded:
+            for name in names:
+                use(name)
+        found = [op.name for op in recorded.ops if op.name.startswith("steplens_test::")]
+        self.assertEqual(found, [f"steplens_test::{name}" for name in names])
+
     def test_an_operator_that_raises_ends(self):
         with captured() as recorded:
             with self.assertRaises(RuntimeError):

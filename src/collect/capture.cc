@@ -224,7 +224,7 @@ uint32_t NextGeneration(Control& control) {
 
 // From here on no thread records, and none begins to.
 std::unique_ptr<Capture> TakeRunning(Control& control) {
-  SetRecording(false);
+  SetRecordedGeneration(0);
   current_generation.store(0, std::memory_order_release);
   return std::move(control.capture);
 }
@@ -274,7 +274,7 @@ int StartCapture(const sl_options& given) {
   static_cast<void>(registered);
   control.capture = std::move(capture);
   current_generation.store(NextGeneration(control), std::memory_order_release);
-  SetRecording(options.start_paused == 0);
+  SetRecordedGeneration(options.start_paused == 0 ? control.last_generation : 0);
   return SL_OK;
 }
 
@@ -323,7 +323,7 @@ int FlushCapture() {
 void PauseCapture(bool paused) {
   Control& control = TheControl();
   const std::lock_guard lock(control.mutex);
-  if (control.capture != nullptr) SetRecording(!paused);
+  if (control.capture != nullptr) SetRecordedGeneration(paused ? 0 : control.last_generation);
 }
 
 int AddMetadata(std::string_view key, std::string_view json) {

@@ -29,7 +29,7 @@ void InParent() {
 // The child has one thread and no writer: it records nothing, and the parent's files are not its
 // own. It may start a capture of its own.
 void InChild() {
-  SetRecording(false);
+  SetRecordedGeneration(0);
   current_generation.store(0, std::memory_order_relaxed);
   ForgetRingInChild();
   ForgetCaptureInChild();

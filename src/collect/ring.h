@@ -104,10 +104,10 @@ class Ring {
   }
 
  private:
-  uint8_t* const data_;
-  const size_t capacity_;
   // The producer's cache line.
-  alignas(64) uint64_t head_ = 0;
+  alignas(64) uint8_t* const data_;
+  const size_t capacity_;
+  uint64_t head_ = 0;
   uint64_t known_tail_ = 0;
   uint64_t limit_ = 0;  // up to here there is room and the ring neither ends nor is half full
   std::atomic<uint64_t> published_head_{0};

@@ -53,20 +53,21 @@ ThreadState* PrepareThread(uint32_t generation);
 // In the child of a fork: the one thread that is left has no ring.
 void ForgetRingInChild();
 
-// sl_recording_ may change at any moment.
-inline bool IsRecording() { return __atomic_load_n(&sl_recording_, __ATOMIC_RELAXED) != 0; }
-inline void SetRecording(bool on) {
-  __atomic_store_n(&sl_recording_, on ? 1u : 0u, __ATOMIC_RELEASE);
+// The capture whose records are kept, 0: none are. May change at any moment. sl_recording_ is its
+// number, so that a hot call reads one shared place to know all about it.
+inline uint32_t RecordedGeneration() { return __atomic_load_n(&sl_recording_, __ATOMIC_RELAXED); }
+inline bool IsRecording() { return RecordedGeneration() != 0; }
+inline void SetRecordedGeneration(uint32_t generation) {
+  __atomic_store_n(&sl_recording_, generation, __ATOMIC_RELEASE);
 }
 
 // The thread's state if records are kept now, else nullptr.
 inline ThreadState* RecordingThread() {
-  if (!IsRecording()) {
-    if (__builtin_expect(current_generation.load(std::memory_order_relaxed) != kAutoPending, 1)) {
-      return nullptr;
-    }
+  uint32_t generation = RecordedGeneration();
+  if (generation == 0) {
+    generation = current_generation.load(std::memory_order_relaxed);
+    if (__builtin_expect(generation != kAutoPending, 1)) return nullptr;
   }
-  const uint32_t generation = current_generation.load(std::memory_order_relaxed);
   ThreadState* state = this_thread;
   if (__builtin_expect(state == nullptr || state->generation != generation, 0)) {
     state = PrepareThread(generation);

@@ -65,7 +65,7 @@ inline __attribute__((always_inline)) void AddTensor(const c10::TensorImpl* tens
   if (is_strided) CopyWords(tensor->strides(), dimensions, place + dimensions);
 }
 
-void AddWord(uint64_t word, Words* out) {
+inline __attribute__((always_inline)) void AddWord(uint64_t word, Words* out) {
   if (uint64_t* place = out->Add(1)) *place = word;
 }
 

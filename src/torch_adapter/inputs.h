@@ -38,10 +38,10 @@ class Words {
   bool Grow(uint32_t count);
 
   static constexpr uint32_t kInline = 64;
-  uint64_t inline_[kInline];
   uint64_t* data_ = inline_;
   uint32_t size_ = 0;
   uint32_t capacity_ = kInline;
+  uint64_t inline_[kInline];
 };
 
 // Before the first AddInputs: the texts of types get their ids.

@@ -1,8 +1,10 @@
 #include "torch_adapter/operators.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
+#include <atomic>
 #include <memory>
 
 #include "torch_adapter/collectives.h"
@@ -22,9 +24,35 @@ namespace {
 
 using Scope = at::RecordScope;
 
-// Set before the callbacks are added and read by them only.
-slt_options settings{};
-uint32_t epoch = 0;  // number of the capture
+// Set before the callbacks are added and read by them only: the part of slt_options that every
+// operator needs.
+struct alignas(64) Settings {
+  uint32_t epoch = 0;                // number of the capture
+  std::atomic<uint32_t> schemas{0};  // how often an operator was taken out of the framework
+  bool shapes = false;
+  bool tensors = false;
+  bool marks = false;
+  slt_stack_function stack = nullptr;
+};
+Settings settings;
+
+// An operator that is taken out of the framework (a torch.library that ends) leaves its place to
+// the name of another one.
+class SchemaListener final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const c10::OperatorHandle&) override {}
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    settings.schemas.fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+// Listens from the first capture to the end of the process.
+void ListenToSchemas() {
+  static const auto* const handle = new c10::RegistrationHandleRAII(
+      c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<SchemaListener>()));
+  static_cast<void>(handle);
+}
+
 at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 bool callback_has_inputs = false;
 
@@ -45,22 +73,27 @@ template struct Exposed<FunctionMember, &at::RecordFunction::fn_>;
 KnownName NameOf(const at::RecordFunction& function, ThreadOps* ops) {
   const auto& member = function.*MemberOf(FunctionMember());
   const auto* schema = c10::get_if<at::RecordFunction::schema_ref_t>(&member);
-  return schema ? ops->names.GetByPlace(schema->get().name())
-                : ops->names.GetByText(function.name());
+  if (!schema) return ops->names.GetByText(function.name());
+  const uint32_t schemas = settings.schemas.load(std::memory_order_relaxed);
+  if (__builtin_expect(ops->schemas != schemas, 0)) {
+    ops->schemas = schemas;
+    ops->names.Forget();
+  }
+  return ops->names.GetByPlace(schema->get().name());
 }
 
 // The engine's range around a node does not know which forward operator the node belongs to; the
 // node, which starts inside it, does.
-void LinkToNode(const sl_plain_op& op, ThreadOps* ops) {
+void LinkToNode(const OpenOp& op, ThreadOps* ops) {
   if (ops->node == kNoNode || op.sequence < 0) return;
-  sl_plain_op& node = ops->at(ops->node).record;
+  OpenOp& node = ops->at(ops->node);
   if (node.sequence >= 0) return;
   node.sequence = op.sequence;
   node.forward_thread = op.forward_thread;
 }
 
 void Push(const at::RecordFunction& function, Scope scope, ThreadOps* ops) {
-  if (__builtin_expect(ops->epoch != epoch, 0)) ops->Forget(epoch);
+  if (__builtin_expect(ops->epoch != settings.epoch, 0)) ops->Forget(settings.epoch);
   const bool is_backward = scope == Scope::BACKWARD_FUNCTION;
   const KnownName known = NameOf(function, ops);
   // What may run Python, and so other operators, comes before this one is pushed.
@@ -74,33 +107,41 @@ void Push(const at::RecordFunction& function, Scope scope, ThreadOps* ops) {
   OpenOp* op = ops->Push();
   if (!op) return;
   op->function = &function;
+  op->sequence = function.seqNr();
+  op->forward_thread = function.forwardThreadId();
+  op->name = known.id;
+  op->call_stack = is_backward ? 0 : stack;
   op->stack = stack;
-  op->is_node = known.kind == NameKind::kNode;
+  op->modules = modules;
   op->first_word = ops->words.size();
-  if (settings.shapes) AddInputs(function.inputs(), settings.tensors != 0, &ops->words);
-  sl_plain_op& record = op->record;
-  record.end = 0;
-  record.sequence = function.seqNr();
-  record.forward_thread = function.forwardThreadId();
-  record.name = known.id;
-  record.call_stack = is_backward ? 0 : stack;
-  record.modules = modules;
-  record.input_words = ops->words.size() - op->first_word;
-  record.scope = static_cast<uint8_t>(scope);
-  record.is_async = 0;
-  record.with_tensors = settings.tensors != 0;
-  if (is_backward) LinkToNode(record, ops);
+  op->scope = static_cast<uint8_t>(scope);
+  op->is_node = known.kind == NameKind::kNode;
+  if (settings.shapes) AddInputs(function.inputs(), settings.tensors, &ops->words);
+  op->input_words = ops->words.size() - op->first_word;
+  if (is_backward) LinkToNode(*op, ops);
   if (op->is_node) {
     op->outer_node = ops->node;
     ops->node = ops->depth() - 1;
   }
-  record.start = sl_now();  // last: what is done here is not the operator's time
+  op->start = sl_now();  // last: what is done here is not the operator's time
 }
 
 void Pop(const at::RecordFunction& function, ThreadOps* ops) {
-  OpenOp* op = ops->Pop(&function);
-  if (!op || ops->epoch != epoch) return;  // of an earlier capture
-  sl_record_plain_op(&op->record, ops->words.data() + op->first_word);
+  const OpenOp* op = ops->Pop(&function);
+  if (!op || ops->epoch != settings.epoch) return;  // of an earlier capture
+  sl_plain_op record;
+  record.start = op->start;
+  record.end = 0;
+  record.sequence = op->sequence;
+  record.forward_thread = op->forward_thread;
+  record.name = op->name;
+  record.call_stack = op->call_stack;
+  record.modules = op->modules;
+  record.input_words = op->input_words;
+  record.scope = op->scope;
+  record.is_async = 0;
+  record.with_tensors = settings.tensors;
+  sl_record_plain_op(&record, ops->words.data() + op->first_word);
   if (op->is_node) ops->node = op->outer_node;
   ops->words.Truncate(op->first_word);
 }
@@ -124,13 +165,13 @@ std::unique_ptr<at::ObserverContext> StartRange(const at::RecordFunction& functi
   record.forward_thread = function.forwardThreadId();
   record.scope = static_cast<uint8_t>(scope);
   record.start_thread = ops->thread;
-  record.with_tensors = settings.tensors != 0;
-  if (settings.shapes) AddInputs(function.inputs(), settings.tensors != 0, &range->inputs);
+  record.with_tensors = settings.tensors;
+  if (settings.shapes) AddInputs(function.inputs(), settings.tensors, &range->inputs);
   if (settings.stack) settings.stack(&record.call_stack, &record.modules);
   if (known.kind == NameKind::kCall) {
     NoteCall(name, function.inputs());
   } else if (known.kind == NameKind::kWork) {
-    range->collective = NoteWork(name, function.inputs(), settings.marks != 0);
+    range->collective = NoteWork(name, function.inputs(), settings.marks);
   }
   record.start = sl_now();
   return range;
@@ -182,9 +223,12 @@ at::CallbackHandle AddCallback(bool with_inputs) {
 }  // namespace
 
 void InstallOperators(const slt_options& options) {
-  settings = options;
-  settings.tensors = options.shapes && options.tensors;
-  ++epoch;
+  ++settings.epoch;
+  settings.shapes = options.shapes != 0;
+  settings.tensors = options.shapes != 0 && options.tensors != 0;
+  settings.marks = options.marks != 0;
+  settings.stack = options.stack;
+  ListenToSchemas();
   PrepareInputs();
   ForgetCalls();
   callback_has_inputs = options.shapes != 0 || options.inputs != 0;

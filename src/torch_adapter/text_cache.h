@@ -32,12 +32,13 @@ NameKind KindOf(std::string_view name);
 // Names of one thread.
 class NameCache {
  public:
-  // Of a text that stays where it is as long as there are no other names to be asked for (Forget).
+  // Of a text that stays where it is, as it is, until the next Forget. It is not looked at if it is
+  // known: an operator's name is seldom in a near cache.
   KnownName GetByPlace(const std::string& name) {
     const auto address = reinterpret_cast<uintptr_t>(&name) >> 4;
     Place& place = places_[(address ^ (address >> 9)) % kPlaces];
-    if (__builtin_expect(place.name == &name && place.text == name.data(), 1)) return place.known;
-    place = {&name, name.data(), GetByText(name.c_str())};
+    if (__builtin_expect(place.name == &name, 1)) return place.known;
+    place = {&name, GetByText(name.c_str())};
     return place.known;
   }
 
@@ -65,7 +66,6 @@ class NameCache {
 
   struct Place {
     const std::string* name = nullptr;
-    const char* text = nullptr;
     KnownName known;
   };
   struct alignas(64) Entry {

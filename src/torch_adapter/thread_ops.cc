@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -38,8 +39,10 @@ ThreadOps::~ThreadOps() { std::free(ops_); }
 bool ThreadOps::Grow() {
   if (capacity_ >= kMaxOps) return false;
   const uint32_t wanted = std::max(capacity_ * 2, kFirstOps);
-  void* memory = std::realloc(ops_, wanted * sizeof(OpenOp));
+  void* memory = std::aligned_alloc(alignof(OpenOp), wanted * sizeof(OpenOp));
   if (!memory) return false;
+  if (depth_ > 0) std::memcpy(memory, ops_, depth_ * sizeof(OpenOp));
+  std::free(ops_);
   ops_ = static_cast<OpenOp*>(memory);
   capacity_ = wanted;
   return true;

@@ -13,28 +13,35 @@ namespace steplens::torch_adapter {
 
 inline constexpr uint32_t kNoNode = ~0u;
 
-// An operator that runs and will end on the thread it started on.
-struct OpenOp {
-  sl_plain_op record;
+// An operator that runs and will end on the thread it started on. One cache line: between an
+// operator's start and its end the framework has pushed everything out of the nearest cache.
+struct alignas(64) OpenOp {
+  sl_ticks start;
+  int64_t sequence;
+  uint64_t forward_thread;
   const void* function;  // tells operators apart, never followed
-  sl_string stack;       // of itself or, if it has none, of what is around it
-  uint32_t first_word;   // of its inputs
-  uint32_t outer_node;   // what ThreadOps::node was before it, if it is a node itself
+  sl_string name;
+  sl_string call_stack;  // its own
+  sl_string stack;       // the same or, if it has none, that of what is around it
+  sl_string modules;
+  uint32_t first_word;  // of its inputs
+  uint32_t input_words;
+  uint32_t outer_node;  // what ThreadOps::node was before it, if it is a node itself
+  uint8_t scope;
   bool is_node;
 };
+static_assert(sizeof(OpenOp) == 64);
 
-// Touched by its thread only.
-class ThreadOps {
+// Touched by its thread only. What every operator needs comes first, in one cache line.
+class alignas(64) ThreadOps {
  public:
   ThreadOps() = default;
   ThreadOps(const ThreadOps&) = delete;
   ThreadOps& operator=(const ThreadOps&) = delete;
   ~ThreadOps();
 
-  NameCache names;
-  Words words;  // inputs of the operators that run, outermost first
-  const uint64_t thread = sl_thread();
   uint32_t epoch = 0;       // the capture that the operators below belong to
+  uint32_t schemas = 0;     // the state of the framework's operators that `names` was made from
   uint32_t node = kNoNode;  // the innermost node of the autograd engine that is evaluated
 
   bool empty() const { return depth_ == 0; }
@@ -64,6 +71,11 @@ class ThreadOps {
   OpenOp* ops_ = nullptr;
   uint32_t depth_ = 0;
   uint32_t capacity_ = 0;
+
+ public:
+  Words words;  // inputs of the operators that run, outermost first
+  NameCache names;
+  const uint64_t thread = sl_thread();
 };
 
 extern constinit thread_local ThreadOps* thread_ops;

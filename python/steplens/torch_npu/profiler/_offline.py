@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from ... import _analyse, _log, _paths
 from ..._check import is_int, is_one_of
+from . import _output
 
 
 @_log.guarded()
@@ -28,7 +29,9 @@ def analyse_below(profiler_path: str, max_process_number: Any, export_type: Any,
     elif max_process_number > cores:
         _log.warning(f"Parameter max_process_number is larger than the number of cores; it is set to {cores}.")
         max_process_number = cores
-    captures = _paths.captures(os.path.realpath(os.path.expanduser(profiler_path)), deep)
+    path = os.path.abspath(os.path.expanduser(profiler_path))
+    _output.warn_about("profiler_path", path)
+    captures = _paths.captures(os.path.realpath(path), deep)
     if captures:
         _analyse.analyse_all(captures, _checked_export(export_type), max_process_number)
 

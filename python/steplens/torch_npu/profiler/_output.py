@@ -42,12 +42,17 @@ def _checked_directory(directory: Any) -> Optional[str]:
     if not _paths.has_legal_characters(path):
         _log.warning(f"dir_name {path!r} has characters that are not allowed; it is ignored.")
         return None
+    warn_about("dir_name", path)
+    return path
+
+
+def warn_about(parameter: str, path: str) -> None:
+    """Says what is unusual about a path that is used all the same."""
     problem = _paths.too_long(path)
     if problem:
-        _log.warning(f"dir_name {path[:80]!r}...: {problem}.")
+        _log.warning(f"{parameter} {path[:80]!r}...: {problem}.")
     elif os.path.islink(path):
-        _log.warning(f"dir_name {path} is a symbolic link.")
-    return path
+        _log.warning(f"{parameter} {path} is a symbolic link.")
 
 
 def new_directory(place: Place, export_only: bool) -> str:
