@@ -272,6 +272,8 @@ async function memoryPage(page) {
   await page.selectOption(".pick:nth-of-type(2) select", "Component");
   await page.waitForSelector("text=PTA");
   assert.ok((await page.locator(".data-table .tr").count()) > 5);
+  await page.selectOption(".pick:nth-of-type(2) select", "Kind");
+  await page.waitForSelector("text=Activations");
   await page.selectOption(".pick:nth-of-type(2) select", "Overall");
   const names = (tab) => page.getByRole("tab", { name: tab }).click();
   const count = (text) => eventually(async () => assert.match(await page.locator(".data-table .tfoot").innerText(), text));
