@@ -38,6 +38,8 @@ export interface FileUse {
   size: number;
   used: boolean;
   note: string;
+  /** How long reading it took; absent where the rank came from the cache. */
+  read_ms?: number;
 }
 
 export interface ImportIssue {

@@ -27,7 +27,9 @@ void WriteDatasetHead(JsonWriter& json, const Dataset& dataset) {
 void WriteFile(JsonWriter& json, const store::InputFile& file) {
   json.BeginObject().Key("path").String(file.path);
   json.Key("size").Int(static_cast<int64_t>(file.size_bytes));
-  json.Key("used").Bool(file.used).Key("note").String(file.note).EndObject();
+  json.Key("used").Bool(file.used).Key("note").String(file.note);
+  if (file.read_ns > 0) json.Key("read_ms").Double(static_cast<double>(file.read_ns) / 1e6);
+  json.EndObject();
 }
 
 void WriteIssues(JsonWriter& json, const store::IssueLog& issues) {
