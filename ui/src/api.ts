@@ -81,8 +81,10 @@ export class Dataset {
     return `/ds/${encodeURIComponent(this.ds)}${rest}`;
   }
 
+  /** Times are whole ns; a place on the screen need not be. */
   private timed(body: object): object {
-    return { align: this.align, ...body };
+    const whole = Object.entries(body).map(([key, value]) => [key, /^t[01]?$/.test(key) && typeof value === "number" ? Math.round(value) : value]);
+    return { align: this.align, ...Object.fromEntries(whole) };
   }
 
   meta = () => get<T.DatasetMeta>(this.path(""), { align: this.align || undefined });
