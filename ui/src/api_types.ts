@@ -99,6 +99,8 @@ export interface DatasetMeta {
   pending?: number[];
   ranks: RankMeta[];
   ignored: { path: string; note: string }[];
+  /** Why nothing at all could be read; "" if something could. */
+  error?: string;
   views: Partial<Record<ViewName, ViewState>>;
 }
 

@@ -86,5 +86,18 @@ TEST_F(ApiTest, IdsAndTimesWithAFractionAreRefusedByName) {
   EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0)" + range + ".5]}").status, 400);
 }
 
+TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
+  const auto flag_for = [](std::string source) {
+    analysis::StoreBuilder builder;
+    builder.store.info.source = std::move(source);
+    builder.Slice(builder.ThreadOf("python", "main"), 0, 10, "aten::mm", "cpu_op");
+    TestApi api(builder.Job());
+    const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+    return meta.root()["views"]["communication"]["missing"].ToText();
+  };
+  EXPECT_NE(flag_for("kineto").find("torch.distributed"), std::string::npos);
+  EXPECT_NE(flag_for("ascend_pt").find("profiler_level=Level1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace steplens::server

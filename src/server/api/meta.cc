@@ -105,9 +105,11 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   bool kernels = false;
   bool memory = false;
   bool communication = false;
+  bool is_ascend = false;
   for (const auto& rank : ask.view.ranks()) {
     const TraceStore& store = *rank->store;
     slices = slices || store.slices.size() > 0;
+    is_ascend = is_ascend || (store.info.source != "kineto" && store.info.source != "nsys");
     kernels = kernels || store.kernels.size() > 0 || store.op_statistics.size() > 0 ||
               (rank->timeline->lanes().front()->flags & kDeviceLane) != 0;
     memory = memory || store.memory_samples.size() > 0 || store.allocations.size() > 0 ||
@@ -123,7 +125,10 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   WritePage(json, "operator", {{"kernels of a device", "activities=[..., NPU or CUDA]", kernels}});
   WritePage(json, "memory", {{"memory records", "profile_memory=True", memory}});
   WritePage(json, "communication",
-            {{"collectives", "profiler_level=Level1 on a job of several ranks", communication}});
+            {{"collectives",
+              is_ascend ? "profiler_level=Level1 on a job of several ranks"
+                        : "a job of several ranks (torch.distributed)",
+              communication}});
   WritePage(
       json, "cluster",
       {{"two ranks or more", "open the folder that holds all ranks", ask.view.ranks().size() > 1}});
