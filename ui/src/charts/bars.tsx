@@ -5,7 +5,7 @@ import { formatShort, middleEllipsis } from "../format";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import { Legend, toggled } from "./legend";
 import { seriesColor } from "./palette";
-import { niceTicks } from "./ticks";
+import { largest, niceTicks } from "./ticks";
 
 const text = (name: string): ColumnInfo => ({ name, type: "text" });
 const number = (name: string): ColumnInfo => ({ name, type: "double", decimals: 3 });
@@ -29,7 +29,7 @@ const kBar = 22;
 
 function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: string): Mark[] {
   const names = Math.min(Math.round(width * 0.42), 280);
-  const most = Math.max(...items.map((item) => item.value), 1e-12);
+  const most = largest(items.map((item) => item.value), 1e-12);
   const room = Math.max(20, width - names - 112);
   g.textBaseline = "middle";
   return items.map((item, at) => {
@@ -106,7 +106,7 @@ function drawStack(surface: Surface, props: StackProps, hidden: ReadonlySet<numb
   const { g, width, height, muted } = surface;
   const shown = props.series.map((series, at) => ({ ...series, at })).filter((series) => !hidden.has(series.at));
   const sums = props.names.map((_, k) => shown.reduce((sum, series) => sum + Math.max(0, series.values[k] ?? 0), 0));
-  const most = Math.max(...sums, 1e-12);
+  const most = largest(sums, 1e-12);
   const y = drawAxis(surface, most, props.unit);
   const slot = (width - kLeft) / Math.max(1, props.names.length);
   const bar = slot < 3 ? slot : Math.min(48, Math.max(1, slot * 0.72));

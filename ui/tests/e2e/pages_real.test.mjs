@@ -304,6 +304,10 @@ async function communicationPage(page) {
   await page.waitForSelector(".data-table .tr .td");
   await page.getByRole("tab", { name: "Matrix" }).click();
   await page.waitForSelector("text=Traffic between ranks");
+  await page.locator("figure[aria-label^='Traffic between ranks'] canvas").focus();
+  for (let k = 0; k < 2; k++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".chip:has-text('rank 1 → rank 0')");
   await shot(page, "real-communication-matrix");
   await page.getByRole("tab", { name: "Bandwidth" }).click();
   await page.waitForSelector("text=HCCS should do 18 GB/s");
