@@ -14,7 +14,7 @@ namespace {
 using store::kNone;
 using store::TraceStore;
 
-Interval TimesOf(const TraceStore& store, size_t slice) {
+Interval SliceTimes(const TraceStore& store, size_t slice) {
   const int64_t begin_ns = store.slices.begin_ns[slice];
   return {begin_ns, AddSaturating(begin_ns, store.slices.dur_ns[slice])};
 }
@@ -30,7 +30,7 @@ std::vector<Interval> SlicesNamed(const TraceStore& store, std::string_view pref
   TextMemo is_named(store, [&](std::string_view name) { return name.starts_with(prefix); });
   std::vector<Interval> out;
   for (size_t i = 0; i < store.slices.size(); ++i) {
-    if (is_named(store.slices.name[i])) out.push_back(TimesOf(store, i));
+    if (is_named(store.slices.name[i])) out.push_back(SliceTimes(store, i));
   }
   SortByBegin(out);
   return out;
@@ -51,7 +51,7 @@ Passes FollowArrows(const TraceStore& store) {
     if (store.flows.kind[i] != *kind) continue;
     out.forward_ns.push_back(store.flows.from_ns[i]);
     const store::SliceId op = finder.Find(store.flows.to_track[i], store.flows.to_ns[i]);
-    if (op != store::kNoSlice) out.backward.push_back(TimesOf(store, static_cast<size_t>(op)));
+    if (op != store::kNoSlice) out.backward.push_back(SliceTimes(store, static_cast<size_t>(op)));
   }
   std::sort(out.forward_ns.begin(), out.forward_ns.end());
   SortByBegin(out.backward);
