@@ -153,6 +153,9 @@ Result<int> RunView(const Arguments& arguments) {
   options.version = kVersion;
   options.use_cache = !arguments.Has("--no-cache");
   SL_ASSIGN_OR_RETURN(options.roots, RootsOf(arguments));
+  // Where it is, is read from the environment everywhere; no other thread runs yet.
+  if (arguments.Has("--cache"))
+    setenv("STEPLENS_CACHE_DIR", arguments.Value("--cache").c_str(), 1);  // NOLINT
   const std::string cache = store::CacheDirectory();
   if (!cache.empty()) options.state_directory = cache + "/views";
   server::Workspace workspace(std::move(options));
@@ -223,6 +226,7 @@ CommandSpec ViewCommand() {
       {.name = "--assets",
        .value_name = "DIR",
        .help = "Serve the web app from a folder, for its developers"},
+      {.name = "--cache", .value_name = "DIR", .help = "Folder of the cache and of kept views"},
       {.name = "--no-cache", .help = "Neither read nor write the cache"},
   };
   spec.example = "steplens view examples/sample --no-browser";

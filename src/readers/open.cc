@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -144,6 +145,7 @@ struct Part {
   TraceStore store;
   Status status;
   bool has_rows = false;  // read before the file failed, if it did
+  int64_t read_ns = 0;
 };
 
 bool HasRows(const TraceStore& store) {
@@ -189,8 +191,10 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   options.pool->ParallelFor(parts.size(), [&](size_t i) {
     if (is_read_already(i)) return;
     parts[i].store.info.rank = source.rank;
+    const auto start = std::chrono::steady_clock::now();
     parts[i].status = ReadSource(source.files[i], options, parts[i].store);
     parts[i].has_rows = HasRows(parts[i].store);
+    parts[i].read_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
   for (size_t i = 1; i < parts.size(); ++i) {
@@ -215,6 +219,7 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   DescribeFrom(source, out);
   complete = true;
   for (size_t i = 0; i < parts.size(); ++i) {
+    out.info.files[i].read_ns = parts[i].read_ns;
     if (parts[i].status.ok()) continue;
     complete = false;
     out.info.files[i].used = parts[i].has_rows;

@@ -24,6 +24,7 @@ TEST(OpenJob, CountsValuesThatNoPartOfAStepCanLast) {
     options.use_cache = false;
     const Result<store::Job> job = OpenJob({folder}, options);
     EXPECT_TRUE(job.ok()) << job.error().message;
+    EXPECT_GT(job->ranks.front().info.files.front().read_ns, 0);
     return job->ranks.front().issues.entry(store::IssueKind::kStepValueInvalid);
   };
   EXPECT_EQ(issues_of("2").count, 0u);

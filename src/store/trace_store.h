@@ -22,6 +22,7 @@ struct InputFile {
   bool used = true;
   std::string note;      // why it was left out; empty for a used file
   bool is_lost = false;  // left out although it should hold a rank: people must be told
+  int64_t read_ns = 0;   // how long reading took in this run; 0 if the rank came from the cache
 };
 
 // Who and what one rank is.

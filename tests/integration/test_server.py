@@ -477,6 +477,9 @@ class Answers(ServerCase):
             ("/tiles", {"ds": self.ds, "keys": [[1, 44, 2**32 - 1]]}, 400),
             ("/tiles", {"ds": self.ds, "keys": [[1, 0, 0]] * 257}, 400),
             (ds + "/range", {"tracks": [-1], "t0": 0, "t1": 1}, 400), (ds + "/range", {"tracks": [1], "t0": 5, "t1": 1}, 400),
+            (ds + "/range", {"tracks": [1.5], "t0": 0, "t1": 1}, 400), (ds + "/range", {"tracks": [1], "t0": 0.5, "t1": 1}, 400),
+            ("/tiles", {"ds": self.ds, "keys": [[1.5, 0, 0]]}, 400),
+            (ds + "/next", {"track": self.track("r0/hw/stream2"), "i": 0.5}, 400), (ds + "/focus", {"ranks": [0.5]}, 400),
             (ds + "/range", {"tracks": "all", "t0": 0, "t1": 1}, 400), (ds + "/range", "[1]", 400),
             (ds + "/range", "{\"tracks\":", 400), (ds + "/range", b"\xff\xfe", 400), (ds + "/range", "[" * 5000, 400),
             (ds + "/next", {"track": 1, "i": 0}, 400), (ds + "/next", {"track": self.track("r0/hw/stream2"), "i": 10**12}, 400),
@@ -710,6 +713,17 @@ class Kineto(ServerCase):
         breakdown = server.post(f"/ds/{ds}/table", {"source": "breakdown"})[1]
         self.assertGreater(len(breakdown["rows"]), 0)
         stream = paths["r0/gpu0/stream7"]
+    def test_the_cache_is_where_it_was_asked_for(self):
+        folder = self.scratch / "own cache"
+        cached = []
+        for _ in range(2):
+            server = self.start(support.SAMPLE, "--cache", folder)
+            ds = server.wait_ready()
+            cached.append([rank["cached"] for rank in server.get(f"/ds/{ds}")[1]["ranks"]])
+            server.stop()
+        self.assertTrue(any(path.is_file() for path in folder.rglob("*")))
+        self.assertEqual([set(each) for each in cached], [{False}, {True}])
+
         hit = server.post(f"/ds/{ds}/search", {"q": "cat=kernel", "tracks": [stream[0]], "limit": 1})[1]["hits"][0]
         detail = server.get(f"/ds/{ds}/slice?track={hit['track']}&i={hit['i']}")[1]
         self.assertIn("stream", detail["args"])  # read again from the packed trace

@@ -81,8 +81,10 @@ export class Dataset {
     return `/ds/${encodeURIComponent(this.ds)}${rest}`;
   }
 
+  /** Times are whole ns; a place on the screen need not be. */
   private timed(body: object): object {
-    return { align: this.align, ...body };
+    const whole = Object.entries(body).map(([key, value]) => [key, /^t[01]?$/.test(key) && typeof value === "number" ? Math.round(value) : value]);
+    return { align: this.align, ...Object.fromEntries(whole) };
   }
 
   meta = () => get<T.DatasetMeta>(this.path(""), { align: this.align || undefined });
@@ -110,7 +112,7 @@ export class Dataset {
   range = (body: T.RangeQuery, signal?: AbortSignal) =>
     query<T.RangeReply>(this.path("/range"), this.timed(body), signal);
 
-  hist = (body: { name: number | string; tracks?: number[]; bins: number; log: boolean }, signal?: AbortSignal) =>
+  hist = (body: { name: number | string; tracks?: number[]; bins: number; log: boolean; by?: "rank" }, signal?: AbortSignal) =>
     query<T.HistReply>(this.path("/hist"), body, signal);
 
   search = (body: T.SearchQuery, signal?: AbortSignal) =>
@@ -118,6 +120,10 @@ export class Dataset {
 
   next = (body: { track: number; i: number; dir: 1 | -1; same: "name" | "track" | "row" }) =>
     query<T.SliceRef>(this.path("/next"), this.timed(body));
+
+  /** The same collective, or the k-th slice of that name, on every rank. */
+  peers = (track: number, i: number, signal?: AbortSignal) =>
+    get<T.PeersReply>(this.path("/peers"), { track, i, align: this.align || undefined }, signal);
 
   flows = (body: { cats: string[]; tracks: number[]; t0: number; t1: number; max: number }, signal?: AbortSignal) =>
     query<T.FlowsReply>(this.path("/flows"), this.timed(body), signal);
@@ -166,6 +172,11 @@ export class Dataset {
   focus = (body: { ranks: number[] }) => post(this.path("/focus"), body);
   saveView = (state: unknown) => query<{ id: string }>(this.path("/view"), state);
   loadView = (id: string) => get<unknown>(this.path(`/view/${encodeURIComponent(id)}`));
+  /** Address of a range as a Chrome trace; the browser downloads it while the server writes it. */
+  traceUrl(body: { t0: number; t1: number; tracks: number[] }): string {
+    return `${BASE}${this.path("/trace")}?body=${encodeURIComponent(JSON.stringify(this.timed(body)))}`;
+  }
+
 }
 
 export interface EventHandlers {

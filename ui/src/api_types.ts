@@ -38,6 +38,8 @@ export interface FileUse {
   size: number;
   used: boolean;
   note: string;
+  /** How long reading it took; absent where the rank came from the cache. */
+  read_ms?: number;
 }
 
 export interface ImportIssue {
@@ -97,6 +99,8 @@ export interface DatasetMeta {
   pending?: number[];
   ranks: RankMeta[];
   ignored: { path: string; note: string }[];
+  /** Why nothing at all could be read; "" if something could. */
+  error?: string;
   views: Partial<Record<ViewName, ViewState>>;
 }
 
@@ -150,6 +154,18 @@ export interface SliceDetail extends SliceRef {
   flows_out: FlowEnd[];
 }
 
+export interface Peer extends SliceRef {
+  rank: number;
+  /** Of a collective: the others waited for it. */
+  is_last: boolean;
+}
+
+export interface PeersReply {
+  by: "call" | "ordinal";
+  slices: Peer[];
+  missing: { rank: number; why: string }[];
+}
+
 export interface RangeQuery {
   tracks: number[];
   t0: number;
@@ -176,8 +192,17 @@ export interface RangeReply {
   elapsed_us: number;
 }
 
+export interface HistBin {
+  from: number;
+  /** Exclusive. */
+  to: number;
+  count: number;
+  /** Rank and its share of the count, if asked for by rank. */
+  ranks?: [number, number][];
+}
+
 export interface HistReply {
-  bins: { from: number; to: number; count: number }[];
+  bins: HistBin[];
   p50: number;
   p90: number;
   p99: number;

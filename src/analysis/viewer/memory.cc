@@ -84,11 +84,16 @@ Result<MetricAnswer> MemoryCurve(const MetricCall& call) {
   answer.query = RankQuery(is_derived ? "allocations" : "memory_samples", *store);
   answer.tables.push_back(points.Take());
   answer.tables.push_back(peaks.Take());
-  if (is_derived && !all.empty()) {
+  if (is_derived && !all.empty() && grouping != MemoryGrouping::kKind) {
     answer.warnings.push_back(
         "the capture has no totals: the curve adds up its allocations, from 0 on");
   }
-  if (all.empty()) answer.warnings.push_back("the capture has no memory samples (profile_memory)");
+  if (all.empty() && grouping == MemoryGrouping::kKind) {
+    answer.warnings.push_back(
+        "kinds of tensors need allocations and backward passes (profile_memory)");
+  } else if (all.empty()) {
+    answer.warnings.push_back("the capture has no memory samples (profile_memory)");
+  }
   return answer;
 }
 

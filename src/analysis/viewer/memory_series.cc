@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/time_math.h"
+#include "analysis/viewer/memory_kinds.h"
 
 namespace steplens::analysis::viewer {
 namespace {
@@ -110,14 +111,16 @@ bool HaveTotals(const TraceStore& store, const std::vector<uint32_t>& rows) {
   });
 }
 
-// Allocated bytes over time, from what was allocated and released.
-MemorySeries FromAllocations(const TraceStore& store) {
+// Allocated bytes over time, from what was allocated and released: of blocks that is_wanted(row).
+template <typename IsWanted>
+MemorySeries AddUpAllocations(const TraceStore& store, std::string name, IsWanted&& is_wanted) {
   const store::AllocationTable& blocks = store.allocations;
   const bool has_device = std::any_of(blocks.device.begin(), blocks.device.end(),
                                       [&](StringId device) { return !IsCpu(store.Text(device)); });
   std::vector<MemorySeries::Point> changes;
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (has_device && IsCpu(store.Text(blocks.device[i]))) continue;
+    if (!is_wanted(i)) continue;
     if (blocks.size_bytes[i] == kNone || blocks.alloc_ns[i] == kNone) continue;
     changes.push_back({blocks.alloc_ns[i], blocks.size_bytes[i]});
     if (blocks.release_ns[i] != kNone) {
@@ -128,7 +131,38 @@ MemorySeries FromAllocations(const TraceStore& store) {
                    [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
   int64_t held = 0;
   for (MemorySeries::Point& point : changes) point.bytes = held = AddNs(held, point.bytes);
-  return {"Operators Allocated", std::move(changes)};
+  return {std::move(name), std::move(changes)};
+}
+
+MemorySeries AddUpAllocations(const TraceStore& store) {
+  return AddUpAllocations(store, "Operators Allocated", [](size_t) { return true; });
+}
+
+// What the totals have beyond the blocks that the capture saw being allocated.
+MemorySeries HeldSinceBefore(const MemorySeries& total, const MemorySeries& known) {
+  MemorySeries out{"Before the Capture", {}};
+  size_t next = 0;
+  for (const MemorySeries::Point& point : total.points) {
+    while (next < known.points.size() && known.points[next].ts_ns <= point.ts_ns) ++next;
+    const int64_t known_bytes = next == 0 ? 0 : known.points[next - 1].bytes;
+    out.points.push_back({point.ts_ns, std::max<int64_t>(0, point.bytes - known_bytes)});
+  }
+  return out;
+}
+
+// `total`: the allocator's own count; null if it has none.
+std::vector<MemorySeries> ByTensorKind(const TraceStore& store, const MemorySeries* total) {
+  const std::vector<TensorKind> kinds = FindTensorKinds(store);
+  std::vector<MemorySeries> out;
+  if (kinds.empty()) return out;
+  if (total != nullptr) out.push_back(HeldSinceBefore(*total, AddUpAllocations(store)));
+  for (size_t kind = 0; kind < kTensorKindNames.size(); ++kind) {
+    MemorySeries series =
+        AddUpAllocations(store, std::string(kTensorKindNames[kind]),
+                         [&](size_t i) { return static_cast<size_t>(kinds[i]) == kind; });
+    if (!series.points.empty()) out.push_back(std::move(series));
+  }
+  return out;
 }
 
 }  // namespace
@@ -137,9 +171,11 @@ Result<MemoryGrouping> ParseMemoryGrouping(std::string_view name) {
   if (name == "Overall") return MemoryGrouping::kOverall;
   if (name == "Stream") return MemoryGrouping::kStream;
   if (name == "Component") return MemoryGrouping::kComponent;
+  if (name == "Kind") return MemoryGrouping::kKind;
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("argument 'group_by' is '{}', expected Overall, Stream or Component", name)};
+      fmt::format("argument 'group_by' is '{}', expected Overall, Stream, Component or Kind",
+                  name)};
 }
 
 std::vector<MemorySeries> CollectMemorySeries(const TraceStore& store, MemoryGrouping by,
@@ -147,7 +183,8 @@ std::vector<MemorySeries> CollectMemorySeries(const TraceStore& store, MemoryGro
   const std::vector<uint32_t> rows = DeviceRows(store);
   is_derived = !HaveTotals(store, rows);
   if (is_derived) {
-    MemorySeries series = FromAllocations(store);
+    if (by == MemoryGrouping::kKind) return ByTensorKind(store, nullptr);
+    MemorySeries series = AddUpAllocations(store);
     if (series.points.empty() || by != MemoryGrouping::kOverall) return {};
     return {std::move(series)};
   }
@@ -160,6 +197,11 @@ std::vector<MemorySeries> CollectMemorySeries(const TraceStore& store, MemoryGro
     build.Add("APP", Total::kReserved, "App Reserved");
     build.Add("WORKSPACE", Total::kAllocated, "Workspace Allocated");
     build.Add("WORKSPACE", Total::kReserved, "Workspace Reserved");
+  } else if (by == MemoryGrouping::kKind) {
+    build.Add(main, Total::kAllocated, "");
+    const std::vector<MemorySeries> total = build.Take();
+    is_derived = true;
+    return ByTensorKind(store, total.empty() ? nullptr : &total.front());
   } else if (by == MemoryGrouping::kStream) {
     for (const int64_t stream : build.Streams(main)) {
       build.Add(main, Total::kAllocated, fmt::format("Allocated of {}", stream), stream);

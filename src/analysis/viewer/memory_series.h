@@ -22,12 +22,13 @@ struct MemorySeries {
   std::vector<Point> points;
 };
 
-enum class MemoryGrouping : uint8_t { kOverall, kStream, kComponent };
+enum class MemoryGrouping : uint8_t { kOverall, kStream, kComponent, kKind };
 Result<MemoryGrouping> ParseMemoryGrouping(std::string_view name);
 
 // The series of the grouping, in the order of the legend; those without points are left out. Where
 // the samples have no totals (older Kineto traces) the allocated bytes are added up from the
-// allocations, from 0 on; `is_derived` says so.
+// allocations, from 0 on; `is_derived` says so. By kind of tensor they always are; what the totals
+// have beyond them is there since before the capture.
 std::vector<MemorySeries> CollectMemorySeries(const store::TraceStore& store, MemoryGrouping by,
                                               bool& is_derived);
 

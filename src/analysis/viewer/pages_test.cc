@@ -80,6 +80,79 @@ TEST(MemoryOperators, NamesTheOperatorThatRanWhereTheCaptureDoesNot) {
                                       "aten::empty", "", "own"}));
 }
 
+// Two passes over a model:  forward 0-100, backward 100-200, optimizer 200-300, and again.
+TestRank TwoTrainingSteps() {
+  TestRank rank;
+  for (const int64_t t : {0, 300}) {
+    rank.Slice(rank.host, t + 10, t + 20, "aten::mm", "cpu_op");
+    rank.Slice(rank.host, t + 100, t + 150, "autograd::engine::evaluate_function: Mm", "cpu_op");
+    rank.Slice(rank.host, t + 160, t + 200, "autograd::engine::evaluate_function: Acc", "cpu_op");
+    rank.Slice(rank.host, t + 200, t + 300, "Optimizer.step#AdamW.step", "user_annotation");
+    rank.Flow("fwdbwd", rank.host, t + 10, rank.host, t + 100);
+  }
+  return rank;
+}
+
+TEST(MemoryCurve, TellsWhatMemoryIsForByWhenItComesAndGoes) {
+  TestRank rank = TwoTrainingSteps();
+  const auto block = [&](int64_t mb, int64_t alloc_ns, int64_t release_ns) {
+    rank.store.allocations.Append(
+        {.size_bytes = mb << 20, .alloc_ns = alloc_ns, .release_ns = release_ns});
+  };
+  block(1, 15, 120);             // activation: released by the backward pass
+  block(2, 15, 90);              // temporary of the forward pass
+  block(4, 110, 155);            // temporary of the backward pass, between two of its operators
+  block(8, 110, 320);            // gradient
+  block(16, 210, store::kNone);  // state of the optimizer
+  block(32, 15, 320);            // other: outlives the backward pass
+  block(64, 315, 420);           // activation of the second step
+  block(128, 650, 700);          // other: no backward pass follows
+  MetricArgs args;
+  args.values.emplace("group_by", std::string("Kind"));
+  const table::Table peaks = TableOf(JobOf(rank), "memory_curve", "peaks", args);
+  EXPECT_EQ(peaks.Find("series")->texts,
+            (std::vector<std::string>{"Activations", "Gradients", "Optimizer States", "Temporary",
+                                      "Other"}));
+  EXPECT_EQ(peaks.Find("peak_mb")->doubles, (std::vector<double>{64, 8, 16, 4, 128}));
+}
+
+TEST(MemoryCurve, WhatTheTotalsHaveBeyondKnownBlocksIsFromBefore) {
+  TestRank rank = TwoTrainingSteps();
+  rank.store.allocations.Append({.size_bytes = 1 << 20, .alloc_ns = 15, .release_ns = 120});
+  const auto sample = [&](int64_t ts_ns, int64_t mb) {
+    rank.store.memory_samples.Append({.component = rank.Text("PTA+GE"),
+                                      .ts_ns = ts_ns,
+                                      .allocated_bytes = mb << 20,
+                                      .reserved_bytes = mb << 20,
+                                      .device = rank.Text("NPU:0")});
+  };
+  sample(5, 40);
+  sample(15, 41);
+  sample(120, 40);
+  sample(200, 30);  // a block that nobody saw come is gone
+  MetricArgs args;
+  args.values.emplace("group_by", std::string("Kind"));
+  const table::Table points = TableOf(JobOf(rank), "memory_curve", "points", args);
+  ASSERT_EQ(points.rows(), 6u);
+  EXPECT_EQ(points.Find("series")->texts[0], "Before the Capture");
+  EXPECT_EQ(Cell(points, "value_mb", 0), 40);
+  EXPECT_EQ(Cell(points, "value_mb", 1), 40);
+  EXPECT_EQ(Cell(points, "value_mb", 2), 40);
+  EXPECT_EQ(Cell(points, "value_mb", 3), 30);
+}
+
+TEST(MemoryCurve, WithoutBackwardPassesKindsAreNotGuessed) {
+  TestRank rank;
+  rank.store.allocations.Append({.size_bytes = 8, .alloc_ns = 15, .release_ns = 120});
+  MetricArgs args;
+  args.values.emplace("group_by", std::string("Kind"));
+  const Result<MetricAnswer> answer = ComputeMetric("memory_curve", args, JobOf(rank));
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->warnings.size(), 1u);
+  EXPECT_EQ(answer->warnings[0],
+            "kinds of tensors need allocations and backward passes (profile_memory)");
+}
+
 TEST(MemoryGrowth, NamesWhoLeavesMoreBehindWithEveryStep) {
   TestRank rank;
   const auto block = [&](const char* name, int64_t kb, int64_t alloc_ns, int64_t release_ns) {

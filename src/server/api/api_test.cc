@@ -66,5 +66,38 @@ TEST_F(ApiTest, RefusesWhatIsNotThere) {
   EXPECT_EQ(api_.Ask("POST", "/open", R"({"path":"/etc"})").status, 404);
 }
 
+TEST_F(ApiTest, IdsAndTimesWithAFractionAreRefusedByName) {
+  const std::string track = std::to_string(api_.TrackOf("r0/hw/stream2"));
+  const auto get = [&](std::string id, std::string i) {
+    Request request{.method = "GET", .path = "/ds/d/slice", .query = {}, .body = "", .is_gone = {}};
+    request.query = {{"track", std::move(id)}, {"i", std::move(i)}};
+    return api_.Send(request);
+  };
+  EXPECT_EQ(get(track, "5").status, 200);
+  EXPECT_EQ(get(track + ".0", "5e0").status, 200);
+  EXPECT_EQ(get(track + ".4", "5").status, 400);
+  const Response half = get(track, "4.6");
+  EXPECT_EQ(half.status, 400);
+  EXPECT_NE(half.body.find("'i' is not a whole number"), std::string::npos) << half.body;
+  EXPECT_EQ(get(track, "nan").status, 400);
+  const std::string range = R"(,"t1":600,"tracks":[)" + track;
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0.0)" + range + "]}").status, 200);
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0.5)" + range + "]}").status, 400);
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0)" + range + ".5]}").status, 400);
+}
+
+TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
+  const auto flag_for = [](std::string source) {
+    analysis::StoreBuilder builder;
+    builder.store.info.source = std::move(source);
+    builder.Slice(builder.ThreadOf("python", "main"), 0, 10, "aten::mm", "cpu_op");
+    TestApi api(builder.Job());
+    const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+    return meta.root()["views"]["communication"]["missing"].ToText();
+  };
+  EXPECT_NE(flag_for("kineto").find("torch.distributed"), std::string::npos);
+  EXPECT_NE(flag_for("ascend_pt").find("profiler_level=Level1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace steplens::server

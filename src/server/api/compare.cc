@@ -25,7 +25,8 @@ Result<std::optional<int64_t>> NumberOf(JsonValue side, std::string_view name,
   if (!value.exists() || value.ToText() == "null") return std::optional<int64_t>();
   const std::optional<int64_t> number = value.AsInt();
   if (number) return number;
-  return Error{ErrorCode::kInvalidArgument, fmt::format("'{}.{}' is not a number", name, part)};
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("'{}.{}' is not a whole number", name, part)};
 }
 
 // {"ds"?,"rank"?,"step"?}; the rank is the first one if absent.

@@ -27,7 +27,9 @@ void WriteDatasetHead(JsonWriter& json, const Dataset& dataset) {
 void WriteFile(JsonWriter& json, const store::InputFile& file) {
   json.BeginObject().Key("path").String(file.path);
   json.Key("size").Int(static_cast<int64_t>(file.size_bytes));
-  json.Key("used").Bool(file.used).Key("note").String(file.note).EndObject();
+  json.Key("used").Bool(file.used).Key("note").String(file.note);
+  if (file.read_ns > 0) json.Key("read_ms").Double(static_cast<double>(file.read_ns) / 1e6);
+  json.EndObject();
 }
 
 void WriteIssues(JsonWriter& json, const store::IssueLog& issues) {
@@ -103,9 +105,11 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   bool kernels = false;
   bool memory = false;
   bool communication = false;
+  bool is_ascend = false;
   for (const auto& rank : ask.view.ranks()) {
     const TraceStore& store = *rank->store;
     slices = slices || store.slices.size() > 0;
+    is_ascend = is_ascend || (store.info.source != "kineto" && store.info.source != "nsys");
     kernels = kernels || store.kernels.size() > 0 || store.op_statistics.size() > 0 ||
               (rank->timeline->lanes().front()->flags & kDeviceLane) != 0;
     memory = memory || store.memory_samples.size() > 0 || store.allocations.size() > 0 ||
@@ -121,7 +125,10 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   WritePage(json, "operator", {{"kernels of a device", "activities=[..., NPU or CUDA]", kernels}});
   WritePage(json, "memory", {{"memory records", "profile_memory=True", memory}});
   WritePage(json, "communication",
-            {{"collectives", "profiler_level=Level1 on a job of several ranks", communication}});
+            {{"collectives",
+              is_ascend ? "profiler_level=Level1 on a job of several ranks"
+                        : "a job of several ranks (torch.distributed)",
+              communication}});
   WritePage(
       json, "cluster",
       {{"two ranks or more", "open the folder that holds all ranks", ask.view.ranks().size() > 1}});

@@ -63,11 +63,31 @@ std::string_view PathInRank(const Lane& lane) {
   return path.substr(std::min(path.find('/'), path.size()));
 }
 
-const Lane* LaneAt(const ShownRank& rank, std::string_view path_in_rank) {
+// The lanes like `own` (threads, stacks, streams) directly below the group of that path, in display
+// order.
+std::vector<const Lane*> LikeLanesIn(const ShownRank& rank, std::string_view group_path,
+                                     const Lane& own) {
+  std::vector<const Lane*> out;
   for (const auto& lane : rank.timeline->lanes()) {
-    if (lane->kind == LaneKind::kSlices && PathInRank(*lane) == path_in_rank) return lane.get();
+    const std::string_view path = PathInRank(*lane);
+    const bool is_alike = lane->kind == own.kind && lane->flags == own.flags;
+    if (is_alike && path.substr(0, path.rfind('/')) == group_path) out.push_back(lane.get());
   }
-  return nullptr;
+  return out;
+}
+
+// The lane of another rank that is what `own` is here: that of the same path. Threads have numbers
+// of their own on every rank; there it is the one at the same place of a group with as many lanes.
+const Lane* LaneLike(const ShownRank& rank, const ShownRank& own_rank, const Lane& own) {
+  const std::string_view path = PathInRank(own);
+  const std::string_view group = path.substr(0, path.rfind('/'));
+  const std::vector<const Lane*> here = LikeLanesIn(own_rank, group, own);
+  const std::vector<const Lane*> there = LikeLanesIn(rank, group, own);
+  for (const Lane* lane : there) {
+    if (PathInRank(*lane) == path) return lane;
+  }
+  const auto place = static_cast<size_t>(std::find(here.begin(), here.end(), &own) - here.begin());
+  return here.size() == there.size() && place < there.size() ? there[place] : nullptr;
 }
 
 // The slice of the same name and number in the same lane of each rank.
@@ -78,7 +98,7 @@ Peers ByOrdinal(const Ask& ask, const SliceRef& ref) {
   Peers out{"ordinal"};
   for (const size_t slot : ask.view.SlotsByRank()) {
     const ShownRank& rank = *ask.view.ranks()[slot];
-    const Lane* lane = LaneAt(rank, PathInRank(*ref.home));
+    const Lane* lane = LaneLike(rank, ask.view.RankOf(*ref.home), *ref.home);
     if (lane == nullptr) {
       out.missing.emplace_back(rank.rank, "no such lane");
       continue;

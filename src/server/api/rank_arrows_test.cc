@@ -73,5 +73,29 @@ TEST_F(RankArrowsTest, PeersOfOtherSlicesAreThoseOfTheSameNumber) {
   EXPECT_EQ(count, 1);
 }
 
+TEST(Peers, ThreadsWithNumbersOfTheirOwnAreFoundByTheirPlace) {
+  TestRank first(0);
+  TestRank second(1);
+  const auto add = [](TestRank& rank, const char* thread, int64_t begin_ns) {
+    const store::TrackId track = rank.Thread(rank.Process("Worker"), thread);
+    rank.Slice(track, begin_ns, begin_ns + 10, "step", "cpu_op");
+  };
+  add(first, "Thread 11", 1000);
+  add(second, "Thread 99", 1005);
+  TestApi api(JobOf(first, second));
+  const int64_t track = api.TrackOf("r0/worker/thread11");
+  const JsonDocument peers =
+      TestApi::Json(api.Send({.method = "GET",
+                              .path = "/ds/d/peers",
+                              .query = {{"track", std::to_string(track)}, {"i", "0"}},
+                              .body = "",
+                              .is_gone = {}}));
+  EXPECT_EQ(peers.root()["missing"].ToText(), "[]");
+  std::vector<int64_t> begins;
+  peers.root()["slices"].ForEachElement(
+      [&](JsonValue one) { begins.push_back(*one["begin"].AsInt()); });
+  EXPECT_EQ(begins, (std::vector<int64_t>{0, 5}));
+}
+
 }  // namespace
 }  // namespace steplens::server

@@ -13,9 +13,10 @@ namespace {
 
 constexpr size_t kMaxListItems = 200'000;
 
-std::optional<int64_t> Rounded(std::optional<double> number) {
-  if (!number || !std::isfinite(*number) || std::abs(*number) >= 4e18) return std::nullopt;
-  return std::llround(*number);
+// "2.0" and "1e3" are whole; half a track is nothing that could be meant.
+std::optional<int64_t> AsWhole(std::optional<double> number) {
+  if (!number || std::floor(*number) != *number || std::abs(*number) >= 4e18) return std::nullopt;
+  return static_cast<int64_t>(*number);
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ Response ErrorResponse(const Error& error) {
 std::optional<int64_t> WholeNumber(JsonValue value) {
   if (!value.exists()) return std::nullopt;
   if (const auto whole = value.AsInt()) return whole;
-  return Rounded(value.AsDouble());
+  return AsWhole(value.AsDouble());
 }
 
 Result<Params> Params::FromBody(const std::string& body) {
@@ -99,9 +100,9 @@ Result<std::optional<int64_t>> Params::MaybeInt(std::string_view name) const {
   } else {
     const std::string& text = query_.find(name)->second;
     number = ParseInt64(text);
-    if (!number) number = Rounded(ParseDouble(text));
+    if (!number) number = AsWhole(ParseDouble(text));
   }
-  if (!number) return Bad(fmt::format("'{}' is not a number", name));
+  if (!number) return Bad(fmt::format("'{}' is not a whole number", name));
   return number;
 }
 
@@ -155,7 +156,7 @@ Result<std::vector<int64_t>> Params::Ints(std::string_view name) const {
     if (sound) out.push_back(*number);
   });
   if (!sound)
-    return Bad(fmt::format("'{}' holds something that is not a number, or too many", name));
+    return Bad(fmt::format("'{}' holds something that is not a whole number, or too many", name));
   return out;
 }
 

@@ -49,7 +49,7 @@ class Params {
   static Params FromQuery(const std::map<std::string, std::string, std::less<>>& query);
 
   bool Has(std::string_view name) const;
-  Result<int64_t> Int(std::string_view name) const;  // numbers with a fraction are rounded
+  Result<int64_t> Int(std::string_view name) const;  // a number with a fraction is refused
   Result<int64_t> IntOr(std::string_view name, int64_t otherwise) const;
   Result<std::optional<int64_t>> MaybeInt(std::string_view name) const;
   // Held to [least, most].
@@ -69,7 +69,7 @@ class Params {
   std::map<std::string, std::string, std::less<>> query_;
 };
 
-// A JSON number that must be whole or is rounded; nothing for other values.
+// A JSON number that is whole; nothing for other values.
 std::optional<int64_t> WholeNumber(JsonValue value);
 
 }  // namespace steplens::server

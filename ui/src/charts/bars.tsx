@@ -1,11 +1,12 @@
 // Bar list (one bar a row, names at the left), stacked bars (one column an item) and histogram.
 import { useState } from "preact/hooks";
-import type { ColumnInfo } from "../api_types";
+import type { ColumnInfo, HistBin } from "../api_types";
 import { formatShort, middleEllipsis } from "../format";
+import { t } from "../i18n";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
-import { Legend, toggled } from "./legend";
+import { ColorKey, Legend, toggled } from "./legend";
 import { seriesColor } from "./palette";
-import { niceTicks } from "./ticks";
+import { largest, niceTicks } from "./ticks";
 
 const text = (name: string): ColumnInfo => ({ name, type: "text" });
 const number = (name: string): ColumnInfo => ({ name, type: "double", decimals: 3 });
@@ -29,7 +30,7 @@ const kBar = 22;
 
 function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: string): Mark[] {
   const names = Math.min(Math.round(width * 0.42), 280);
-  const most = Math.max(...items.map((item) => item.value), 1e-12);
+  const most = largest(items.map((item) => item.value), 1e-12);
   const room = Math.max(20, width - names - 112);
   g.textBaseline = "middle";
   return items.map((item, at) => {
@@ -106,7 +107,7 @@ function drawStack(surface: Surface, props: StackProps, hidden: ReadonlySet<numb
   const { g, width, height, muted } = surface;
   const shown = props.series.map((series, at) => ({ ...series, at })).filter((series) => !hidden.has(series.at));
   const sums = props.names.map((_, k) => shown.reduce((sum, series) => sum + Math.max(0, series.values[k] ?? 0), 0));
-  const most = Math.max(...sums, 1e-12);
+  const most = largest(sums, 1e-12);
   const y = drawAxis(surface, most, props.unit);
   const slot = (width - kLeft) / Math.max(1, props.names.length);
   const bar = slot < 3 ? slot : Math.min(48, Math.max(1, slot * 0.72));
@@ -164,15 +165,33 @@ export function StackedBars(props: StackProps) {
   );
 }
 
+/** As many colours as can be told apart. */
+const kRankKeys = 10;
+
 export interface HistogramProps {
   title: string;
-  bins: { from: number; to: number; count: number }[];
+  bins: HistBin[];
   /** Wording of a bin's edge. */
   format(value: number): string;
   /** Values to mark on the axis: percentiles, the selected slice. */
   lines: { value: number; name: string; color: string }[];
   height?: number;
   onPick?: (bin: number) => void;
+  /** Several bins next to each other. */
+  onBrush?: (first: number, last: number) => void;
+}
+
+/** The ranks that bins name, in order. */
+const ranksOf = (bins: readonly HistBin[]) => [...new Set(bins.flatMap((bin) => bin.ranks?.map(([rank]) => rank) ?? []))].sort((a, b) => a - b);
+
+/** A bin's bar, in parts where it says how many are of which rank. */
+function drawBin(g: CanvasRenderingContext2D, bin: HistBin, ranks: number[], x: number, w: number, y: (count: number) => number): void {
+  let below = 0;
+  for (const [rank, count] of bin.ranks ?? [[-1, bin.count] as const]) {
+    g.fillStyle = seriesColor(Math.max(0, ranks.indexOf(rank)));
+    g.fillRect(x, y(below + count), w, y(below) - y(below + count));
+    below += count;
+  }
 }
 
 function drawHistogram(surface: Surface, props: HistogramProps): Mark[] {
@@ -180,12 +199,12 @@ function drawHistogram(surface: Surface, props: HistogramProps): Mark[] {
   const { bins } = props;
   const most = Math.max(...bins.map((bin) => bin.count), 1);
   const y = drawAxis(surface, most, "", true);
+  const ranks = ranksOf(bins);
   const slot = (width - kLeft) / Math.max(1, bins.length);
   const every = Math.max(1, Math.ceil(90 / slot));
   const marks = bins.map((bin, k): Mark => {
     const x = kLeft + k * slot;
-    g.fillStyle = seriesColor(0);
-    g.fillRect(x, y(bin.count), Math.max(1, slot - 1), y(0) - y(bin.count));
+    drawBin(g, bin, ranks, x, Math.max(1, slot - 1), y);
     g.fillStyle = muted;
     g.textAlign = "left";
     if (k % every === 0 && x + 80 < width) g.fillText(props.format(bin.from), x, height - 9);
@@ -222,6 +241,7 @@ export function Histogram(props: HistogramProps) {
     columns: [number("from"), number("to"), { name: "count", type: "int" } as ColumnInfo],
     rows: props.bins.map((bin) => [bin.from, bin.to, bin.count]),
   };
+  const ranks = ranksOf(props.bins);
   return (
     <CanvasChart
       title={props.title}
@@ -230,6 +250,9 @@ export function Histogram(props: HistogramProps) {
       deps={[props.bins, props.lines]}
       table={table}
       onPick={props.onPick}
-    />
+      onBrush={props.onBrush}
+    >
+      {ranks.length > 1 && <ColorKey items={ranks.slice(0, kRankKeys).map((rank, at) => ({ name: `${t("rank")} ${rank}`, color: seriesColor(at) }))} />}
+    </CanvasChart>
   );
 }

@@ -7,7 +7,7 @@ import { formatCell } from "../format";
 import { t } from "../i18n";
 import { cssColor, theme } from "../state/theme";
 import { downloadBlob, downloadCanvas, toCsv } from "../widgets/download";
-import { openMenuAt } from "../widgets/menu";
+import { type MenuEntry, openMenuAt } from "../widgets/menu";
 import { SvgContext } from "./svg_context";
 
 export interface ChartTable {
@@ -49,6 +49,8 @@ export interface CanvasChartProps {
   deps: unknown[];
   table: ChartTable;
   onPick?: ((key: number) => void) | undefined;
+  /** A drag from one mark to another. */
+  onBrush?: ((from: number, to: number) => void) | undefined;
   children?: ComponentChildren;
 }
 
@@ -128,12 +130,29 @@ export function drawnSvg(draw: (surface: Surface) => unknown, width: number, hei
   return g.text();
 }
 
-interface FrameProps {
+export interface Exported {
   title: string;
   table: ChartTable;
   picture: () => HTMLCanvasElement | null;
   /** The picture as an SVG file; null = it is not drawn yet. */
   svg: () => string | null;
+}
+
+/** Entries of a menu that save a chart. */
+export function exportEntries({ title, table, picture, svg }: Exported): MenuEntry[] {
+  const canvas = picture();
+  const saveSvg = () => {
+    const text = svg();
+    if (text !== null) downloadBlob(`${title}.svg`, new Blob([text], { type: "image/svg+xml" }));
+  };
+  return [
+    { label: t("chart.png"), disabled: !canvas, run: () => canvas && downloadCanvas(`${title}.png`, canvas) },
+    { label: t("chart.svg"), disabled: !canvas, run: saveSvg },
+    { label: t("chart.csv"), run: () => saveTable(title, table) },
+  ];
+}
+
+interface FrameProps extends Exported {
   legend?: ComponentChildren;
   children: ComponentChildren;
 }
@@ -141,22 +160,8 @@ interface FrameProps {
 /** Title line with the table switch and exports around any chart. */
 export function ChartFrame({ title, table, picture, svg, legend, children }: FrameProps) {
   const [asTable, setAsTable] = useState(false);
-  const menu = (anchor: Element) => {
-    const canvas = picture();
-    openMenuAt(anchor, [
-      { label: t("chart.table"), checked: asTable, run: () => setAsTable(!asTable) },
-      { label: t("chart.png"), disabled: !canvas, run: () => canvas && downloadCanvas(`${title}.png`, canvas) },
-      {
-        label: t("chart.svg"),
-        disabled: !canvas,
-        run: () => {
-          const text = svg();
-          if (text !== null) downloadBlob(`${title}.svg`, new Blob([text], { type: "image/svg+xml" }));
-        },
-      },
-      { label: t("chart.csv"), run: () => saveTable(title, table) },
-    ]);
-  };
+  const menu = (anchor: Element) =>
+    openMenuAt(anchor, [{ label: t("chart.table"), checked: asTable, run: () => setAsTable(!asTable) }, ...exportEntries({ title, table, picture, svg })]);
   return (
     <figure class="chart" aria-label={title}>
       <figcaption>
@@ -171,7 +176,8 @@ export function ChartFrame({ title, table, picture, svg, legend, children }: Fra
   );
 }
 
-export function CanvasChart({ title, height, draw, deps, table, onPick, children }: CanvasChartProps) {
+export function CanvasChart({ title, height, draw, deps, table, onPick, onBrush, children }: CanvasChartProps) {
+  const pressed = useRef<Mark | undefined>(undefined);
   const canvas = useRef<HTMLCanvasElement>(null);
   const marks = useRef<Mark[]>([]);
   const [focus, setFocus] = useState(-1);
@@ -209,10 +215,16 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
     const mark = marks.current[hit(marks.current, x, y)];
     setTip(mark ? { x, y, text: mark.text } : null);
   };
+  const onPress = (event: PointerEvent) => {
+    const { x, y } = point(event);
+    pressed.current = marks.current[hit(marks.current, x, y)];
+  };
   const onClick = (event: MouseEvent) => {
     const { x, y } = point(event);
     const mark = marks.current[hit(marks.current, x, y)];
-    if (mark) onPick?.(mark.key);
+    const from = pressed.current;
+    if (mark && from && from.key !== mark.key && onBrush) onBrush(Math.min(from.key, mark.key), Math.max(from.key, mark.key));
+    else if (mark) onPick?.(mark.key);
   };
   const onKey = (event: KeyboardEvent) => {
     const step =
@@ -248,6 +260,7 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, children
           style={{ height: `${height}px`, width: "100%" }}
           onPointerMove={onMove}
           onPointerLeave={() => setTip(null)}
+          onPointerDown={onPress}
           onClick={onClick}
           onKeyDown={onKey}
           onBlur={blur}

@@ -1,6 +1,7 @@
 // Differences as bars to the left (less) and to the right (more) of a line.
 import { formatDuration, middleEllipsis } from "../format";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
+import { largest } from "./ticks";
 
 export interface Delta {
   name: string;
@@ -20,7 +21,7 @@ function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]):
   const names = Math.min(Math.round(width * 0.34), 260);
   const room = Math.max(20, (width - names) / 2 - kLabel);
   const middle = names + room + kLabel;
-  const most = Math.max(...items.map((item) => Math.abs(item.value)), 1e-12);
+  const most = largest(items.map((item) => Math.abs(item.value)), 1e-12);
   g.fillStyle = line;
   g.fillRect(middle, 0, 1, items.length * kBar);
   g.textBaseline = "middle";

@@ -10,6 +10,15 @@ export function escapeXml(text: string): string {
 const kAnchors: Record<string, string> = { center: "middle", right: "end", end: "end" };
 const kBaselines: Record<string, string> = { middle: "central", top: "text-before-edge", bottom: "text-after-edge" };
 
+/** Part of an image as one of its own. */
+function cutOut(image: HTMLCanvasElement, x: number, y: number, w: number, h: number): HTMLCanvasElement {
+  const part = document.createElement("canvas");
+  part.width = w;
+  part.height = h;
+  part.getContext("2d")?.drawImage(image, x, y, w, h, 0, 0, w, h);
+  return part;
+}
+
 interface Pen {
   fillStyle: string;
   strokeStyle: string;
@@ -19,6 +28,7 @@ interface Pen {
   textAlign: string;
   textBaseline: string;
   clip: string;
+  transform: string;
 }
 
 export class SvgContext {
@@ -31,6 +41,9 @@ export class SvgContext {
   textBaseline = "alphabetic";
   imageSmoothingEnabled = true;
   private clipPath = "";
+  /** Where the drawing that `place` was told begins, and what setTransform adds to it. */
+  private origin = "";
+  private transform = "";
   private path = "";
   private clips = 0;
   private readonly kept: Pen[] = [];
@@ -62,6 +75,17 @@ export class SvgContext {
     return { width: size * (square + (text.length - square) * 0.56) };
   }
 
+  /** From now on setTransform counts from (x, y), in units of `scale`. */
+  place(x: number, y: number, scale: number): void {
+    this.origin = `translate(${round(x)} ${round(y)}) scale(${round(scale)})`;
+    this.transform = this.origin;
+  }
+
+  setTransform(...matrix: [number, number, number, number, number, number]): void {
+    const own = matrix.join() === "1,0,0,1,0,0" ? "" : ` matrix(${matrix.map(round).join(" ")})`;
+    this.transform = (this.origin + own).trim();
+  }
+
   beginPath(): void {
     this.path = "";
   }
@@ -80,6 +104,12 @@ export class SvgContext {
 
   rect(x: number, y: number, w: number, h: number): void {
     this.path += `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}Z`;
+  }
+
+  /** Corners are quarters of a circle. */
+  roundRect(x: number, y: number, w: number, h: number, r: number): void {
+    const corner = (dx: number, dy: number) => `a${round(r)} ${round(r)} 0 0 1 ${round(dx)} ${round(dy)}`;
+    this.path += `M${round(x + r)} ${round(y)}h${round(w - 2 * r)}${corner(r, r)}v${round(h - 2 * r)}${corner(-r, r)}h${round(2 * r - w)}${corner(-r, -r)}v${round(2 * r - h)}${corner(r, -r)}Z`;
   }
 
   closePath(): void {
@@ -104,17 +134,23 @@ export class SvgContext {
 
   clip(): void {
     const id = `clip${++this.clips}`;
-    this.parts.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath>`);
+    this.parts.push(`<clipPath id="${id}"><path d="${this.path}"${this.moved()}/></clipPath>`);
     this.clipPath = id;
   }
 
-  drawImage(image: HTMLCanvasElement, x: number, y: number, w: number, h: number): void {
+  /** As on a canvas: the place, or a part of the image and then the place. */
+  drawImage(image: HTMLCanvasElement, ...places: number[]): void {
+    if (places.length === 8) {
+      const [sx, sy, sw, sh, ...place] = places as [number, number, number, number, ...number[]];
+      return this.drawImage(cutOut(image, sx, sy, sw, sh), ...place);
+    }
+    const [x, y, w, h] = places as [number, number, number, number];
     this.add(`<image x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${image.toDataURL()}"`);
   }
 
   save(): void {
-    const { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline } = this;
-    this.kept.push({ fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline, clip: this.clipPath });
+    const { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline, transform } = this;
+    this.kept.push({ fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline, transform, clip: this.clipPath });
   }
 
   restore(): void {
@@ -135,9 +171,15 @@ export class SvgContext {
     return `stroke="${escapeXml(this.strokeStyle)}" stroke-width="${round(this.lineWidth)}"`;
   }
 
+  private moved(): string {
+    return this.transform === "" ? "" : ` transform="${this.transform}"`;
+  }
+
   private add(head: string, body = ""): void {
     const alpha = this.globalAlpha < 1 ? ` opacity="${round(this.globalAlpha)}"` : "";
-    const clip = this.clipPath === "" ? "" : ` clip-path="url(#${this.clipPath})"`;
-    this.parts.push(body === "" ? `${head}${alpha}${clip}/>` : `${head}${alpha}${clip}>${body}</text>`);
+    const tag = `${head}${alpha}${this.moved()}`;
+    const shape = body === "" ? `${tag}/>` : `${tag}>${body}</text>`;
+    // The clip has a place of its own, so it must not move with the shape.
+    this.parts.push(this.clipPath === "" ? shape : `<g clip-path="url(#${this.clipPath})">${shape}</g>`);
   }
 }

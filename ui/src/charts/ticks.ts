@@ -1,4 +1,14 @@
-// Round numbers for axes.
+// Round numbers for axes, and the ends of what they show.
+
+/** The largest of the values, at least `floor`. A list of any length: Math.max takes only as many as the stack has room for. */
+export function largest(values: readonly number[], floor: number): number {
+  return values.reduce((most, value) => (value > most ? value : most), floor);
+}
+
+/** The smallest of the values, at most `ceiling`. */
+export function smallest(values: readonly number[], ceiling: number): number {
+  return values.reduce((least, value) => (value < least ? value : least), ceiling);
+}
 
 /** About `count` round values that cover [low, high]: steps of 1, 2 or 5 times a power of ten. */
 export function niceTicks(low: number, high: number, count: number): number[] {

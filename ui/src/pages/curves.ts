@@ -33,11 +33,25 @@ export function curvesOf(replies: readonly (MetricReply | null)[], prefix: reado
 
 /** "PTA Reserved", "Allocated of 897357296" in the user's language. */
 export function seriesText(name: string): string {
+  const kind = `memory.kind.${name}`;
+  if (hasMessage(kind)) return t(kind);
   const match = /^(A |B )?(?:(\w+) )?(Allocated|Activated|Reserved)(?: of (.*))?$/.exec(name);
   if (!match || !hasMessage(`memory.what.${match[3]}`)) return name;
   const [, side = "", owner = "", what = "", stream] = match;
   const who = hasMessage(`memory.owner.${owner}`) ? t(`memory.owner.${owner}`) : owner;
   return side + (stream === undefined ? t("memory.series", { who, what: t(`memory.what.${what}`) }) : t("memory.series_of", { stream, what: t(`memory.what.${what}`) })).trim();
+}
+
+/** What each curve holds at a time; curves that have not begun are left out. */
+export function valuesAt({ x, series }: Curves, time: number): { name: string; value: number }[] {
+  const end = x.filter((each) => each <= time).length;
+  return series.flatMap(({ name, values }) => {
+    for (let at = end - 1; at >= 0; at--) {
+      const value = values[at];
+      if (value !== null && value !== undefined) return [{ name, value }];
+    }
+    return [];
+  });
 }
 
 /** The curves under names for people. */

@@ -7,12 +7,18 @@ import { Card } from "./parts";
 import type { PageProps } from "./registry";
 
 function Files({ rank }: { rank: RankMeta }) {
+  const timed = rank.files.some((file) => file.read_ms !== undefined);
   return (
     <table class="plain wide">
       <thead>
         <tr>
           <th>{t("data.file")}</th>
           <th class="num">{t("data.size")}</th>
+          {timed && (
+            <th class="num" title={t("data.read_time_text")}>
+              {t("data.read_time")}
+            </th>
+          )}
           <th>{t("data.use")}</th>
         </tr>
       </thead>
@@ -21,6 +27,7 @@ function Files({ rank }: { rank: RankMeta }) {
           <tr key={file.path} class={file.used ? "" : "muted"}>
             <td class="mono">{file.path}</td>
             <td class="num">{formatBytes(file.size)}</td>
+            {timed && <td class="num">{file.read_ms === undefined ? "" : formatDuration(file.read_ms * 1e6)}</td>}
             <td>{file.used ? t("data.used") : `${t("data.left_out")}: ${valueText(file.note)}`}</td>
           </tr>
         ))}

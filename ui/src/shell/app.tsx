@@ -74,7 +74,7 @@ function Page({ page }: { page: PageDef }) {
     return <ErrorState error={startError.value} onRetry={() => void refreshInfo().then(() => location.reload())} />;
   if (!open || !meta.value) return <Loading />;
   const view = page.needs === null ? null : meta.value.views[page.needs];
-  if (view && !view.available && meta.value.ready) return <MissingData missing={view.missing} />;
+  if (view && !view.available && meta.value.ready) return <MissingData missing={view.missing} error={meta.value.error ?? ""} onDetails={() => navigate("data")} />;
   if (!Component) return <Loading />;
   return <Component key={open.ds} ds={open} meta={meta.value} />;
 }

@@ -9,6 +9,7 @@ import { openRange, openSearch, openSlice } from "../state/jump";
 import { navigate } from "../state/router";
 import { dataset, meta, scopeSteps } from "../state/session";
 import { displayName, trackTree } from "../state/tracks";
+import { Markers, markersKey } from "../timeline/markers";
 import { words } from "../pages/findings";
 import { rowsOf } from "../pages/parts";
 
@@ -72,6 +73,17 @@ function timeChoices(text: string): Choice[] {
   ];
 }
 
+function markerChoices(text: string): Choice[] {
+  if (!meta.value) return [];
+  return new Markers(markersKey(meta.value)).list.value
+    .filter((marker) => includes(`${marker.name} ${marker.note ?? ""}`, text))
+    .slice(0, kMost)
+    .map((marker) => {
+      const room = Math.max(1e5, (marker.t1 - marker.t0) * 0.2);
+      return { label: marker.name, hint: `${t("tl.marker.title")} · ${formatDuration(marker.t0)}`, run: () => openRange(marker.t0 - room, marker.t1 + room) };
+    });
+}
+
 function pageChoices(text: string): Choice[] {
   return pages
     .filter((page) => includes(t(page.title), text))
@@ -94,7 +106,7 @@ function choicesFor(text: string): Choice[] {
     text.trim() === ""
       ? []
       : [{ label: t("palette.search", { text }), hint: "Enter", run: () => openSearch(text.trim()) }];
-  return [...search, ...pageChoices(text), ...(text.trim() === "" ? [] : laneChoices(text.trim()).slice(0, 5))];
+  return [...search, ...pageChoices(text), ...(text.trim() === "" ? [] : [...markerChoices(text.trim()), ...laneChoices(text.trim()).slice(0, 5)])];
 }
 
 /** Slices by name come from the server and arrive later. */

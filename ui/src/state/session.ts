@@ -157,6 +157,50 @@ function refreshSoon(): void {
   }, 120) as unknown as number;
 }
 
+function noteConnection(up: boolean): void {
+  if (up && !connected.peek()) refreshSoon();
+  connected.value = up;
+}
+
+const kLookMs = 5000;
+
+/** Asks now and then whether the server is still there, and what else is open. Returns the end of it. */
+function lookAfterServer(): () => void {
+  const look = async () => {
+    if (document.hidden) return;
+    try {
+      const now = await getInfo();
+      if (JSON.stringify(now) !== JSON.stringify(info.peek())) info.value = now;
+      noteConnection(true);
+    } catch {
+      noteConnection(false);
+    }
+  };
+  const timer = setInterval(() => void look(), kLookMs);
+  return () => clearInterval(timer);
+}
+
+const isRead = computed(() => meta.value?.ready ?? false);
+
+/**
+ * A stream of events while ranks are being read. A browser opens six connections to a server for all of its tabs: a stream that every tab held
+ * for ever would leave the seventh tab without any.
+ */
+function followServer(): void {
+  effect(() => {
+    if (isRead.value) return lookAfterServer();
+    return followEvents({
+      onProgress: (value) => {
+        if (value.ds === dsId.peek()) progress.value = value;
+      },
+      onChanged: (value) => {
+        if (value.ds === dsId.peek()) refreshSoon();
+      },
+      onConnection: noteConnection,
+    });
+  });
+}
+
 export async function startSession(): Promise<void> {
   await refreshInfo();
   effect(() => {
@@ -166,16 +210,5 @@ export async function startSession(): Promise<void> {
     void refreshMeta();
   });
   followWishes();
-  followEvents({
-    onProgress: (value) => {
-      if (value.ds === dsId.peek()) progress.value = value;
-    },
-    onChanged: (value) => {
-      if (value.ds === dsId.peek()) refreshSoon();
-    },
-    onConnection: (up) => {
-      if (up && !connected.peek()) refreshSoon();
-      connected.value = up;
-    },
-  });
+  followServer();
 }

@@ -30,6 +30,11 @@ export function drawAxis(canvas: HTMLCanvasElement, model: TimelineModel, colors
     canvas.height = height;
   }
   g.setTransform(model.ratio, 0, 0, model.ratio, 0, 0);
+  paintAxis(g, model, colors);
+}
+
+/** Axis and steps; `g` is scaled to css px. */
+export function paintAxis(g: CanvasRenderingContext2D, model: TimelineModel, colors: Colors): void {
   g.fillStyle = colors.panel;
   g.fillRect(0, 0, model.width, kAxisHeight);
   g.font = "11px system-ui, sans-serif";

@@ -2,12 +2,12 @@
 import { t } from "../i18n";
 import { navigate } from "../state/router";
 import { setScope } from "../state/session";
-import type { Track } from "../state/tracks";
+import { LaneFlag, type Track } from "../state/tracks";
 import type { MenuEntry } from "../widgets/menu";
 import { copyText } from "../widgets/states";
 import { align, askOffset, setBase } from "./aligning";
 import { explainAt } from "./explaining";
-import { saveSnapshot } from "./exporting";
+import { saveSnapshot, saveTrace } from "./exporting";
 import { hide, moveLane, neighbour, openAll, rename, setHeight, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
 import { kHeights } from "./layout";
 import { merge, mergeable, mergeableOf, split } from "./merging";
@@ -40,6 +40,7 @@ function sliceEntries(model: TimelineModel, hover: Hover, search: TimelineSearch
     { label: t("tl.menu.zoom_slice"), hint: "F", run: () => void select().then(() => zoomToSelection(model)) },
     { label: t("tl.menu.explain"), hint: "E", run: () => void explainAt(model, hover) },
     { label: t("tl.menu.find_same"), run: () => search.type(name) },
+    ...(hover.track.flags & LaneFlag.commGroup ? [{ label: t("tl.menu.find_comm"), run: () => navigate("communication", { tab: "durations", op: name }) }] : []),
     { label: t("tl.menu.color"), run: () => askColor(model, run.track, run.name, name) },
     { label: t("tl.menu.copy_name"), run: () => void copyText(name) },
     { label: t("tl.menu.base"), hint: "B", run: () => void select().then(() => setBase(model)) },
@@ -151,6 +152,7 @@ function areaEntries(model: TimelineModel): MenuEntry[] {
       ? [{ label: t("tl.menu.merge", { n: together.length }), run: () => void merge(model, together) }]
       : []),
     { label: t("tl.menu.snapshot"), run: () => void saveSnapshot(model) },
+    { label: t("tl.export.trace"), run: () => saveTrace(model) },
     "-",
   ];
 }

@@ -8,6 +8,8 @@ export interface Marker {
   /** Equal to t0 for a point. */
   t1: number;
   color: string;
+  /** What the user wrote about it. */
+  note?: string;
 }
 
 /** Where the markers of a dataset are kept. */
@@ -42,7 +44,7 @@ export class Markers {
     return marker;
   }
 
-  change(id: number, patch: Partial<Pick<Marker, "name" | "color">>): void {
+  change(id: number, patch: Partial<Pick<Marker, "name" | "color" | "note">>): void {
     this.save(this.list.value.map((marker) => (marker.id === id ? { ...marker, ...patch } : marker)));
   }
 

@@ -54,8 +54,23 @@ export function missingWords(text: string): string {
   return hasMessage(key) ? t(key) : text;
 }
 
+interface MissingProps {
+  missing: MissingPart[];
+  /** Why nothing could be read; then nothing is missing but the data as a whole. */
+  error: string;
+  onDetails(): void;
+}
+
 /** A view whose data was not collected: what is missing and which switch brings it. */
-export function MissingData({ missing }: { missing: MissingPart[] }) {
+export function MissingData({ missing, error, onDetails }: MissingProps) {
+  const details = <button onClick={onDetails}>{t("missing.details")}</button>;
+  if (error !== "")
+    return (
+      <EmptyState title={t("missing.unreadable")}>
+        <p class="lines">{error}</p>
+        {details}
+      </EmptyState>
+    );
   return (
     <EmptyState title={t("missing.title")}>
       <p>{t("missing.text")}</p>
@@ -81,6 +96,7 @@ export function MissingData({ missing }: { missing: MissingPart[] }) {
           ))}
         </tbody>
       </table>
+      {details}
     </EmptyState>
   );
 }

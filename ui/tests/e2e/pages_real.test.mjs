@@ -272,6 +272,8 @@ async function memoryPage(page) {
   await page.selectOption(".pick:nth-of-type(2) select", "Component");
   await page.waitForSelector("text=PTA");
   assert.ok((await page.locator(".data-table .tr").count()) > 5);
+  await page.selectOption(".pick:nth-of-type(2) select", "Kind");
+  await page.waitForSelector("text=Activations");
   await page.selectOption(".pick:nth-of-type(2) select", "Overall");
   const names = (tab) => page.getByRole("tab", { name: tab }).click();
   const count = (text) => eventually(async () => assert.match(await page.locator(".data-table .tfoot").innerText(), text));
@@ -302,6 +304,10 @@ async function communicationPage(page) {
   await page.waitForSelector(".data-table .tr .td");
   await page.getByRole("tab", { name: "Matrix" }).click();
   await page.waitForSelector("text=Traffic between ranks");
+  await page.locator("figure[aria-label^='Traffic between ranks'] canvas").focus();
+  for (let k = 0; k < 2; k++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".chip:has-text('rank 1 → rank 0')");
   await shot(page, "real-communication-matrix");
   await page.getByRole("tab", { name: "Bandwidth" }).click();
   await page.waitForSelector("text=HCCS should do 18 GB/s");

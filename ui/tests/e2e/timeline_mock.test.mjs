@@ -181,6 +181,19 @@ async function serverGone(browser, mock) {
   assert.ok((await page.locator(".lane").count()) > 3);
 }
 
+/** A browser has six connections to a server: no tab may keep one for itself. */
+async function manyTabs(browser, mock) {
+  const server = await mock({ ranks: 1, kernels: 20 });
+  const { page, done } = await openPage(browser, `${server.url}#/timeline`);
+  await timelineReady(page);
+  for (let tab = 0; tab < 8; tab++) {
+    const next = await page.context().newPage();
+    await next.goto(`${server.url}#/timeline`);
+    await next.waitForFunction(() => document.querySelector(".tl-overlay")?.timeline?.frame_ms.length > 0, undefined, { timeout: 30_000 });
+  }
+  await done();
+}
+
 export async function run({ browser, mock }) {
   const server = await mock({ ranks: 2, kernels: 200 });
   const { page, done } = await openPage(browser, `${server.url}#/timeline`);
@@ -195,6 +208,7 @@ export async function run({ browser, mock }) {
   await thereAndBack(page);
   await words(page);
   await done();
+  await manyTabs(browser, mock);
   await serverGone(browser, mock);
   await manyRanks(browser, mock);
 }

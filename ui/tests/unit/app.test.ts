@@ -18,10 +18,10 @@ import { canSum, groupRows, selectRows } from "../../src/table/source";
 import { movedColumn } from "../../src/table/column_choice";
 import { fitColumns, kPlainColumns, shownColumns } from "../../src/table/columns";
 import { laneFilter, leastDuration, nameTest, parseFilter } from "../../src/timeline/filter";
-import { parseViewFile } from "../../src/timeline/exporting";
+import { fewestTracks, parseViewFile } from "../../src/timeline/exporting";
 import { csvField, toCsv, toTsv } from "../../src/widgets/download";
 import { kMaxHeight, mapScroll, scrollBy, scrollTopOf } from "../../src/widgets/scroller";
-import { niceTicks } from "../../src/charts/ticks";
+import { largest, niceTicks, smallest } from "../../src/charts/ticks";
 
 test("durations choose their unit", () => {
   assert.deepEqual([0, 118, 1250, 3_217_000, 1_204_000_000].map(formatDuration), [
@@ -182,10 +182,30 @@ test("keys have a name by character and by place", () => {
 test("view files of others are refused", () => {
   assert.equal(parseViewFile("{"), null);
   assert.equal(parseViewFile('{"steplens":"other","state":{}}'), null);
-  assert.deepEqual(parseViewFile('{"steplens":"view","state":{"t":"1,2","bad":3}}'), {
+  assert.deepEqual(parseViewFile('{"steplens":"view","state":{"t":"1,2","bad":3},"queries":[{"name":"n","query":"SELECT 1"},{"name":2}]}'), {
     state: { t: "1,2" },
     markers: [],
+    queries: [{ name: "n", query: "SELECT 1" }],
   });
+});
+
+test("a group whose lanes are all chosen stands for them", () => {
+  const leaf = (id: number) => ({ id, children: [] as unknown[] });
+  const group = { id: 2, children: [leaf(3), leaf(4)] };
+  const rank = { id: 1, children: [group, leaf(5)] };
+  const leaves = (track: { id: number; children: unknown[] }): unknown[] => (track.children.length === 0 ? [track] : track.children.flatMap((child) => leaves(child as typeof track)));
+  const tree = { roots: [rank], leaves } as unknown as Parameters<typeof fewestTracks>[0];
+  assert.deepEqual(fewestTracks(tree, [3, 4, 5]), [1]);
+  assert.deepEqual(fewestTracks(tree, [3, 4]), [2]);
+  assert.deepEqual(fewestTracks(tree, [4, 5]), [4, 5]);
+  assert.deepEqual(fewestTracks(tree, []), []);
+});
+
+test("the largest of very many values is found", () => {
+  const many = Array.from({ length: 500_000 }, (_, at) => at % 1000);
+  assert.equal(largest(many, 0), 999);
+  assert.equal(smallest(many, 5), 0);
+  assert.equal(largest([], 3), 3);
 });
 
 test("ticks are round", () => {

@@ -5,19 +5,22 @@ import { matchedBlocks, ratioColor } from "../../src/pages/compare/matched";
 import { firstSides, formatSide, parseSide } from "../../src/pages/compare/sides";
 import { axisOf } from "../../src/charts/scatter";
 import { bandwidthSeries } from "../../src/pages/communication/bandwidth";
+import { linkCells } from "../../src/pages/communication/matrix";
 import { SvgContext } from "../../src/charts/svg_context";
 import { drawLines } from "../../src/charts/line_chart";
 import { locale } from "../../src/i18n";
-import { curvesOf, seriesText, unusedReserve } from "../../src/pages/curves";
+import { kernelWork, matmulFlops, tensorBytes } from "../../src/kernel_sizes";
+import { curvesOf, seriesText, unusedReserve, valuesAt } from "../../src/pages/curves";
 import { stepTimes } from "../../src/pages/overview";
 import { speedOf } from "../../src/pages/speed";
 import { axisShift } from "../../src/pages/memory/index";
-import { groupFilter, inputBytes, kernelSource, scopeFilter } from "../../src/pages/operators/kernels";
+import { groupFilter, kernelSource, scopeFilter } from "../../src/pages/operators/kernels";
 import { moved } from "../../src/pages/operators/own_grouping";
 import { parseQueries, queriesText, withoutQuery, withQuery } from "../../src/state/query_lanes";
 import { findingKey, gainText, words } from "../../src/pages/findings";
 import { barsOf } from "../../src/pages/sql/chart";
-import { readQueries } from "../../src/pages/sql/saved";
+import { readQueries } from "../../src/state/saved_queries";
+import { sourcePlace } from "../../src/timeline/panels/selection";
 import { errorPlace } from "../../src/pages/sql/error_place";
 
 test("a mistake in SQL is found by its byte or its name", () => {
@@ -57,8 +60,60 @@ test("a chart is drawn as SVG, and names in it stay text", () => {
   const text = g.text();
   assert.match(text, /<rect x="5" y="10" width="5" height="20" fill="#123456" opacity="0.5"\/>/);
   assert.match(text, /text-anchor="end"[^>]*>&lt;script&gt;alert\(&quot;x&quot;\)&lt;\/script&gt;<\/text>/);
-  assert.match(text, /<path d="M7 5A2 2 0 0 1 3 5A2 2 0 0 1 7 -?[45][^"]*" fill="#123456" clip-path="url\(#clip1\)"\/>/, "a whole circle");
+  assert.match(text, /<g clip-path="url\(#clip1\)"><path d="M7 5A2 2 0 0 1 3 5A2 2 0 0 1 7 -?[45][^"]*" fill="#123456"\/><\/g>/, "a whole circle");
   assert.match(text, /<rect x="1" y="2" width="3" height="4" fill="none" stroke="#000000" stroke-width="1"\/>/, "what is restored is not clipped");
+});
+
+test("a drawing in device pixels has its place in a larger SVG", () => {
+  const g = new SvgContext(100, 50);
+  g.place(20, 10, 0.5);
+  g.save();
+  g.beginPath();
+  g.rect(0, 0, 10, 10);
+  g.clip();
+  g.setTransform(2, 0, 0, 2, 0, 0);
+  g.fillRect(1, 2, 3, 4);
+  g.restore();
+  g.fillRect(5, 6, 7, 8);
+  const text = g.text();
+  assert.match(text, /<clipPath id="clip1"><path d="M0 0h10v10h-10Z" transform="translate\(20 10\) scale\(0.5\)"\/>/, "the clip lies where it was made");
+  assert.match(text, /<g clip-path="url\(#clip1\)"><rect x="1"[^>]* transform="translate\(20 10\) scale\(0.5\) matrix\(2 0 0 2 0 0\)"\/><\/g>/);
+  assert.match(text, /\n<rect x="5"[^>]* transform="translate\(20 10\) scale\(0.5\)"\/>/, "what was set before comes back");
+});
+
+test("links between hosts are the mean of those between their ranks", () => {
+  const links = [
+    { src: "a", dst: "b", value: 2 },
+    { src: "a", dst: "b", value: 4 },
+    { src: "b", dst: "b", value: 7 },
+  ];
+  assert.deepEqual([...linkCells(links, ["a", "b"], "mean")], [NaN, NaN, 3, 7], "rows receive");
+  assert.deepEqual([...linkCells(links, ["a", "b"], "max")], [NaN, NaN, 4, 7]);
+});
+
+test("values of curves hold until the next point", () => {
+  const curves = { x: [0, 1, 2], series: [{ name: "a", values: [5, null, 7], stepped: true }, { name: "b", values: [null, null, 1], stepped: true }] };
+  assert.deepEqual(valuesAt(curves, 1.5), [{ name: "a", value: 5 }]);
+  assert.deepEqual(valuesAt(curves, 2).map(({ value }) => value), [7, 1]);
+});
+
+test("a matrix product says what it computes, transposed or in batches; padded layouts do not", () => {
+  const nd = "FORMAT_ND;FORMAT_ND";
+  assert.equal(matmulFlops("MatMulV2", "32,9216;4096,9216;4096", nd, "32,4096"), 2 * 32 * 4096 * 9216);
+  assert.equal(matmulFlops("MatMulV2", "32,1000;32,4096", nd, "1000,4096"), 2 * 1000 * 4096 * 32);
+  assert.equal(matmulFlops("BatchMatMul", "8,16,64;8,64,32", nd, "8,16,32"), 2 * 8 * 16 * 32 * 64);
+  assert.equal(matmulFlops("MatMul", "8,16,64;64,32", nd, "8,16,32"), 2 * 8 * 16 * 32 * 64, "one right side for all");
+  assert.ok(Number.isNaN(matmulFlops("MatMulV2", "32,16;16,8", "FRACTAL_NZ;ND", "32,8")));
+  assert.ok(Number.isNaN(matmulFlops("Add", "32,16;16,8", nd, "32,8")));
+  assert.ok(Number.isNaN(matmulFlops("MatMulV2", "", "", "")));
+  const kernel = { type: "Add", input_shapes: "4,4;4,4", input_types: "FLOAT;FLOAT", output_shapes: "4,4", output_types: "FLOAT16" };
+  assert.deepEqual(kernelWork(kernel), { bytes: 128 + 32, flops: NaN });
+});
+
+test("a frame of a stack says where it is as editors take it", () => {
+  assert.equal(sourcePlace("/home/me/train.py(45): step"), "/home/me/train.py:45");
+  assert.equal(sourcePlace("<built-in method run>(1): x"), null);
+  assert.equal(sourcePlace("libtorch.so"), null);
 });
 
 test("curves are drawn as SVG in steps, with gaps left out", () => {
@@ -202,11 +257,11 @@ test("queries that were kept are read, whatever else is stored", () => {
 });
 
 test("the size of a kernel's inputs follows from shapes and types", () => {
-  assert.equal(inputBytes("32,3,224,224", "FLOAT"), 32 * 3 * 224 * 224 * 4);
-  assert.equal(inputBytes("8,16;16", "DT_BF16;INT64"), 8 * 16 * 2 + 16 * 8);
-  assert.equal(inputBytes("4;4", "INT8"), 8, "the first type holds for those that have none");
-  assert.equal(inputBytes("4;", "FLOAT;FLOAT"), 16, "a scalar that is not there has no size");
-  assert.ok(Number.isNaN(inputBytes("", "FLOAT")), "no shapes, no size");
+  assert.equal(tensorBytes("32,3,224,224", "FLOAT"), 32 * 3 * 224 * 224 * 4);
+  assert.equal(tensorBytes("8,16;16", "DT_BF16;INT64"), 8 * 16 * 2 + 16 * 8);
+  assert.equal(tensorBytes("4;4", "INT8"), 8, "the first type holds for those that have none");
+  assert.equal(tensorBytes("4;", "FLOAT;FLOAT"), 16, "a scalar that is not there has no size");
+  assert.ok(Number.isNaN(tensorBytes("", "FLOAT")), "no shapes, no size");
 });
 
 test("kernels of a scope and of a group are chosen by filters", () => {

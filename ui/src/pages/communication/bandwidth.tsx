@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { Dataset } from "../../api";
 import type { Cell } from "../../api_types";
 import { Scatter, type ScatterSeries } from "../../charts/scatter";
+import { largest, smallest } from "../../charts/ticks";
 import { t } from "../../i18n";
 import { openSearch } from "../../state/jump";
 import { useLoad } from "../../widgets/async";
@@ -31,7 +32,7 @@ export function bandwidthSeries(transfers: readonly Transfer[], expected: (name:
     points: transfers.filter(({ transport }) => transport === name).map((one) => ({ x: one.size_mb, y: one.bandwidth, name: `${name} · ${one.operator} · ${t("rank")} ${one.rank}` })),
   }));
   const sizes = transfers.map(({ size_mb }) => size_mb);
-  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  const [least, most] = [smallest(sizes, Infinity), largest(sizes, -Infinity)];
   const lines = names.flatMap((name) => {
     const y = kExpected[name];
     return y === undefined ? [] : [{ name: expected(name), line: true, points: [least, most].map((x) => ({ x, y, name: "" })) }];

@@ -1,5 +1,5 @@
 // How long each rank communicates, how much of it is waiting, over which links, and who makes the others wait.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
 import { BarChart, StackedBars } from "../../charts/bars";
 import { t } from "../../i18n";
@@ -8,6 +8,7 @@ import { localSource } from "../../table/source";
 import { ErrorState } from "../../widgets/states";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "../parts";
 import { openSearch } from "../../state/jump";
+import { noteState, route } from "../../state/router";
 import type { CommChoice } from "./index";
 import { ReplyTable } from "./reply_table";
 
@@ -67,6 +68,12 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const advice = useMetric(ds, "comm_advice", { ...choice });
   const rows = rowsOf(reply.data, "durations");
   const names = rowsOf(operators.data, "operators").map((row) => asText(row["operator"]));
+  // The timeline names an operator without its group.
+  const sought = route.value.params.get("op") ?? "";
+  useEffect(() => {
+    const found = names.find((name) => name === sought || name.startsWith(`${sought}@`));
+    if (sought !== "" && found) setOperator(found);
+  }, [sought, operators.data]);
   const chart = useMemo(
     () => ({
       names: rows.map((row) => asText(row["rank"])),
@@ -80,7 +87,7 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   return (
     <>
       <div class="controls">
-        <Pick label={t("comm.operator")} value={operator} options={(names.length > 0 ? names : [operator]).map((name) => ({ value: name, text: name }))} onPick={(name) => setOperator(name)} />
+        <Pick label={t("comm.operator")} value={operator} options={(names.length > 0 ? names : [operator]).map((name) => ({ value: name, text: name }))} onPick={(name) => (noteState({ op: null }), setOperator(name))} />
         <button class="toggle" aria-pressed={byArrival} onClick={() => setByArrival(!byArrival)}>
           {t("comm.by_arrival")}
         </button>

@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
 import { CanvasChart, type Mark, type Surface } from "../../charts/canvas_chart";
 import { seriesColor } from "../../charts/palette";
+import { largest, smallest } from "../../charts/ticks";
 import { formatDuration } from "../../format";
 import { t } from "../../i18n";
 import { ErrorState } from "../../widgets/states";
@@ -24,7 +25,7 @@ const kLeft = 64;
 /** Shift per rank that makes the end of a call fall on its latest end. */
 function shiftsFor(ops: Op[], call: string | null): Map<number, number> {
   const members = call === null ? [] : ops.filter((op) => op.call === call);
-  const last = Math.max(...members.map((op) => op.start + op.dur));
+  const last = largest(members.map((op) => op.start + op.dur), -Infinity);
   return new Map(members.map((op) => [op.rank, last - op.start - op.dur]));
 }
 
@@ -63,8 +64,8 @@ export function OperatorLanes({ ds, choice }: { ds: Dataset; choice: CommChoice 
   const ranks = useMemo(() => [...new Set(ops.map((op) => op.rank))].sort((a, b) => a - b), [ops]);
   const shifts = useMemo(() => shiftsFor(ops, aligned), [ops, aligned]);
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
-  const begin = Math.min(...ops.map((op) => op.start));
-  const end = Math.max(...ops.map((op) => op.start + op.dur));
+  const begin = smallest(ops.map((op) => op.start), Infinity);
+  const end = largest(ops.map((op) => op.start + op.dur), -Infinity);
   const window: [number, number] = zoom ?? (ops.length > 0 ? [begin, end] : [0, 1]);
   const scaleBy = (factor: number) => {
     const middle = picked ? picked.start + picked.dur / 2 : (window[0] + window[1]) / 2;

@@ -2,7 +2,10 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
 import { HeatMap } from "../../charts/heat_map";
-import { t } from "../../i18n";
+import { largest } from "../../charts/ticks";
+import type { Cell } from "../../api_types";
+import { locale, t } from "../../i18n";
+import { meta } from "../../state/session";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { ErrorState } from "../../widgets/states";
@@ -11,7 +14,24 @@ import type { CommChoice } from "./index";
 
 const METRICS = ["Bandwidth(GB/s)", "Transit Size(MB)", "Transit Time(ms)", "Transport Type"];
 
+/** The links as cells of a square. Of several links of a cell it shows the largest value, or, where hosts stand for their ranks, the mean. */
+export function linkCells(links: readonly { src: string; dst: string; value: number }[], names: readonly string[], fold: "max" | "mean"): Float64Array {
+  const place = new Map(names.map((name, at) => [name, at]));
+  const found = new Map<number, number[]>();
+  for (const { src, dst, value } of links) {
+    const cell = (place.get(dst) ?? 0) * names.length + (place.get(src) ?? 0);
+    const known = found.get(cell);
+    if (known) known.push(value);
+    else found.set(cell, [value]);
+  }
+  const cells = new Float64Array(names.length ** 2).fill(NaN);
+  for (const [cell, values] of found) cells[cell] = fold === "max" ? largest(values, -Infinity) : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return cells;
+}
+
 export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
+  const [byHost, setByHost] = useState(false);
+  const [pair, setPair] = useState<{ src: string; dst: string } | null>(null);
   const [metric, setMetric] = useState(METRICS[0]!);
   const [operator, setOperator] = useState("Total Op Info");
   const [inner, setInner] = useState(false);
@@ -20,19 +40,20 @@ export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const operators = rowsOf(reply.data, "operators").map((row) => asText(row["operator"]));
   const names = operators.includes(operator) ? operators : [operator, ...operators];
   const transports = useMemo(() => [...new Set(links.map((link) => asText(link["Transport Type"])))].sort(), [reply.data]);
+  const hosts = useMemo(() => new Map((meta.value?.ranks ?? []).map((rank) => [rank.rank, rank.host])), [meta.value]);
+  const canFold = new Set([...hosts.values()].filter((host) => host !== "")).size > 1;
+  const nameOf = (rank: Cell) => (byHost ? (hosts.get(asNumber(rank)) ?? "") : `${t("rank")} ${asText(rank)}`);
   const { ranks, values } = useMemo(() => {
     const all = [...new Set(links.flatMap((link) => [asNumber(link["src_rank"]), asNumber(link["dst_rank"])]))].sort((a, b) => a - b);
-    const cells = new Float64Array(all.length * all.length).fill(NaN);
-    const place = new Map(all.map((rank, at) => [rank, at]));
-    for (const link of links) {
-      const cell = (place.get(asNumber(link["dst_rank"])) ?? 0) * all.length + (place.get(asNumber(link["src_rank"])) ?? 0);
-      const value = metric === "Transport Type" ? transports.indexOf(asText(link["Transport Type"])) : asNumber(link[metric]);
-      cells[cell] = Number.isNaN(cells[cell] ?? NaN) ? value : Math.max(cells[cell] ?? 0, value);
-    }
-    return { ranks: all.map((rank) => `${t("rank")} ${rank}`), values: cells };
-  }, [reply.data, metric]);
+    const names = [...new Set(all.map(nameOf))];
+    const valueOf = (link: Record<string, Cell>) => (metric === "Transport Type" ? transports.indexOf(asText(link["Transport Type"])) : asNumber(link[metric] ?? null));
+    const cells = linkCells(links.map((link) => ({ src: nameOf(link["src_rank"] ?? null), dst: nameOf(link["dst_rank"] ?? null), value: valueOf(link) })), names, byHost && metric !== "Transport Type" ? "mean" : "max");
+    return { ranks: names, values: cells };
+  }, [reply.data, metric, byHost, locale.value]);
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
   const table = tableOf(reply.data, "matrix");
+  const columnAt = (name: string) => table.columns.findIndex((column) => column.name === name);
+  const rows = pair ? table.rows.filter((row) => nameOf(row[columnAt("src_rank")] ?? null) === pair.src && nameOf(row[columnAt("dst_rank")] ?? null) === pair.dst) : table.rows;
   const unit = metric === "Transport Type" ? transports.map((name, at) => `${at}=${name}`).join(" ") : (/\((.*)\)/.exec(metric)?.[1] ?? "");
   return (
     <>
@@ -43,15 +64,29 @@ export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
           <input type="checkbox" checked={inner} onChange={(event) => setInner(event.currentTarget.checked)} />
           {t("comm.inner")}
         </label>
+        {canFold && (
+          <button class="toggle" aria-pressed={byHost} title={t("comm.by_host_text")} onClick={() => (setByHost(!byHost), setPair(null))}>
+            {t("comm.by_host")}
+          </button>
+        )}
       </div>
       <Warnings reply={reply.data} />
       <Card title={t("comm.matrix_title")} definition={reply.data?.definition}>
-        {links.length > 0 && <HeatMap title={t("comm.matrix_title")} rows={ranks} columns={ranks} values={values} unit={unit} height={Math.min(640, 90 + ranks.length * 28)} />}
+        {links.length > 0 && <HeatMap title={t("comm.matrix_title")} rows={ranks} columns={ranks} values={values} unit={unit} height={Math.min(640, 90 + ranks.length * 28)} onPick={(dst, src) => setPair({ src: ranks[src] ?? "", dst: ranks[dst] ?? "" })} />}
       </Card>
-      <Card title={t("comm.links")}>
+      <Card
+        title={t("comm.links")}
+        extra={
+          pair && (
+            <button class="chip" title={t("clear")} onClick={() => setPair(null)}>
+              {`${pair.src} → ${pair.dst} ×`}
+            </button>
+          )
+        }
+      >
         <DataTable
           name="communication_matrix"
-          source={localSource(`matrix/${JSON.stringify(choice)}/${operator}/${inner}/${reply.busy}`, table.columns, table.rows)}
+          source={localSource(`matrix/${JSON.stringify(choice)}/${operator}/${inner}/${reply.busy}/${pair?.src}/${pair?.dst}`, table.columns, rows)}
           columns={{ mapped: { hidden: true } }}
           sort={[{ col: "Bandwidth(GB/s)", desc: false }]}
           height={360}

@@ -8,13 +8,13 @@ import { openRange } from "../../state/jump";
 import { scopeRank } from "../../state/session";
 import { type Marker, Markers, markersKey } from "../../timeline/markers";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
-import { type Curves, curvesOf, named, seriesText, unusedReserve } from "../curves";
+import { type Curves, curvesOf, named, seriesText, unusedReserve, valuesAt } from "../curves";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { StaticMemory } from "./static_graph";
 import { AllocationTables } from "./tables";
 
-const GROUPINGS = ["Overall", "Stream", "Component"];
+const GROUPINGS = ["Overall", "Stream", "Component", "Kind"];
 const kPoints = 1600;
 
 function Peaks({ reply }: { reply: MetricReply | null }) {
@@ -64,6 +64,12 @@ function MarkerList({ markers }: { markers: Markers }) {
   );
 }
 
+/** "At 12.300 ms: Activations 3.20 MB · Gradients 1.00 MB": what the curves say where the user clicked. */
+export function atCursor(curves: Curves, ms: number): string {
+  const values = valuesAt(curves, ms).map(({ name, value }) => `${name} ${value.toFixed(2)} MB`);
+  return t("memory.at_cursor", { ms: ms.toFixed(3), values: values.join(" · ") });
+}
+
 interface CurveProps {
   meta: DatasetMeta;
   markers: Markers;
@@ -84,7 +90,7 @@ function Curve({ meta, markers, rank, curves, shift, cursor, onCursor, onZoom }:
     <>
       <LineChart title={t("memory.curve")} x={curves.x} xUnit="ms" unit="MB" series={curves.series} height={320} marks={marks} onZoom={onZoom} onPick={onCursor} />
       <MarkerList markers={markers} />
-      <p class="muted">{t("memory.hint")}</p>
+      <p class="muted">{cursor === null ? t("memory.hint") : atCursor(curves, cursor)}</p>
     </>
   );
 }

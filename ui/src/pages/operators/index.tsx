@@ -4,6 +4,7 @@ import type { TableFilter } from "../../api_types";
 import { BarChart } from "../../charts/bars";
 import { Donut } from "../../charts/donut";
 import { formatDuration } from "../../format";
+import { largest } from "../../charts/ticks";
 import { t } from "../../i18n";
 import { scope, scopeRank } from "../../state/session";
 import { DataTable, type RowView } from "../../table/data_table";
@@ -90,7 +91,7 @@ function PresetGroups({ ds, grouping, top, ring, onGroup }: PresetProps) {
             Type: { width: 240 },
             Name: { hidden: byType },
             "Input Shape": { hidden: byType },
-            "Total Time(us)": { bar: Math.max(...rowsOf(groups.data, "groups").map((row) => asNumber(row["Total Time(us)"])), 0) },
+            "Total Time(us)": { bar: largest(rowsOf(groups.data, "groups").map((row) => asNumber(row["Total Time(us)"])), 0) },
           }}
           sort={[{ col: "Total Time(us)", desc: true }]}
           onSelect={(row) => onGroup(groupOf(row, grouping))}

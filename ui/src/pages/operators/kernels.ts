@@ -37,25 +37,6 @@ export function groupFilter(keys: readonly string[], cells: Readonly<Record<stri
   return keys.map((col) => ({ col, op: "in" as const, value: [String(cells[col] ?? "")] }));
 }
 
-const kTypeBytes: [RegExp, number][] = [
-  [/64|DOUBLE/, 8],
-  [/16|HALF|BF16/, 2],
-  [/INT8|UINT8|BOOL|FP8|FLOAT8/, 1],
-];
-
-/** "32,3,224,224;64" of "FLOAT;FLOAT" -> bytes of the inputs; NaN if the shapes are not known. */
-export function inputBytes(shapes: string, types: string): number {
-  if (shapes === "") return NaN;
-  const names = types.toUpperCase().split(";");
-  const sizes = shapes.split(";").map((shape, at) => {
-    const type = names[at] ?? names[0] ?? "";
-    const bytes = kTypeBytes.find(([pattern]) => pattern.test(type))?.[1] ?? 4;
-    const dims = shape.split(",").filter((dim) => dim.trim() !== "").map(Number);
-    return dims.length === 0 ? 0 : bytes * dims.reduce((product, dim) => product * dim, 1);
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
 /** The columns that hold a measured number of a kernel: those the chip's counters gave. */
 export function counterColumns(columns: readonly ColumnInfo[], rows: readonly Cell[][]): string[] {
   return columns.flatMap(({ name, type }, at) => (type === "double" && rows.some((row) => Number(row[at] ?? 0) !== 0) ? [name] : []));

@@ -4,11 +4,12 @@ import type { Dataset } from "../../api";
 import type { Cell, DatasetMeta, TableFilter, TableReply } from "../../api_types";
 import { Scatter } from "../../charts/scatter";
 import { formatInt } from "../../format";
+import { tensorBytes } from "../../kernel_sizes";
 import { t } from "../../i18n";
 import { useLoad } from "../../widgets/async";
 import { ErrorState, Loading } from "../../widgets/states";
 import { asNumber, asText, Card, jumpTo, Pick, shownTime } from "../parts";
-import { counterColumns, inputBytes, kernelSource } from "./kernels";
+import { counterColumns, kernelSource } from "./kernels";
 
 const kMost = 2000;
 
@@ -30,7 +31,7 @@ function kernelsOf(reply: TableReply): Kernel[] {
 
 /** What can stand on an axis beside the duration. */
 function valueOf(kernel: Kernel, axis: string, meta: DatasetMeta): number {
-  if (axis === "size") return inputBytes(asText(kernel.cells["input_shapes"]), asText(kernel.cells["input_types"])) / 1024;
+  if (axis === "size") return tensorBytes(asText(kernel.cells["input_shapes"]), asText(kernel.cells["input_types"])) / 1024;
   if (axis === "start") return shownTime(kernel.begin, meta) / 1e6;
   if (axis === "wait") return kernel.cells["wait_ns"] === null ? NaN : asNumber(kernel.cells["wait_ns"]) / 1000;
   return kernel.cells[axis] === null ? NaN : asNumber(kernel.cells[axis]);

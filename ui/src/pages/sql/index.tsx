@@ -16,7 +16,7 @@ import { asNumber, asText, Card, jumpTo, shownTime } from "../parts";
 import type { PageProps } from "../registry";
 import { barsOf } from "./chart";
 import { QueryBox } from "./query_box";
-import { forgetQuery, savedQueries, saveQuery } from "./saved";
+import { forgetQuery, savedQueries, saveQuery } from "../../state/saved_queries";
 
 const SNIPPETS: { key: string; query: string }[] = [
   { key: "sql.top_kernels", query: "SELECT name, count(*) AS calls, sum(dur_ns) / 1000.0 AS total_us, max(dur_ns) / 1000.0 AS max_us\nFROM kernels GROUP BY name ORDER BY total_us DESC LIMIT 50" },

@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Cell, ColumnInfo, RangeQuery, RangeReply } from "../../api_types";
 import { formatDuration, formatPercent } from "../../format";
+import { largest } from "../../charts/ticks";
 import { t } from "../../i18n";
 import { partColors } from "../../charts/palette";
 import { DataTable, type RowView } from "../../table/data_table";
@@ -132,7 +133,7 @@ function OneArea({ model, search }: Props) {
     find(row);
     model.showTab("search");
   };
-  const most = (at: number) => Math.max(...reply.rows.map((row) => Number(row[at]) / 1000), 1e-9);
+  const most = (at: number) => largest(reply.rows.map((row) => Number(row[at]) / 1000), 1e-9);
   const columns = columnsOf(reply);
   return (
     <div class="area-panel">

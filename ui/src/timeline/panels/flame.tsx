@@ -6,6 +6,8 @@ import { t } from "../../i18n";
 import { theme } from "../../state/theme";
 import { useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
+import { drawnSvg, exportEntries } from "../../charts/canvas_chart";
+import { openMenuAt } from "../../widgets/menu";
 import { isDark, pixelToCss, sliceColor, sliceFamily } from "../colors";
 import { readColors } from "../base_layer";
 import { fitText } from "../labels";
@@ -16,17 +18,24 @@ import { type FlameNode, layoutFlame, layoutInTime, readNodes, sandwich } from "
 
 const kRow = 18;
 
+/** Height of the graph, px. */
+const heightOf = (nodes: FlameNode[]) => (nodes.reduce((depth, node) => Math.max(depth, node.depth), 0) + 1) * kRow + 4;
+
 function draw(canvas: HTMLCanvasElement, nodes: FlameNode[]): void {
   const box = canvas.parentElement;
   const g = canvas.getContext("2d");
   if (!box || !g) return;
   const ratio = Math.min(2, devicePixelRatio || 1);
   const width = box.clientWidth;
-  const height = (Math.max(0, ...nodes.map((node) => node.depth)) + 1) * kRow + 4;
+  const height = heightOf(nodes);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;
   g.scale(ratio, ratio);
+  paint(g, nodes, width);
+}
+
+function paint(g: CanvasRenderingContext2D, nodes: FlameNode[], width: number): void {
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
   const { dark } = readColors();
@@ -47,15 +56,23 @@ function draw(canvas: HTMLCanvasElement, nodes: FlameNode[]): void {
   }
 }
 
+/** Saves the graph that is shown, or its nodes. */
+function saveMenu(anchor: Element, canvas: HTMLCanvasElement | null, nodes: FlameNode[], table: MetricTable): void {
+  const svg = () => (canvas ? drawnSvg(({ g, width }) => paint(g, nodes, width), canvas.clientWidth, heightOf(nodes)) : null);
+  openMenuAt(anchor, exportEntries({ title: t("tl.tab.flame"), table, picture: () => canvas, svg }));
+}
+
 interface CanvasProps {
   nodes: FlameNode[];
+  /** What the csv of the graph has. */
+  table: MetricTable;
   onTip(node: FlameNode | undefined): void;
   onPick(node: FlameNode | undefined): void;
   onOpen(node: FlameNode): void;
   label: string;
 }
 
-function FlameCanvas({ nodes, onTip, onPick, onOpen, label }: CanvasProps) {
+function FlameCanvas({ nodes, table, onTip, onPick, onOpen, label }: CanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const element = canvas.current;
@@ -73,15 +90,20 @@ function FlameCanvas({ nodes, onTip, onPick, onOpen, label }: CanvasProps) {
     return nodes.find((node) => node.depth === depth && x >= node.x && x < node.x + node.w);
   };
   return (
-    <canvas
-      ref={canvas}
-      role="img"
-      aria-label={label}
-      onPointerMove={(e) => onTip(at(e))}
-      onPointerLeave={() => onTip(undefined)}
-      onClick={(e) => onPick(at(e))}
-      onDblClick={(e) => ((node) => node && onOpen(node))(at(e))}
-    />
+    <div class="flame-canvas">
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={label}
+        onPointerMove={(e) => onTip(at(e))}
+        onPointerLeave={() => onTip(undefined)}
+        onClick={(e) => onPick(at(e))}
+        onDblClick={(e) => ((node) => node && onOpen(node))(at(e))}
+      />
+      <button class="icon flame-save" aria-label={t("chart.menu")} title={t("chart.menu")} onClick={(e) => saveMenu(e.currentTarget, canvas.current, nodes, table)}>
+        ⋯
+      </button>
+    </div>
   );
 }
 
@@ -123,13 +145,13 @@ function Graph({ table, search }: { table: MetricTable; search: TimelineSearch }
       {sides ? (
         <div class="flame-box">
           <h3>{t("tl.flame.callers", { name: around })}</h3>
-          <FlameCanvas nodes={sides.callers} label={tip || t("tl.flame.callers", { name: around })} onTip={show} onPick={(node) => node && setAround(node.name)} onOpen={(node) => search.type(node.name)} />
+          <FlameCanvas nodes={sides.callers} table={table} label={tip || t("tl.flame.callers", { name: around })} onTip={show} onPick={(node) => node && setAround(node.name)} onOpen={(node) => search.type(node.name)} />
           <h3>{t("tl.flame.callees", { name: around })}</h3>
-          <FlameCanvas nodes={sides.callees} label={tip || t("tl.flame.callees", { name: around })} onTip={show} onPick={(node) => node && setAround(node.name)} onOpen={(node) => search.type(node.name)} />
+          <FlameCanvas nodes={sides.callees} table={table} label={tip || t("tl.flame.callees", { name: around })} onTip={show} onPick={(node) => node && setAround(node.name)} onOpen={(node) => search.type(node.name)} />
         </div>
       ) : (
         <div class="flame-box">
-          <FlameCanvas nodes={nodes} label={tip || t("tl.tab.flame")} onTip={show} onPick={(node) => setRoot(node?.id ?? null)} onOpen={(node) => search.type(node.name)} />
+          <FlameCanvas nodes={nodes} table={table} label={tip || t("tl.tab.flame")} onTip={show} onPick={(node) => setRoot(node?.id ?? null)} onOpen={(node) => search.type(node.name)} />
         </div>
       )}
     </div>
@@ -149,7 +171,7 @@ function InTime({ table, t0, t1, model, search }: { table: MetricTable; t0: numb
         <span class="grow">{tip || t("tl.flame.time_hint")}</span>
       </div>
       <div class="flame-box">
-        <FlameCanvas nodes={nodes} label={tip || t("tl.tab.flame")} onTip={show} onPick={zoomTo} onOpen={(node) => search.type(node.name)} />
+        <FlameCanvas nodes={nodes} table={table} label={tip || t("tl.tab.flame")} onTip={show} onPick={zoomTo} onOpen={(node) => search.type(node.name)} />
       </div>
     </div>
   );

@@ -13,11 +13,12 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
   const detail = model.detail.value;
   const [log, setLog] = useState(true);
   const [lane, setLane] = useState(false);
+  const [byRank, setByRank] = useState(false);
   const name = detail?.name ?? "";
   const loaded = useLoad(
     (signal) =>
-      detail ? model.ds.hist({ name, bins: 40, log, ...(lane ? { tracks: [detail.track] } : {}) }, signal) : null,
-    [name, log, lane, lane ? detail?.track : 0],
+      detail ? model.ds.hist({ name, bins: 40, log, ...(lane ? { tracks: [detail.track] } : {}), ...(byRank ? { by: "rank" } : {}) }, signal) : null,
+    [name, log, lane, byRank, lane ? detail?.track : 0],
   );
   if (!detail)
     return (
@@ -28,10 +29,10 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
   if (loaded.error) return <ErrorState error={loaded.error} onRetry={loaded.reload} />;
   const reply = loaded.data;
   if (!reply) return <Loading />;
-  const pick = (at: number) => {
-    const bin = reply.bins[at];
-    if (!bin) return;
-    search.type(`name="${name.replace(/["\\]/g, "\\$&")}" dur>=${Math.floor(bin.from)}ns dur<=${Math.ceil(bin.to)}ns`);
+  const brush = (first: number, last: number) => {
+    const [from, to] = [reply.bins[first], reply.bins[last]];
+    if (!from || !to) return;
+    search.type(`name="${name.replace(/["\\]/g, "\\$&")}" dur>=${from.from}ns dur<${to.to}ns`);
     model.showTab("search");
   };
   return (
@@ -44,9 +45,15 @@ export function HistogramPanel({ model, search }: { model: TimelineModel; search
           <input type="checkbox" checked={lane} onChange={(e) => setLane(e.currentTarget.checked)} />{" "}
           {t("tl.hist.lane")}
         </label>
+        {model.tree.roots.length > 1 && (
+          <label>
+            <input type="checkbox" checked={byRank} onChange={(e) => setByRank(e.currentTarget.checked)} /> {t("tl.hist.by_rank")}
+          </label>
+        )}
         <span class="muted">{t("tl.area.slices", { n: reply.count })}</span>
+        <span class="muted">{t("tl.hist.hint")}</span>
       </div>
-      <Histogram title={name} bins={reply.bins} format={formatDuration} lines={histogramLines(reply, detail.dur)} height={128} onPick={pick} />
+      <Histogram title={name} bins={reply.bins} format={formatDuration} lines={histogramLines(reply, detail.dur)} height={128} onPick={(at) => brush(at, at)} onBrush={brush} />
     </div>
   );
 }

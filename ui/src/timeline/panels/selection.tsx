@@ -1,8 +1,9 @@
 // All about one slice.
 import { useState } from "preact/hooks";
 import type { FlowEnd, SliceDetail } from "../../api_types";
-import { formatDuration, formatInt } from "../../format";
+import { formatBytes, formatDuration, formatInt, formatShort } from "../../format";
 import { t } from "../../i18n";
+import { kernelWork } from "../../kernel_sizes";
 import { copyText, EmptyState } from "../../widgets/states";
 import { explainHere } from "../explaining";
 import { mark } from "../keys";
@@ -10,6 +11,7 @@ import type { TimelineModel } from "../model";
 import { zoomToSelection } from "../moving";
 import type { TimelineSearch } from "../searching";
 import { goTo, step } from "../selecting";
+import { Peers } from "./peers";
 
 interface Props {
   model: TimelineModel;
@@ -46,6 +48,16 @@ function Pairs({ pairs }: { pairs: Pair[] }) {
   );
 }
 
+/** What the kernel moved and computed, and how fast that was. */
+function work({ kernel, dur }: SliceDetail): Pair[] {
+  if (!kernel || dur <= 0) return [];
+  const { bytes, flops } = kernelWork(kernel);
+  return [
+    ...(bytes > 0 ? [{ key: t("tl.sel.bytes"), value: t("tl.sel.bytes_text", { size: formatBytes(bytes), rate: `${formatShort(bytes / dur)} GB/s` }) }] : []),
+    ...(flops > 0 ? [{ key: t("tl.sel.flops"), value: `${formatShort(flops / 1e9)} GFLOP · ${formatShort(flops / dur / 1000)} TFLOP/s` }] : []),
+  ];
+}
+
 function facts(model: TimelineModel, detail: SliceDetail): Pair[] {
   const same = detail.same_name;
   const step = model.meta.ranks
@@ -75,6 +87,7 @@ function facts(model: TimelineModel, detail: SliceDetail): Pair[] {
     });
     pairs.push({ key: "p50 / p90 / p99", value: [same.p50, same.p90, same.p99].map(formatDuration).join(" / ") });
   }
+  pairs.push(...work(detail));
   if (detail.category) pairs.push({ key: t("tl.sel.category"), value: detail.category });
   return pairs;
 }
@@ -109,6 +122,23 @@ function Flows({
         })}
       </ul>
     </section>
+  );
+}
+
+/** "/home/me/train.py(45): step" -> "/home/me/train.py:45", as editors take it; null for frames without a place. */
+export function sourcePlace(frame: string): string | null {
+  const place = /^(.+?)\((\d+)\)/.exec(frame);
+  return place && !place[1]!.startsWith("<") ? `${place[1]}:${place[2]}` : null;
+}
+
+/** A frame of a call stack; a click copies its place for an editor. */
+function Frame({ text }: { text: string }) {
+  const place = sourcePlace(text);
+  if (!place) return <>{text}</>;
+  return (
+    <button class="link mono" title={t("tl.sel.copy_place", { place })} onClick={() => void copyText(place)}>
+      {text}
+    </button>
   );
 }
 
@@ -198,6 +228,7 @@ export function SelectionPanel({ model, search }: Props) {
           <button onClick={() => void copyText(JSON.stringify(detail, null, 2))}>{t("copy")}</button>
         </div>
         <Pairs pairs={facts(model, detail)} />
+        <Peers model={model} detail={detail} />
         <Family model={model} title={t("tl.sel.parents")} items={detail.parents ?? []} />
         <Family model={model} title={t("tl.sel.children")} items={detail.children ?? []} />
       </div>
@@ -209,7 +240,9 @@ export function SelectionPanel({ model, search }: Props) {
             <h3>{t("tl.sel.stack")}</h3>
             <ol class="stack mono">
               {detail.stack.map((frame, at) => (
-                <li key={at}>{frame}</li>
+                <li key={at}>
+                  <Frame text={frame} />
+                </li>
               ))}
             </ol>
           </section>
