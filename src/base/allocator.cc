@@ -23,8 +23,8 @@ void UseLargePagesEverywhere() {
   // an advice: were it another size, the system would refuse it or heed it for less.
   constexpr uintptr_t kSegmentBytes = uintptr_t{32} << 20;
   void* const any = mi_malloc(1);
-  void* const segment =
-      reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(any) & ~(kSegmentBytes - 1));
+  char* const segment =
+      static_cast<char*>(any) - (reinterpret_cast<uintptr_t>(any) & (kSegmentBytes - 1));
   mi_free(any);
   ::madvise(segment, kSegmentBytes, MADV_HUGEPAGE);
 #endif

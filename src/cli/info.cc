@@ -12,6 +12,8 @@
 namespace steplens::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 using store::IssueKind;
 
 void WriteFiles(JsonWriter& json, const std::vector<store::InputFile>& files) {
@@ -92,7 +94,8 @@ std::string StepText(const std::vector<int64_t>& steps) {
 
 // A path as it is seen from the folder `from` or from beside it; else as it is.
 std::string SeenFrom(const std::string& from, const std::string& path) {
-  const std::string relative = std::filesystem::path(path).lexically_relative(from).string();
+  const auto normal = [](const std::string& p) { return fs::path(p).lexically_normal(); };
+  const std::string relative = normal(path).lexically_relative(normal(from)).string();
   const bool is_near = !relative.empty() && relative != "." && !relative.starts_with("../..");
   return from.empty() || !is_near ? path : relative;
 }

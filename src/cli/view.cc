@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,8 +14,6 @@
 #include "server/http_server.h"
 #include "server/view_file.h"
 #include "store/cache.h"
-
-extern char** environ;
 
 namespace steplens::cli {
 namespace {

@@ -61,7 +61,7 @@ void TakeRankFromFile(RankSource& rank) {
     if (rank.rank == store::kNone && file.role == readers::FileRole::kProfilerDb)
       rank.rank = readers::RankInDb(file.path).value_or(store::kNone);
   }
-  if (rank.source != "" || rank.files.size() != 1) return;
+  if (!rank.source.empty() || rank.files.size() != 1) return;
   if (const auto inside = RankInTraceHead(rank.files.front().path); inside && *inside >= 0)
     rank.rank = *inside;
 }

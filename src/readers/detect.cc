@@ -120,12 +120,16 @@ class Detector {
     });
   }
 
+  static std::string SourceOf(const std::string& rank_folder) {
+    return NameOf(rank_folder).ends_with("_ascend_ms") ? "ascend_ms" : "ascend_pt";
+  }
+
   // torch_npu and MindSpore: <rank folder>/ASCEND_PROFILER_OUTPUT, with info files beside it.
   Status AddAscendRank(const std::string& folder, const std::string& output,
                        const Listing& beside) {
     RankSource rank;
     rank.path = folder;
-    rank.source = NameOf(folder).ends_with("_ascend_ms") ? "ascend_ms" : "ascend_pt";
+    rank.source = SourceOf(folder);
     TakeInfoFiles(folder, beside, rank);
     const Result<Listing> files = List(output);
     if (!files.ok()) {
@@ -153,7 +157,7 @@ class Detector {
   Status AddRawRank(const std::string& folder, const Listing& beside) {
     RankSource rank;
     rank.path = folder;
-    rank.source = NameOf(folder).ends_with("_ascend_ms") ? "ascend_ms" : "ascend_pt";
+    rank.source = SourceOf(folder);
     rank.format = "raw";
     TakeInfoFiles(folder, beside, rank);
     TakeFrameworkFiles(Join(folder, format::kFrameworkFolder), rank);
@@ -218,9 +222,9 @@ class Detector {
     rank.path = folder;
     const std::string name = NameOf(folder);
     const bool is_msprof = name == kMsprofOutputName || name == "timeline";
-    rank.source = is_msprof ? "msprof" : "ascend_pt";
-    const std::string above = fs::path(folder).parent_path().string();
-    if (name == kOutputName && !above.empty()) {
+    const std::string above = FolderAbove(folder);
+    rank.source = is_msprof ? "msprof" : SourceOf(name == kOutputName ? above : folder);
+    if (name == kOutputName) {
       if (const Result<Listing> beside = List(above); beside.ok())
         TakeInfoFiles(above, *beside, rank);
     }

@@ -12,10 +12,28 @@ std::string Join(const std::string& folder, std::string_view name) {
   return (fs::path(folder) / fs::path(name)).string();
 }
 
+namespace {
+
+fs::path WithoutLastSlash(const std::string& path) {
+  const fs::path given(path);
+  return given.has_filename() ? given : given.parent_path();
+}
+
+bool IsDots(const fs::path& name) { return name == "." || name == ".."; }
+
+}  // namespace
+
 std::string NameOf(const std::string& path) {
-  fs::path trimmed(path);
-  if (!trimmed.has_filename()) trimmed = trimmed.parent_path();
-  return trimmed.filename().string();
+  const fs::path name = WithoutLastSlash(path).filename();
+  std::error_code error;
+  return IsDots(name) ? fs::canonical(path, error).filename().string() : name.string();
+}
+
+std::string FolderAbove(const std::string& folder) {
+  const fs::path trimmed = WithoutLastSlash(folder);
+  if (IsDots(trimmed.filename())) return Join(trimmed.string(), "..");
+  const fs::path above = trimmed.parent_path();
+  return above.empty() ? "." : above.string();
 }
 
 uint64_t SizeOf(const std::string& path) {

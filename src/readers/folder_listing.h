@@ -23,8 +23,9 @@ struct Listing {
 Result<Listing> List(const std::string& folder);
 
 std::string Join(const std::string& folder, std::string_view name);
-// The last part of a path, also where a slash follows it.
+// The last part of a path, also where a slash follows it; what '.' and '..' stand for.
 std::string NameOf(const std::string& path);
+std::string FolderAbove(const std::string& folder);
 // 0 for a file that cannot be looked at.
 uint64_t SizeOf(const std::string& path);
 

@@ -318,7 +318,7 @@ void HttpServer::Impl::Route() {
                                       : fmt::format("HTTP error {}", status)));
   });
   server.set_exception_handler([](const httplib::Request&, httplib::Response& out,
-                                  std::exception_ptr) {
+                                  const std::exception_ptr&) {
     Send(out,
          ErrorResponse(500, "internal", "the request failed unexpectedly", "please report this"));
   });

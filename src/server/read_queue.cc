@@ -8,10 +8,10 @@ namespace steplens::server {
 void ReadQueue::Start(std::vector<Found> found) {
   const std::lock_guard lock(entries_mutex_);
   bool all_sure = true;
-  for (const Found& one : found) {
+  for (Found& one : found) {
     all_sure = all_sure && one.is_sure;
     if (all_sure) sure_claims_.emplace(one.rank, entries_.size());
-    entries_.push_back({one});
+    entries_.push_back({std::move(one)});
   }
 }
 

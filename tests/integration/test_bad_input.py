@@ -80,6 +80,16 @@ class BadInput(Case):
         self.assertEqual([file["path"] for file in rank["files"] if not file["used"]], [str(path)])
         self.assertEqual([issue["name"] for issue in rank["issues"]], ["FileUnreadable"])
 
+    def test_a_folder_is_known_however_its_path_is_written(self):
+        shutil.copytree(SAMPLE / "rank1_ascend_pt", self.scratch / "r1_ascend_ms")
+        output = self.scratch / "r1_ascend_ms/ASCEND_PROFILER_OUTPUT"
+        for cwd, path in ((output, "."), (output, "./"), (output.parent, output.name), (output.parent, f"{output.name}/"),
+                          (output.parent, f"./{output.name}"), (output.parent, "."), (output, "..")):
+            with self.subTest(cwd=cwd.name, path=path):
+                [rank] = json.loads(self.run_program("info", "--json", path, cwd=cwd, expect=0).out)["ranks"]
+                self.assertEqual((rank["rank"], rank["source"], rank["level"], rank["issues"]), (1, "ascend_ms", "Level1", []))
+                self.assertRegex(self.run_program("info", path, cwd=cwd, expect=0).out, r"\n    (\.\./)?profiler_info_1.json ")
+
     def test_a_pipe_or_device_given_by_name(self):
         os.mkfifo(self.scratch / "t.json")
         self.fails(self.scratch / "t.json", 6, "t.json: is a pipe, a file was expected")

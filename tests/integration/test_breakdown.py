@@ -64,6 +64,10 @@ class Breakdown(Case):
                 inside = [event["dur"] for event in events if event["name"] == kind
                           and iteration["ts"] <= event["ts"] < iteration["ts"] + iteration["dur"]]
                 self.assertAlmostEqual(row[kind], sum(inside), delta=0.01)
+        for options, rows_of_rank in ([], 10), (["--compat"], 1):
+            self.run_program("cluster", "-m", "communication_time", "-d", device, "-o", self.scratch / "out", *options, expect=0)
+            table = self.scratch / "out/cluster_analysis_output/cluster_step_trace_time.csv"
+            self.assertEqual(len(table.read_text().splitlines()), 1 + rows_of_rank, options)
         # The marks of iterations are no kernels, and without op_summary kernels have no types to go by.
         names = {row["Name"] for row in self.rows("ops", device)}
         self.assertIn("Default/optimizer-Momentum/FusedMulApplyMomentum-op292", names)

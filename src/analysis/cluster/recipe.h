@@ -58,7 +58,7 @@ class Recipe {
   // if it cannot be read, or is too long to be read for that. Set before Finish, where the captures
   // are at hand.
   using Timelines = std::function<std::unique_ptr<store::TraceStore>(int64_t rank)>;
-  virtual void SetTimelines(Timelines timelines) { static_cast<void>(timelines); }
+  virtual void SetTimelines(Timelines timelines) { static_cast<void>(timelines); }  // NOLINT
   // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.
   // The captures are gone afterwards.
   virtual void SetBaseline(const store::Job& baseline) { static_cast<void>(baseline); }

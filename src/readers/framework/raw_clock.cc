@@ -32,7 +32,7 @@ std::vector<ClockFacts::Sample> Ascending(const std::vector<ClockFacts::Sample>&
 
 }  // namespace
 
-RawClock::RawClock(ClockFacts facts)
+RawClock::RawClock(const ClockFacts& facts)
     : is_counter_(facts.is_counter), wall_minus_monotonic_ns_(facts.wall_minus_monotonic_ns) {
   const std::vector<ClockFacts::Sample> samples = Ascending(facts.samples);
   const bool is_long_enough =

@@ -37,7 +37,7 @@ struct ClockFacts {
 class RawClock {
  public:
   RawClock() : RawClock(ClockFacts{}) {}
-  explicit RawClock(ClockFacts facts);
+  explicit RawClock(const ClockFacts& facts);
 
   int64_t ToUnixNs(int64_t raw);
 

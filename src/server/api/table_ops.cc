@@ -68,7 +68,7 @@ Result<RowCondition> ParseCondition(JsonValue item, const RowSource& source) {
 
 // Of two numbers or two texts.
 template <typename T>
-bool Compare(RowCondition::Op op, T a, T b) {
+bool Compare(RowCondition::Op op, const T& a, const T& b) {
   switch (op) {
     case RowCondition::Op::kLess:
       return a < b;

@@ -32,8 +32,8 @@ void TreeBuilder::AddDerivedOverlap(const std::vector<analysis::DeviceWork>& dev
     const uint32_t id = group.id;
     const std::string path = group.path;
     std::array<RankTimeline::Derived*, 4> parts{};
-    for (size_t k = 0; k < parts.size(); ++k) {
-      parts[k] = out_.derived_.emplace_back(std::make_unique<RankTimeline::Derived>()).get();
+    for (RankTimeline::Derived*& one : parts) {
+      one = out_.derived_.emplace_back(std::make_unique<RankTimeline::Derived>()).get();
     }
     analysis::ForEachPiece(work.compute, work.communication, hull,
                            [&](analysis::PieceKind kind, Interval in) {

@@ -115,7 +115,8 @@ int64_t Summary::Base::BeforeNs(int64_t t_ns) const {
   const double width_ns = static_cast<double>(uint64_t{1} << level);
   const double part = static_cast<double>(offset_ns & ((uint64_t{1} << level) - 1)) / width_ns;
   const double sum = static_cast<double>(before) + part * static_cast<double>(shares[bucket]);
-  return marks[mark] + static_cast<int64_t>(sum / kFullShare * width_ns + 0.5);
+  const double covered_ns = sum / kFullShare * width_ns;        // never negative
+  return marks[mark] + static_cast<int64_t>(covered_ns + 0.5);  // NOLINT: faster than llround
 }
 
 int64_t Summary::CoveredNs(int64_t t0_ns, int64_t t1_ns) const {

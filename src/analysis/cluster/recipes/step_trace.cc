@@ -148,7 +148,8 @@ class StepTrace : public RecipeOf<Part> {
     for (size_t i = 0; i < rank.step_traces.size(); ++i)
       part.rows.push_back(RowOf(rank.step_traces, i));
     if (part.rows.empty()) {
-      const bool as_reference = options_.compat && rank.info.format == "db";
+      const bool is_whole = rank.info.format == "db" || rank.info.source == "msprof";
+      const bool as_reference = options_.compat && is_whole;
       part.rows = as_reference ? WholeAsReference(rank) : RowsOfTimeline(rank);
     }
     if (!(options_.compat && rank.comm_times.size() == 0)) part.used = UsedGroups(rank);
