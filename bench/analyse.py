@@ -4,6 +4,7 @@ write as many bytes and nothing else.
     python3 bench/analyse.py PROGRAM
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -17,14 +18,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PYTHON = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
 KINDS = [("times alone", []), ("shapes", ["--profile-record-shapes"]),
          ("shapes, memory, stacks", ["--profile-record-shapes", "--profile-with-memory", "--profile-with-stack"])]
-STEPS = 40
-ROUNDS = 5
+SIZES = [(40, 5), (200, 2)]  # steps of the training, and how often its capture is analysed: some 200,000 and a million operators
 
 
-def record_training(program, folder, switches):
-    """A real recording: a small transformer, some 200,000 operators."""
-    subprocess.run([program, "record", "--profile-step-start", "2", "--profile-step-end", str(2 + STEPS), *switches, "--analyse", "no",
-                    "--profile-save-path", folder, "--", PYTHON, ROOT / "examples/train/train.py", "--steps", str(4 + STEPS), "--width", "32",
+def record_training(program, folder, switches, steps=SIZES[0][0]):
+    """A real recording: a small transformer, some 5,400 operators a step."""
+    subprocess.run([program, "record", "--profile-step-start", "2", "--profile-step-end", str(2 + steps), *switches, "--analyse", "no",
+                    "--profile-save-path", folder, "--", PYTHON, ROOT / "examples/train/train.py", "--steps", str(4 + steps), "--width", "32",
                     "--length", "16"], check=True, capture_output=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
     return next(folder.glob("*_ascend_pt"))
 
@@ -56,8 +56,8 @@ def size_of(folder):
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-def measure_kind(program, scratch, name, switches):
-    capture = record_training(program, scratch, switches)
+def measure_kind(program, scratch, name, switches, steps, rounds):
+    capture = record_training(program, scratch, switches, steps)
     raw = size_of(capture / "FRAMEWORK")
     answer = subprocess.run([program, "query", capture, "SELECT count(*) AS n FROM host_ops", "--format", "json"], check=True, capture_output=True)
     operators = int(json.loads(answer.stdout)[0]["n"])
@@ -65,7 +65,7 @@ def measure_kind(program, scratch, name, switches):
     sizes = {}
     for form in ("text", "db"):
         best, peak, plain = 1e9, 0, 1e9
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             shutil.rmtree(capture / "ASCEND_PROFILER_OUTPUT", ignore_errors=True)  # to remove old results is no part of an analysis
             seconds, memory = cost_of([program, "analyse", capture, "--force", "--jobs", "1", "--export-type", form])
             best, peak = min(best, seconds), max(peak, memory)
@@ -79,9 +79,9 @@ def measure_kind(program, scratch, name, switches):
 
 def measure_analyse(program):
     lines = []
-    for name, switches in KINDS:
+    for (steps, rounds), (name, switches) in itertools.product(SIZES, KINDS):
         with tempfile.TemporaryDirectory() as scratch:
-            lines += measure_kind(program, pathlib.Path(scratch), name, switches)
+            lines += measure_kind(program, pathlib.Path(scratch), name, switches, steps, rounds)
     return "\n".join(lines)
 
 

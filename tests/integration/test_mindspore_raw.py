@@ -175,7 +175,13 @@ class MindSpore(Case):
         (both / "FRAMEWORK" / "mindspore.op_range").write_bytes(op_range("Add", 100, 200))
         self.run_program("analyse", both, expect=0)
         trace = load_trace(both / "ASCEND_PROFILER_OUTPUT" / "trace_view.json")
-        self.assertNotIn("MindSpore", [e["args"].get("name") for e in trace if e["name"] == "process_name"])
+        lanes = [(e["args"]["name"], e["pid"]) for e in trace if e["name"] == "process_name"]
+        self.assertIn(("MindSpore", 1), lanes)  # operators of torch.* are MindSpore's host
+        self.assertNotIn("Python", [name for name, _ in lanes])
+        self.assertEqual([name for name, _ in lanes].count("MindSpore"), 1)
+        names = {e["name"] for e in trace if e["ph"] == "X" and e["pid"] == 1}
+        self.assertTrue(any(name.startswith("aten::") for name in names), names)
+        self.assertFalse(any(name.endswith("::Add") for name in names), names)  # of mindspore.op_range: the same once more
 
 
 if __name__ == "__main__":

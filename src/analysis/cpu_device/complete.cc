@@ -1,6 +1,7 @@
 #include "analysis/cpu_device/complete.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 
 #include "analysis/classify/classify.h"
@@ -12,6 +13,7 @@
 #include "analysis/steps/kernel_steps.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
+#include "store/empty_texts.h"
 
 namespace steplens::analysis {
 namespace {
@@ -66,6 +68,7 @@ void AddDevice(TraceStore& store, OverlapSlices slices) {
   }
   if (store.info.source == "ascend_ms") AddMindSporeLanes(store);
   FillKernelSteps(store);
+  if (store.info.source == "ascend_ms") FillMindSporeSteps(store);
   AddApplicationMemory(store, is_host);
   AddSessionTimes(store);
 }
@@ -85,23 +88,15 @@ void DropArgs(TraceStore& store) {
   store.slices.args_size = {};
 }
 
-bool IsEmpty(const store::Column<StringId>& texts) {
-  return std::all_of(texts.begin(), texts.end(),
-                     [](StringId text) { return text == StringId::kEmpty; });
-}
-
-// The columns of operators in which nothing was recorded become views of one of them.
-void ShareEmptyTexts(store::HostOpTable& ops) {
-  const store::Column<StringId>* empty = nullptr;
-  for (auto* texts :
-       {&ops.input_shapes, &ops.input_types, &ops.call_stack, &ops.module_hierarchy}) {
-    if (!IsEmpty(*texts)) continue;
-    if (empty == nullptr) {
-      empty = texts;
-      continue;
-    }
+// The columns in which nothing was recorded take no memory from here on.
+void DropEmptyTexts(std::initializer_list<store::Column<StringId>*> columns) {
+  for (store::Column<StringId>* texts : columns) {
+    const bool is_empty = std::all_of(texts->begin(), texts->end(),
+                                      [](StringId text) { return text == StringId::kEmpty; });
+    if (!is_empty) continue;
+    const size_t rows = texts->size();
     *texts = {};
-    texts->Attach(empty->span());
+    texts->Attach(store::EmptyTexts(rows));
   }
 }
 
@@ -109,8 +104,10 @@ void ShareEmptyTexts(store::HostOpTable& ops) {
 
 void CompleteForExport(TraceStore& store) {
   DropArgs(store);
-  ShareEmptyTexts(store.host_ops);
+  store::HostOpTable& ops = store.host_ops;
+  DropEmptyTexts({&ops.input_shapes, &ops.input_types, &ops.call_stack, &ops.module_hierarchy});
   AddDevice(store, OverlapSlices::kLeftOut);
+  DropEmptyTexts({&store.kernels.input_shapes, &store.kernels.input_types});
   NameMemoryRows(store);
   DropArgs(store);  // those of the device
   store.host_ops.scope = {};

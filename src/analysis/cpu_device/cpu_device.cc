@@ -16,6 +16,7 @@
 #include "analysis/overlap/sweep.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
+#include "store/empty_texts.h"
 
 namespace steplens::analysis {
 namespace {
@@ -116,8 +117,9 @@ class TypeNames {
 
 class DeviceBuilder {
  public:
-  DeviceBuilder(TraceStore& store, std::vector<HostCollective> collectives)
+  DeviceBuilder(TraceStore& store, std::vector<HostCollective> collectives, bool keeps_waits)
       : store_(store),
+        keeps_waits_(keeps_waits),
         collectives_(std::move(collectives)),
         tracks_(store, DeviceOf(store)),
         types_(store) {}
@@ -175,8 +177,9 @@ class DeviceBuilder {
     for (auto* column :
          {&store_.kernels.step, &store_.kernels.device, &store_.kernels.stream,
           &store_.kernels.task_id, &store_.kernels.model_id, &store_.kernels.begin_ns,
-          &store_.kernels.dur_ns, &store_.kernels.wait_ns, &store_.kernels.correlation})
+          &store_.kernels.dur_ns, &store_.kernels.correlation})
       column->Reserve(works);
+    if (keeps_waits_) store_.kernels.wait_ns.Reserve(works);
     for (auto* column : {&store_.kernels.name, &store_.kernels.type, &store_.kernels.core,
                          &store_.kernels.input_shapes, &store_.kernels.input_types})
       column->Reserve(works);
@@ -290,30 +293,28 @@ class DeviceBuilder {
     kernels.core.Append(row.core);
     kernels.begin_ns.Append(row.begin_ns);
     kernels.dur_ns.Append(row.dur_ns);
-    kernels.wait_ns.Append(row.wait_ns);
+    if (keeps_waits_) kernels.wait_ns.Append(row.wait_ns);
     kernels.input_shapes.Append(row.input_shapes);
     kernels.input_types.Append(row.input_types);
     kernels.correlation.Append(row.correlation);
   }
 
-  // The others say nothing: of each type one serves for all of them.
+  // The others say nothing: one of numbers serves for all of them, and empty texts need none.
   void ShareOtherColumns() {
     store::KernelTable& kernels = store_.kernels;
     const store::KernelTable::Row nothing;
     kernels.context_id.Reserve(kernels.size());
-    kernels.state.Reserve(kernels.size());
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      kernels.context_id.Append(nothing.context_id);
-      kernels.state.Append(nothing.state);
-    }
+    for (size_t i = 0; i < kernels.size(); ++i) kernels.context_id.Append(nothing.context_id);
     for (auto* column : {&kernels.block_dim, &kernels.mix_block_dim})
       column->Attach(kernels.context_id.span());
-    for (auto* column : {&kernels.hf32, &kernels.input_formats, &kernels.output_shapes,
-                         &kernels.output_types, &kernels.output_formats})
-      column->Attach(kernels.state.span());
+    if (!keeps_waits_) kernels.wait_ns.Attach(kernels.context_id.span());
+    for (auto* column : {&kernels.state, &kernels.hf32, &kernels.input_formats,
+                         &kernels.output_shapes, &kernels.output_types, &kernels.output_formats})
+      column->Attach(store::EmptyTexts(kernels.size()));
   }
 
   TraceStore& store_;
+  bool keeps_waits_;  // the writer of kernel_details.csv works out those that are not known
   std::vector<HostCollective> collectives_;
   DeviceTracks tracks_;
   TypeNames types_;
@@ -343,7 +344,7 @@ void AppendCpuDevice(TraceStore& store, OverlapSlices slices) {
   };
   if (!std::is_sorted(works.begin(), works.end(), before))
     std::sort(works.begin(), works.end(), before);
-  DeviceBuilder builder(store, std::move(collectives));
+  DeviceBuilder builder(store, std::move(collectives), slices != OverlapSlices::kLeftOut);
   builder.Add(works, slices);
   works = {};
   builder.AddOverlapAnalysis(slices);

@@ -21,7 +21,8 @@ namespace steplens::analysis {
 // Nothing is measured twice: a kernel has the times of its operator. O(n log n).
 //
 // kLeftOut: the tracks of Overlap Analysis only. Its slices are two in three of all that is
-// derived; who reads the store once, to write it, can compute them on the way.
+// derived; who reads the store once, to write it, can compute them on the way. So it is with the
+// waits of kernels, which are not known then.
 enum class OverlapSlices : uint8_t { kAdded, kLeftOut };
 void AppendCpuDevice(store::TraceStore& store, OverlapSlices slices = OverlapSlices::kAdded);
 

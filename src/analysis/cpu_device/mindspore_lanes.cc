@@ -213,7 +213,66 @@ class ScopeLane {
   std::vector<Layer> open_;       // by depth
 };
 
+// Where arrows of a launch lead: the start and the name of the device's work.
+using DeviceWorkStart = std::pair<int64_t, StringId>;
+
+// The launching range of each piece of work of the device that an arrow leads to.
+std::map<DeviceWorkStart, uint32_t> FindLaunches(const TraceStore& store) {
+  std::map<DeviceWorkStart, uint32_t> launches;
+  const auto kind = store.strings.Find("async_npu");
+  if (!kind) return launches;
+  std::map<Point, uint32_t> ranges;
+  for (const auto& [tid, slices] : FindRanges(store, Launches)) {
+    for (const uint32_t i : slices) ranges[{store.slices.track[i], store.slices.begin_ns[i]}] = i;
+  }
+  if (ranges.empty()) return launches;
+  Launchers by_place;
+  for (size_t i = 0; i < store.flows.size(); ++i) {
+    if (store.flows.kind[i] != *kind) continue;
+    const auto range = ranges.find({store.flows.from_track[i], store.flows.from_ns[i]});
+    if (range != ranges.end())
+      by_place[{store.flows.to_track[i], store.flows.to_ns[i]}] = range->second;
+  }
+  for (uint32_t i = 0; i < store.slices.size(); ++i) {
+    const auto range = by_place.find({store.slices.track[i], store.slices.begin_ns[i]});
+    if (range != by_place.end())
+      launches[{store.slices.begin_ns[i], store.slices.name[i]}] = range->second;
+  }
+  return launches;
+}
+
+// The step that a moment lies in, both ends included; kNone: none.
+int64_t HostStepAt(const store::StepTable& steps, int64_t ns) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps.begin_ns[i] <= ns && ns <= steps.end_ns[i]) return steps.step[i];
+  }
+  return store::kNone;
+}
+
 }  // namespace
+
+std::vector<StringId> MindSporeLaunchers(const TraceStore& store) {
+  const std::map<DeviceWorkStart, uint32_t> launches = FindLaunches(store);
+  if (launches.empty()) return {};
+  std::vector<StringId> names(store.kernels.size(), StringId::kEmpty);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto launch = launches.find({store.kernels.begin_ns[i], store.kernels.name[i]});
+    if (launch != launches.end()) names[i] = store.slices.name[launch->second];
+  }
+  return names;
+}
+
+void FillMindSporeSteps(TraceStore& store) {
+  const std::map<DeviceWorkStart, uint32_t> launches = FindLaunches(store);
+  if (launches.empty()) return;
+  for (size_t i = 0; i < store.kernels.size(); ++i) {
+    const int64_t begin_ns = store.kernels.begin_ns[i];
+    const auto launch = launches.find({begin_ns, store.kernels.name[i]});
+    const int64_t at_ns =
+        launch == launches.end() ? begin_ns : store.slices.begin_ns[launch->second];
+    store.kernels.step.Set(i, HostStepAt(store.steps, at_ns));
+  }
+}
 
 void AddMindSporeLanes(TraceStore& store) {
   const auto kinds = store.flows.kind.span();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
@@ -17,5 +19,13 @@ namespace steplens::analysis {
 //                        with; neighbours of one scope are one slice
 // Nothing is added where nothing has such names, or where such flows exist already.
 void AddMindSporeLanes(store::TraceStore& store);
+
+// The name of the host range that launched each kernel, which MindSpore writes before the kernel's
+// own; empty where none is known. No names at all if no kernel has one. After AddMindSporeLanes.
+std::vector<StringId> MindSporeLaunchers(const store::TraceStore& store);
+
+// Where launches are known a kernel belongs to the step of the host that it was launched in, one
+// without a launch to the step it starts in; both ends of a step included.
+void FillMindSporeSteps(store::TraceStore& store);
 
 }  // namespace steplens::analysis

@@ -76,6 +76,25 @@ TEST_F(Launch, GivesItsScopeToWorkThatHasNone) {
   EXPECT_EQ(b.store.slices.dur_ns[3], 100);
 }
 
+TEST_F(Launch, GivesItsNameAndItsStepToTheKernel) {
+  b.Slice(host, 100, 200, "Kernel::KernelLaunch::Default/net/Add-op1");
+  b.Slice(stream, 1000, 1100, "Add");
+  b.Slice(stream, 1200, 1300, "Add");
+  b.Flow("HostToDevice", cann, 150, stream, 1000);
+  b.store.kernels.Append({.name = b.Text("Add"), .begin_ns = 1000, .dur_ns = 100});
+  b.store.kernels.Append({.name = b.Text("Add"), .begin_ns = 1200, .dur_ns = 100});
+  b.store.steps.Append({4, 0, 500});
+  b.store.steps.Append({5, 1000, 2000});
+  AddMindSporeLanes(b.store);
+  const std::vector<StringId> launchers = MindSporeLaunchers(b.store);
+  ASSERT_EQ(launchers.size(), 2u);
+  EXPECT_EQ(b.store.Text(launchers[0]), "Kernel::KernelLaunch::Default/net/Add-op1");
+  EXPECT_EQ(launchers[1], StringId::kEmpty);
+  FillMindSporeSteps(b.store);
+  EXPECT_EQ(b.store.kernels.step[0], 4);
+  EXPECT_EQ(b.store.kernels.step[1], 5);
+}
+
 TEST_F(Launch, IsNotLinkedTwice) {
   b.Slice(host, 100, 200, "Kernel::KernelLaunch::Add");
   b.Slice(stream, 1000, 1100, "Add");

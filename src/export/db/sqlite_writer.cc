@@ -189,7 +189,7 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   writer.Execute("PRAGMA synchronous=OFF");
   writer.Execute("PRAGMA locking_mode=EXCLUSIVE");
   // Rows are appended, so few pages are looked at again; it is also what an index is sorted in.
-  writer.Execute("PRAGMA cache_size=-8192");
+  writer.Execute("PRAGMA cache_size=-2048");
   writer.Execute("BEGIN");
   if (!writer.impl_->status.ok()) return std::move(writer.impl_->status).error();
   return writer;

@@ -8,6 +8,7 @@
 #include "analysis/api/api_statistics.h"
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/classify/collective_kernels.h"
+#include "analysis/cpu_device/mindspore_lanes.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/steps/steps.h"
 #include "export/text/csv_file.h"
@@ -88,9 +89,11 @@ std::vector<KernelColumn> JoinConstants(std::vector<KernelColumn> columns) {
 class KernelColumns {
  public:
   // `is_new`: with the headers of the newest versions.
-  KernelColumns(const TraceStore& store, bool is_new)
+  // `launchers`: the names that MindSpore puts before those of kernels, by row; empty: none.
+  KernelColumns(const TraceStore& store, bool is_new, std::vector<StringId> launchers)
       : store_(store),
         kernels_(store.kernels),
+        launchers_(std::move(launchers)),
         steps_(store),
         texts_(store,
                [](std::string_view text) { return CsvText(text.empty() ? kNotKnown : text); }),
@@ -117,7 +120,7 @@ class KernelColumns {
       Int("Task ID", kernels_.task_id);
       Int("Stream ID", kernels_.stream);
     }
-    Text("Name", kernels_.name);
+    AddName();
     Text("Type", kernels_.type);
     if (!is_reduced_ || is_mindspore_) Text("OP State", kernels_.state);
     AddCore();
@@ -173,6 +176,15 @@ class KernelColumns {
       return Add(std::move(header), nullptr, std::string(cell(0)));
     Add(std::move(header), [cell](CsvFile& csv, size_t row) { csv.Rendered(cell(row)); });
   }
+  void AddName() {
+    if (launchers_.empty()) return Text("Name", kernels_.name);
+    Add("Name", [this](CsvFile& csv, size_t row) {
+      const std::string_view name = store_.Text(kernels_.name[row]);
+      const std::string_view launcher = store_.Text(launchers_[row]);
+      launcher.empty() ? csv.Rendered(texts_[kernels_.name[row]])
+                       : csv.Text(std::string(launcher) + '/' + std::string(name));
+    });
+  }
   // The file tells collectives by their core, a GPU trace by their name.
   void AddCore() {
     if (!is_gpu_) return Text("Accelerator Core", kernels_.core);
@@ -227,6 +239,7 @@ class KernelColumns {
 
   const TraceStore& store_;
   const store::KernelTable& kernels_;
+  std::vector<StringId> launchers_;
   KernelSteps steps_;
   RenderedTexts<RenderText> texts_;
   RenderedTexts<RenderText> shapes_;
@@ -286,7 +299,10 @@ bool IsMindSpore(const TraceStore& store) { return store.info.source == "ascend_
 
 Status WriteKernelDetails(const TraceStore& store, const ExportOptions& options,
                           const std::string& dir) {
-  KernelColumns maker(store, IsNewest(store, options));
+  const bool has_launchers = options.is_raw && IsMindSpore(store);
+  KernelColumns maker(
+      store, IsNewest(store, options),
+      has_launchers ? analysis::MindSporeLaunchers(store) : std::vector<StringId>());
   std::vector<KernelColumn> columns = maker.Make();
   std::vector<std::string> header;
   for (const KernelColumn& column : columns) header.push_back(column.header);

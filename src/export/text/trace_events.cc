@@ -4,7 +4,7 @@
 
 namespace steplens::exporting {
 
-TraceEvents::TraceEvents(const store::TraceStore& store, FileOut& file)
+TraceEvents::TraceEvents(const store::TraceStore& store, FileOut& file, std::vector<bool> own_lane)
     : file_(file), out_(file.text()), names_(store, NameMember) {
   const auto place = [&](const std::string& pid, const std::string& tid) {
     return kept_.Keep("\"pid\": " + pid + ", \"tid\": " + tid + ", " + std::string(kTsKey));
@@ -12,11 +12,15 @@ TraceEvents::TraceEvents(const store::TraceStore& store, FileOut& file)
   no_place_ = place("0", "0");
   const store::TrackTable& tracks = store.tracks;
   for (size_t i = 0; i < tracks.size(); ++i) {
-    pids_.push_back(IdJson(store.Text(tracks.pid[i])));
+    const bool is_own = i < own_lane.size() && own_lane[i];
+    const auto pid_json = [&](StringId pid) {
+      return is_own ? std::to_string(kMindSporePid) : IdJson(store.Text(pid));
+    };
+    pids_.push_back(pid_json(tracks.pid[i]));
     StringId pid = tracks.pid[i];
     const auto parent = static_cast<size_t>(tracks.parent[i]);
     if (pid == StringId::kEmpty && parent < tracks.size()) pid = tracks.pid[parent];
-    places_.push_back(place(IdJson(store.Text(pid)), IdJson(store.Text(tracks.tid[i]))));
+    places_.push_back(place(pid_json(pid), IdJson(store.Text(tracks.tid[i]))));
   }
 }
 

@@ -11,12 +11,15 @@
 
 namespace steplens::exporting {
 
+inline constexpr int64_t kMindSporePid = 1;  // of the lane MindSpore, and its place
+
 // The array of events that a trace file is, and the members that events share. An event is begun,
 // filled through text() and closed by its writer. Not thread safe.
 class TraceEvents {
  public:
-  // Both must outlive this.
-  TraceEvents(const store::TraceStore& store, FileOut& file);
+  // Both must outlive this. `own_lane`: the tracks whose process is MindSpore's lane, by track;
+  // empty: none.
+  TraceEvents(const store::TraceStore& store, FileOut& file, std::vector<bool> own_lane = {});
 
   TextBuffer& text() { return out_; }
   // A text of the store as the member an event begins with: "name": "aten::mul",

@@ -38,7 +38,8 @@ class TraceWriter {
       : store_(store),
         timeline_(timeline),
         out_(file.text()),
-        events_(store, file),
+        own_lane_(FindOwnLane(store, timeline, options)),
+        events_(store, file, own_lane_),
         categories_(store, CategoryMember),
         args_(store, timeline, options),
         flows_(store, events_),
@@ -71,6 +72,16 @@ class TraceWriter {
   }
 
  private:
+  // Captures of steplens.mindspore are read from torch.*, whose host is the process "Python";
+  // MindSpore's trace has a lane of its own name for it.
+  static std::vector<bool> FindOwnLane(const TraceStore& store, const Timeline& timeline,
+                                       const ExportOptions& options) {
+    std::vector<bool> is_own;
+    if (!options.is_raw || !IsMindSpore(store)) return is_own;
+    for (const TrackFacts& track : timeline.tracks) is_own.push_back(track.process == "Python");
+    return is_own;
+  }
+
   static bool IsExporter(const TrackFacts& track) {
     return track.kind != TrackKind::kOther && track.kind != TrackKind::kHost;
   }
@@ -219,11 +230,17 @@ class TraceWriter {
       if (value != StringId::kEmpty)
         WriteMeta(track, event, key, events_.Json(value), of_framework);
     };
-    text(is_process ? "process_name" : "thread_name", "name", tracks.name[track]);
+    const bool is_own_process = is_process && track < own_lane_.size() && own_lane_[track];
+    if (is_own_process) {
+      WriteMeta(track, "process_name", "name", "\"MindSpore\"", of_framework);
+    } else {
+      text(is_process ? "process_name" : "thread_name", "name", tracks.name[track]);
+    }
     if (is_process) text("process_labels", "labels", tracks.label[track]);
-    if (tracks.sort_index[track] == kNone) return;
+    const int64_t sort_index = is_own_process ? kMindSporePid : tracks.sort_index[track];
+    if (sort_index == kNone) return;
     WriteMeta(track, is_process ? "process_sort_index" : "thread_sort_index", "sort_index",
-              std::to_string(tracks.sort_index[track]), of_framework);
+              std::to_string(sort_index), of_framework);
   }
 
   void WriteMeta(size_t track, std::string_view event, std::string_view key, std::string_view value,
@@ -281,6 +298,7 @@ class TraceWriter {
   const TraceStore& store_;
   const Timeline& timeline_;
   TextBuffer& out_;
+  std::vector<bool> own_lane_;  // of each track; empty: there is none
   TraceEvents events_;
   RenderedTexts<RenderText> categories_;
   SliceArgs args_;

@@ -42,6 +42,13 @@ Status Write(const store::TraceStore& store, const std::string& dir, size_t thre
   return WriteText(store, {}, dir, pool);
 }
 
+Status WriteRaw(const store::TraceStore& store, const std::string& dir) {
+  ExportOptions options;
+  options.is_raw = true;
+  ThreadPool pool(1);
+  return WriteText(store, options, dir, pool);
+}
+
 TEST(WriteText, TraceHasTheKeysOfTheReferenceInItsOrder) {
   const StoreBuilder b = SmallStore();
   ScratchFolder folder;
@@ -168,6 +175,40 @@ TEST(WriteText, MindSporeHasItsOwnColumnsAndMegabytes) {
   EXPECT_EQ(folder.Read("memory_record.csv"),
             "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
             "Device Type\r\nMindSpore,1.000\t,1.0,,,NPU:0\r\n");
+}
+
+TEST(WriteText, RawCapturesOfMindSporeShowTheirHostAsItsLane) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = "ascend_ms";
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  const std::string trace = folder.Read("trace_view.json");
+  EXPECT_NE(trace.find(R"({"ph": "X", "name": "aten::mul", "pid": 1, "tid": 0, )"), trace.npos);
+  EXPECT_NE(trace.find(R"({"ph": "M", "name": "process_name", "pid": 1, "tid": 0, )"
+                       R"("args": {"name": "MindSpore"}})"),
+            trace.npos)
+      << trace;
+  EXPECT_NE(trace.find(R"("name": "process_sort_index", "pid": 1, "tid": 0, )"
+                       R"("args": {"sort_index": 1}})"),
+            trace.npos)
+      << trace;
+  EXPECT_EQ(trace.find(R"("pid": 77)"), trace.npos);
+}
+
+TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = "ascend_ms";
+  const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
+  b.Slice(host, 2100, 4000, "Kernel::KernelLaunch::Default/Mul-op1");
+  b.Flow("async_npu", host, 2100, b.store.slices.track[2], 10000);
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_NE(
+      folder.Read("kernel_details.csv").find(",Kernel::KernelLaunch::Default/Mul-op1/Mul_1,Mul,"),
+      std::string::npos)
+      << folder.Read("kernel_details.csv");
+  ASSERT_TRUE(Write(b.store, folder.path()).ok());  // names that were read stay
+  EXPECT_NE(folder.Read("kernel_details.csv").find(",Mul_1,Mul,"), std::string::npos);
 }
 
 TEST(WriteText, MindSporeHasOperatorDetailsOnlyWithShapes) {

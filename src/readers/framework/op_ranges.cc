@@ -177,11 +177,13 @@ class OpReader {
       {"Slice", "Group", "Size(B)", "Count", "Data Type", "Ranks", "Kind", "Peer"}};
 };
 
-// Room for the operators of a file whose first records have this size, and a few more.
+// Room for the operators of a file whose first records have this size, and a few more. Slices of
+// other files and of the device follow: room for as many again saves copying all of them once or
+// twice, and costs no memory before it is used.
 void ReserveFor(FrameworkContext& ctx, uint64_t size_bytes, uint64_t bytes_per_op) {
   const auto expected = static_cast<size_t>(size_bytes / std::max<uint64_t>(bytes_per_op, 1));
   const size_t room = expected + expected / 32;
-  ctx.ReserveSlices(ctx.out.slices.size() + room);
+  ctx.ReserveSlices(ctx.out.slices.size() + 2 * room);
   ctx.out.host_ops.Reserve(ctx.out.host_ops.size() + room);
 }
 
