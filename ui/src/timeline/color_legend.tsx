@@ -4,7 +4,7 @@ import { theme } from "../state/theme";
 import { readColors } from "./base_layer";
 import { pixelToCss } from "./colors";
 import type { TimelineModel } from "./model";
-import { moduleColor, moduleKind, percentileColor } from "./shading";
+import { moduleColors, moduleKind, percentileColor } from "./shading";
 
 const kSteps = 12;
 const kMost = 10;
@@ -24,14 +24,16 @@ function Percentiles({ dark }: { dark: boolean }) {
 }
 
 /** One entry a kind of module, the first that are met. */
-function Modules({ paths, dark }: { paths: readonly string[]; dark: boolean }) {
+function Modules({ paths, dark }: { paths: readonly string[] | null; dark: boolean }) {
+  if (!paths) return <span>{t("loading")}</span>;
   if (paths.length === 0) return <span>{t("tl.legend.no_modules")}</span>;
-  const kinds = new Map(paths.filter((path) => !path.includes("[Backward]")).map((path) => [moduleKind(path), path]));
+  const colors = moduleColors(paths, dark);
+  const kinds = new Map(paths.flatMap((path, at) => (path.includes("[Backward]") ? [] : [[moduleKind(path), colors[at]!] as const])));
   return (
     <>
-      {[...kinds].slice(0, kMost).map(([kind, path]) => (
+      {[...kinds].slice(0, kMost).map(([kind, color]) => (
         <span key={kind}>
-          <i class="tl-swatch" style={{ background: pixelToCss(moduleColor(path, dark)) }} /> {kind}
+          <i class="tl-swatch" style={{ background: pixelToCss(color) }} /> {kind}
         </span>
       ))}
       {kinds.size > kMost && <span class="muted">{`+ ${kinds.size - kMost}`}</span>}
@@ -41,7 +43,7 @@ function Modules({ paths, dark }: { paths: readonly string[]; dark: boolean }) {
 
 export function ColorLegend({ model }: { model: TimelineModel }) {
   const mode = model.shading.mode.value;
-  void [theme.value, model.layoutVersion.value];
+  void [theme.value, model.shading.arrived.value];
   if (mode === "") return null;
   const { dark } = readColors();
   return (

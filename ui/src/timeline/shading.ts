@@ -21,16 +21,18 @@ export function percentileColor(p: number, dark: boolean): Pixel {
 /** "Model/Layer_1/[Backward]MLP_0" -> "MLP": modules of a kind look alike. */
 export const moduleKind = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace("[Backward]", "").replace(/_?\d+$/, "");
 
-/** The kind gives the hue; where in the model it is, and whether it runs backward, how light it is. */
-export function moduleColor(path: string, dark: boolean): Pixel {
-  const hue = (nameHash(moduleKind(path)) * 137) % 360;
-  const light = (dark ? 42 : 58) + (nameHash(`${path}.`) % 12) - (path.includes("[Backward]") ? 10 : 0);
-  return hslPixel(hue, 48, light);
+/** The colour of each path. The kind gives the hue, neighbours in the list far apart; where in the model it is, and whether it runs backward, how light it is. */
+export function moduleColors(paths: readonly string[], dark: boolean): Pixel[] {
+  const kinds = [...new Set(paths.map(moduleKind))].sort();
+  const hue = new Map(kinds.map((kind, at) => [kind, (210 + at * 137.5) % 360]));
+  return paths.map((path) => hslPixel(hue.get(moduleKind(path)) ?? 0, 52, (dark ? 42 : 58) + (nameHash(`${path}.`) % 12) - (path.includes("[Backward]") ? 10 : 0)));
 }
 
 export class Shading {
   /** "" = colours come from names. */
   readonly mode = signal<"" | ShadeMode>("");
+  /** Grows when modules arrived. */
+  readonly arrived = signal(0);
   /** Grows when colours changed. */
   version = 0;
   private dark = false;
@@ -62,16 +64,16 @@ export class Shading {
     return table;
   }
 
-  /** Modules of a rank; nothing while they are on their way. */
-  modules(rank: number): readonly string[] {
+  /** Modules of a rank; null while they are on their way. */
+  modules(rank: number): readonly string[] | null {
     this.ask(rank);
-    return this.paths.get(rank) ?? [];
+    return this.paths.get(rank) ?? null;
   }
 
   private fill(rank: number): Uint32Array {
     const table = new Uint32Array(256).fill(hslPixel(212, 6, this.dark ? 36 : 82));
     if (this.mode.value === "percentile") for (let k = 1; k < 256; k++) table[k] = percentileColor((k - 1) / 254, this.dark);
-    else this.modules(rank).forEach((path, at) => (table[at + 1] = moduleColor(path, this.dark)));
+    else table.set(moduleColors(this.modules(rank) ?? [], this.dark), 1);
     return table;
   }
 
@@ -82,6 +84,7 @@ export class Shading {
       (paths) => {
         this.paths.set(rank, paths);
         this.reset();
+        this.arrived.value++;
         this.onArrived();
       },
       () => this.asked.delete(rank), // Asked for again when the rank is drawn next.

@@ -31,7 +31,7 @@ function useExact(model: TimelineModel, hover: Hover | null): SliceDetail | null
 function Shade({ model, hover, shade }: { model: TimelineModel; hover: Hover; shade: number }) {
   const mode = model.shading.mode.value;
   if (mode === "" || shade === 0) return null;
-  if (mode === "module") return <div>{model.shading.modules(hover.track.rank)[shade - 1] ?? ""}</div>;
+  if (mode === "module") return <div>{model.shading.modules(hover.track.rank)?.[shade - 1] ?? ""}</div>;
   return <div>{t("tl.tip.percentile", { share: formatPercent((shade - 1) / 254) })}</div>;
 }
 

@@ -14,7 +14,7 @@ import { fitText } from "../../src/timeline/labels";
 import { stepToShow } from "../../src/timeline/moving";
 import { NameTable } from "../../src/timeline/names";
 import { fillRow, makeBitmap, type Scale, shadeColor, shiftBitmap } from "../../src/timeline/raster";
-import { moduleColor, moduleKind, percentileColor, Shading } from "../../src/timeline/shading";
+import { moduleColors, moduleKind, percentileColor, Shading } from "../../src/timeline/shading";
 import { TileCache } from "../../src/timeline/tile_cache";
 import { decodeTiles, type SliceRow } from "../../src/timeline/tile_codec";
 import { clampView, fitView, History, homeView, kMinNsPerPx, sameView, type View, zoomView } from "../../src/timeline/view";
@@ -170,7 +170,10 @@ test("modules of a kind have one hue, and colours arrive with their names", asyn
   assert.equal(arrived, 1);
   assert.equal(moduleKind("Net/[Backward]Linear_7"), "Linear");
   assert.notEqual(shading.table(3)![1], before);
-  assert.equal(shading.table(3)![1], moduleColor("Net/Linear_0", false));
+  const [forward, backward, other] = moduleColors(["Net/Linear_0", "Net/[Backward]Linear_7", "Net/GELU_0"], false);
+  const hue = (color: number) => Math.atan2(Math.sqrt(3) * (((color >> 8) & 255) - ((color >> 16) & 255)), 2 * (color & 255) - ((color >> 8) & 255) - ((color >> 16) & 255));
+  assert.ok(Math.abs(hue(forward!) - hue(backward!)) < 0.1, "one hue a kind");
+  assert.ok(Math.abs(hue(forward!) - hue(other!)) > 0.5, "another kind, another hue");
   assert.deepEqual(shading.modules(3), ["Net/Linear_0", "Net/[Backward]Linear_7"]);
 });
 
