@@ -23,7 +23,7 @@ async function places(browser, url) {
   await shot(page, "recorded-modules");
   await goto(page, "memory");
   await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("Kind");
-  await page.waitForSelector(".facts:has-text('Activations'):has-text('Gradients')");
+  await page.waitForSelector(".facts:has-text('Activations'):has-text('Temporary')");
   await shot(page, "recorded-memory-kinds");
   await goto(page, "operators");
   await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("own");
