@@ -154,10 +154,10 @@ export async function run({ browser, program }) {
   await dragArea(page, [0.3, 0.2], [0.6, 0.6]);
   await shot(page, "real-area");
   const broken = await everyTab(page);
+  await pictures(page);
   await explain(page);
   await searchFor(page);
   await linkReload(page);
-  await pictures(page);
   await peers(page);
   await colours(page);
   if (broken.length === 0) await done();
