@@ -723,6 +723,18 @@ class Safety(ServerCase):
         self.assertEqual(seen[0][0][0], 0)
         self.assertIn("RankUnknown", seen[0][0][2])
 
+    def test_the_port_is_a_usual_one_where_it_is_free(self):
+        first, second = self.start(support.SAMPLE), self.start(support.SAMPLE)
+        self.assertNotEqual(first.port, second.port)
+        for server in (first, second):
+            server.wait_ready()
+        usual = range(18811, 18821)
+        first.stop()
+        third = self.start(support.SAMPLE)
+        self.assertNotEqual(third.port, second.port)
+        if first.port in usual:  # else somebody else has them all
+            self.assertIn(third.port, usual)
+
     def test_the_cache_is_where_it_was_asked_for(self):
         folder = self.scratch / "own cache"
         cached = []
