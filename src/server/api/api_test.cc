@@ -92,6 +92,21 @@ TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
   EXPECT_NE(flag_for("ascend_pt").find("profiler_level=Level1"), std::string::npos);
 }
 
+TEST(Api, APipelineNeedsArrowsToTheBackwardPassOrMarks) {
+  const auto is_available = [](bool has_arrows) {
+    analysis::StoreBuilder builder;
+    const store::TrackId host = builder.ThreadOf("python", "main");
+    builder.Slice(host, 0, 10, "aten::mm", "cpu_op");
+    builder.Slice(host, 20, 30, "MmBackward0", "cpu_op");
+    if (has_arrows) builder.Flow("fwdbwd", host, 0, host, 20);
+    TestApi api(builder.Job());
+    const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+    return meta.root()["views"]["pipeline"]["available"].AsBool();
+  };
+  EXPECT_EQ(is_available(true), true);
+  EXPECT_EQ(is_available(false), false);
+}
+
 TEST_F(ApiTest, ModulesOfARank) {
   Request request{.method = "GET", .path = "/ds/d/modules", .query = {}, .body = "", .is_gone = {}};
   request.query = {{"rank", "0"}};
