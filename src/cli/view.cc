@@ -203,7 +203,7 @@ CommandSpec ViewCommand() {
   spec.options = {
       {.name = "--port",
        .value_name = "N",
-       .help = "Port to listen on; 0: a free one",
+       .help = "Port to listen on; 0: the first free one from 18811 on",
        .default_value = "0",
        .is_integer = true},
       {.name = "--host",

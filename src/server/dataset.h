@@ -21,6 +21,7 @@
 #include "server/read_queue.h"
 #include "server/timeline/query_lane.h"
 #include "server/timeline/rank_timeline.h"
+#include "server/timeline/shades.h"
 #include "server/timeline/tile_cache.h"
 #include "store/trace_store.h"
 
@@ -31,6 +32,7 @@ struct ShownRank {
   int64_t rank = 0;
   store::TraceStore* store = nullptr;  // filled; changed by nobody
   std::unique_ptr<RankTimeline> timeline;
+  RankShades shades;
   int64_t read_ns = 0;  // how long reading it took
   bool is_from_cache = false;
 };

@@ -24,6 +24,8 @@ constexpr size_t kWorkers = 32;
 constexpr size_t kMaxConnections = 1024;  // connections
 constexpr size_t kMaxBody = 1 << 20;      // bytes
 constexpr int kBacklog = 1024;
+constexpr int kFirstUsualPort = 18811;
+constexpr int kUsualPorts = 10;
 constexpr auto kHeartbeat = std::chrono::seconds(15);
 constexpr std::string_view kApi = "/api/v1";
 constexpr const char* kPolicy =
@@ -107,6 +109,15 @@ void ForEachConnection(int local_port, Visitor&& visit) {
     if (getpeername(static_cast<int>(*fd), reinterpret_cast<sockaddr*>(&remote), &size) == 0)
       visit(static_cast<int>(*fd), PortOf(remote));
   }
+}
+
+// A browser keeps settings, markers and what was looked at by address, port included: a port that
+// is the same every time lets it find them again.
+int BindToFreePort(httplib::Server& server, const std::string& host) {
+  for (int port = kFirstUsualPort; port < kFirstUsualPort + kUsualPorts; ++port) {
+    if (server.bind_to_port(host, port)) return port;
+  }
+  return server.bind_to_any_port(host);
 }
 
 // Whether the client of a request hung up.
@@ -378,7 +389,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(Workspace& workspace,
   });
   impl->Route();
   if (options.port == 0) {
-    impl->port = impl->server.bind_to_any_port(options.host);
+    impl->port = BindToFreePort(impl->server, options.host);
   } else if (impl->server.bind_to_port(options.host, options.port)) {
     impl->port = options.port;
   }

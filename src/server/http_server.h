@@ -10,7 +10,7 @@ namespace steplens::server {
 
 struct HttpOptions {
   std::string host = "127.0.0.1";
-  int port = 0;               // 0: a free one
+  int port = 0;               // 0: a free one, if possible one of the usual ones
   std::string token;          // empty: none is needed
   std::string assets_folder;  // empty: the web app in the program
 };

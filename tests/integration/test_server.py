@@ -82,8 +82,8 @@ def read_tiles(data):
     return tiles
 
 
-def read_rows(payload):
-    """Rows of a slice tile: per row a list of (x0, x1, name, ord, count, coverage, flags)."""
+def read_rows(payload, shaded=False):
+    """Rows of a slice tile: per row a list of (x0, x1, name, ord, count, coverage, flags) and, if asked for, the shade."""
     def take(form, count, at):
         values = struct.unpack_from(f"<{count}{form}", payload, at)
         return values, at + (count * struct.calcsize(form) + 3) // 4 * 4
@@ -92,7 +92,7 @@ def read_rows(payload):
     for _ in range(rows):
         (n,), at = struct.unpack_from("<I", payload, at), at + 4
         columns = []
-        for form in "HHIIHBB":
+        for form in "HHIIHBB" + "B" * shaded:
             values, at = take(form, n, at)
             columns.append(values)
         result.append(list(zip(*columns)))
@@ -165,6 +165,48 @@ class Answers(ServerCase):
         for track in self.tracks:
             if track["kind"] == "slices" and track["rank"] == 0:
                 self.assertEqual(counts.get(track["id"], 0), track["n"], track["path"])
+
+    def test_tiles_rank_durations_among_those_of_their_name(self):
+        slices = self.query(LEVEL1, "SELECT name, dur_ns FROM slices WHERE rank = 0")
+        by_name = collections.defaultdict(list)
+        for one in slices:
+            by_name[one["name"]].append(one["dur_ns"])
+
+        def shade(name, dur):
+            others = len(by_name[name]) - 1
+            if others == 0:
+                return 0
+            shorter = sum(each < dur for each in by_name[name])
+            equal = by_name[name].count(dur) - 1
+            return 1 + int(254 * (shorter + equal / 2) / others + 0.5)
+
+        seen = set()
+        for path in ("r0/hw/stream2", "r0/py/thread3096504"):
+            body = {"ds": self.ds, "keys": [[self.track(path), 18, 0]], "shade": "percentile"}
+            (_, _, kind, _, payload), = read_tiles(self.server.post_raw("/tiles", body)[2])
+            self.assertEqual(kind, 1)
+            for row in read_rows(payload, shaded=True):
+                for run in row:
+                    one = slices[run[3]]
+                    self.assertEqual(run[7], shade(one["name"], one["dur_ns"]), (path, one))
+                    seen.add(run[7])
+        self.assertGreater(len(seen), 50)
+
+    def test_kernels_belong_to_the_module_that_launched_them(self):
+        modules = self.server.get(f"/ds/{self.ds}/modules?rank=0")[1]["modules"]
+        self.assertIn("DistributedDataParallel_0/AlexNet_0/Sequential_0/Conv2d_0", modules)
+        slices = self.query(LEVEL1, "SELECT name FROM slices WHERE rank = 0")
+        body = {"ds": self.ds, "keys": [[self.track("r0/hw/stream2"), 18, 0]], "shade": "module"}
+        (_, _, _, _, payload), = read_tiles(self.server.post_raw("/tiles", body)[2])
+        runs = [run for row in read_rows(payload, shaded=True) for run in row]
+        found = {slices[run[3]]["name"]: modules[run[7] - 1] for run in runs if run[7]}
+        self.assertRegex(found["Conv2D1"], r"/Sequential_0/Conv2d_\d$")
+        self.assertRegex(found["Conv2DBackpropInput8"], r"/Sequential_0/\[Backward\]Conv2d_\d$")
+
+    def test_the_data_page_knows_how_long_each_file_took(self):
+        files = {pathlib.Path(one["path"]).name: one for one in self.meta["ranks"][0]["files"]}
+        self.assertGreater(files["trace_view.json"]["read_ms"], 0)
+        self.assertLess(files["profiler_info_0.json"]["read_ms"], self.meta["ranks"][0]["read_ms"])
 
     def test_range_statistics_are_the_reference_viewers(self):
         # Sums over the lane straight from the trace: full durations, edges included.
@@ -478,7 +520,7 @@ class Answers(ServerCase):
             ("/tiles", {"ds": self.ds, "keys": [[1, 0, 0]] * 257}, 400),
             (ds + "/range", {"tracks": [-1], "t0": 0, "t1": 1}, 400), (ds + "/range", {"tracks": [1], "t0": 5, "t1": 1}, 400),
             (ds + "/range", {"tracks": [1.5], "t0": 0, "t1": 1}, 400), (ds + "/range", {"tracks": [1], "t0": 0.5, "t1": 1}, 400),
-            ("/tiles", {"ds": self.ds, "keys": [[1.5, 0, 0]]}, 400),
+            ("/tiles", {"ds": self.ds, "keys": [[1.5, 0, 0]]}, 400), ("/tiles", {"ds": self.ds, "keys": [], "shade": "rainbow"}, 400),
             (ds + "/next", {"track": self.track("r0/hw/stream2"), "i": 0.5}, 400), (ds + "/focus", {"ranks": [0.5]}, 400),
             (ds + "/range", {"tracks": "all", "t0": 0, "t1": 1}, 400), (ds + "/range", "[1]", 400),
             (ds + "/range", "{\"tracks\":", 400), (ds + "/range", b"\xff\xfe", 400), (ds + "/range", "[" * 5000, 400),
@@ -681,6 +723,29 @@ class Safety(ServerCase):
         self.assertEqual(seen[0][0][0], 0)
         self.assertIn("RankUnknown", seen[0][0][2])
 
+    def test_the_port_is_a_usual_one_where_it_is_free(self):
+        first, second = self.start(support.SAMPLE), self.start(support.SAMPLE)
+        self.assertNotEqual(first.port, second.port)
+        for server in (first, second):
+            server.wait_ready()
+        usual = range(18811, 18821)
+        first.stop()
+        third = self.start(support.SAMPLE)
+        self.assertNotEqual(third.port, second.port)
+        if first.port in usual:  # else somebody else has them all
+            self.assertIn(third.port, usual)
+
+    def test_the_cache_is_where_it_was_asked_for(self):
+        folder = self.scratch / "own cache"
+        cached = []
+        for _ in range(2):
+            server = self.start(support.SAMPLE, "--cache", folder)
+            ds = server.wait_ready()
+            cached.append([rank["cached"] for rank in server.get(f"/ds/{ds}")[1]["ranks"]])
+            server.stop()
+        self.assertTrue(any(path.is_file() for path in folder.rglob("*")))
+        self.assertEqual([set(each) for each in cached], [{False}, {True}])
+
     def test_roots_may_be_repeated_and_listed(self):
         for name in "abc":
             self.write(f"{name}/x.txt", "")
@@ -713,17 +778,6 @@ class Kineto(ServerCase):
         breakdown = server.post(f"/ds/{ds}/table", {"source": "breakdown"})[1]
         self.assertGreater(len(breakdown["rows"]), 0)
         stream = paths["r0/gpu0/stream7"]
-    def test_the_cache_is_where_it_was_asked_for(self):
-        folder = self.scratch / "own cache"
-        cached = []
-        for _ in range(2):
-            server = self.start(support.SAMPLE, "--cache", folder)
-            ds = server.wait_ready()
-            cached.append([rank["cached"] for rank in server.get(f"/ds/{ds}")[1]["ranks"]])
-            server.stop()
-        self.assertTrue(any(path.is_file() for path in folder.rglob("*")))
-        self.assertEqual([set(each) for each in cached], [{False}, {True}])
-
         hit = server.post(f"/ds/{ds}/search", {"q": "cat=kernel", "tracks": [stream[0]], "limit": 1})[1]["hits"][0]
         detail = server.get(f"/ds/{ds}/slice?track={hit['track']}&i={hit['i']}")[1]
         self.assertIn("stream", detail["args"])  # read again from the packed trace

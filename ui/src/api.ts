@@ -90,9 +90,12 @@ export class Dataset {
   meta = () => get<T.DatasetMeta>(this.path(""), { align: this.align || undefined });
   tracks = () => get<T.TracksReply>(this.path("/tracks"));
 
-  async tiles(keys: [number, number, number][], signal?: AbortSignal): Promise<ArrayBuffer> {
-    return (await post("/tiles", this.timed({ ds: this.ds, keys }), signal)).arrayBuffer();
+  /** `shade` is what runs are to be coloured by; "" = nothing beside their name. */
+  async tiles(keys: [number, number, number][], shade: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+    return (await post("/tiles", this.timed({ ds: this.ds, keys, ...(shade === "" ? {} : { shade }) }), signal)).arrayBuffer();
   }
+
+  modules = (rank: number) => get<{ modules: string[] }>(this.path("/modules"), { rank });
 
   strings = (ids: number[]) => query<{ strings: Record<string, string> }>(this.path("/strings"), { ids });
   topStrings = (top: number) => get<{ strings: Record<string, string> }>(this.path("/strings"), { top });
@@ -118,12 +121,12 @@ export class Dataset {
   search = (body: T.SearchQuery, signal?: AbortSignal) =>
     query<T.SearchReply>(this.path("/search"), this.timed(body), signal);
 
-  next = (body: { track: number; i: number; dir: 1 | -1; same: "name" | "track" | "row" }) =>
-    query<T.SliceRef>(this.path("/next"), this.timed(body));
-
   /** The same collective, or the k-th slice of that name, on every rank. */
   peers = (track: number, i: number, signal?: AbortSignal) =>
     get<T.PeersReply>(this.path("/peers"), { track, i, align: this.align || undefined }, signal);
+
+  next = (body: { track: number; i: number; dir: 1 | -1; same: "name" | "track" | "row" }) =>
+    query<T.SliceRef>(this.path("/next"), this.timed(body));
 
   flows = (body: { cats: string[]; tracks: number[]; t0: number; t1: number; max: number }, signal?: AbortSignal) =>
     query<T.FlowsReply>(this.path("/flows"), this.timed(body), signal);
@@ -169,14 +172,14 @@ export class Dataset {
     return (await post(this.path("/snapshot"), this.timed(body))).blob();
   }
 
-  focus = (body: { ranks: number[] }) => post(this.path("/focus"), body);
-  saveView = (state: unknown) => query<{ id: string }>(this.path("/view"), state);
-  loadView = (id: string) => get<unknown>(this.path(`/view/${encodeURIComponent(id)}`));
   /** Address of a range as a Chrome trace; the browser downloads it while the server writes it. */
   traceUrl(body: { t0: number; t1: number; tracks: number[] }): string {
     return `${BASE}${this.path("/trace")}?body=${encodeURIComponent(JSON.stringify(this.timed(body)))}`;
   }
 
+  focus = (body: { ranks: number[] }) => post(this.path("/focus"), body);
+  saveView = (state: unknown) => query<{ id: string }>(this.path("/view"), state);
+  loadView = (id: string) => get<unknown>(this.path(`/view/${encodeURIComponent(id)}`));
 }
 
 export interface EventHandlers {

@@ -80,7 +80,7 @@ export interface ViewState {
   missing: MissingPart[];
 }
 
-export type ViewName = "timeline" | "operator" | "memory" | "communication" | "cluster" | "overview";
+export type ViewName = "timeline" | "operator" | "memory" | "communication" | "cluster" | "pipeline" | "overview";
 
 export interface DatasetMeta {
   ds: string;

@@ -10,7 +10,6 @@
 #include "analysis/launches/launches.h"
 #include "analysis/nesting/nesting.h"
 #include "analysis/operators/host_ops.h"
-#include "analysis/overlap/overlap.h"
 #include "base/saturate.h"
 
 namespace steplens::analysis {
@@ -116,6 +115,11 @@ bool IsBackward(std::span<const ModuleRange> modules, const Placement& placement
   return false;
 }
 
+std::string_view PrefixOf(std::span<const ModuleRange> modules, const Placement& placement,
+                          uint32_t module) {
+  return IsBackward(modules, placement, module) ? "[Backward]" : "";
+}
+
 // A forward operator and the backward operator that belongs to it.
 struct OpPair {
   Interval forward;
@@ -178,11 +182,11 @@ class Grouper {
   };
 
   void AddModule(uint32_t module, const std::vector<uint32_t>& ops) {
-    const std::string prefix = IsBackward(modules_, placement_, module) ? "[Backward]" : "";
     std::vector<StringId> names;
     for (const uint32_t op : ops) names.push_back(ops_[op].name);
     const std::string parent = ParentPath(modules_, placement_, module);
-    const std::string name = prefix + modules_[module].name;
+    const std::string name =
+        std::string(PrefixOf(modules_, placement_, module)) + modules_[module].name;
     const auto [place, is_new] = sequences_.try_emplace({parent, name, std::move(names)});
     Sequence& sequence = place->second;
     const int64_t begin_ns = ops_[ops.front()].begin_ns;
@@ -335,6 +339,27 @@ std::vector<ModuleRange> FindBackwardModules(const TraceStore& store,
 std::vector<ModuleOp> GroupByModule(const TraceStore& store, std::span<const LaunchingOp> ops,
                                     std::span<const ModuleRange> modules) {
   return Grouper(store, ops, modules).Group();
+}
+
+ModulePaths FindModulePaths(std::span<const ModuleRange> modules,
+                            std::span<const Interval> intervals) {
+  const Placement placement = Place(modules, intervals);
+  ModulePaths out;
+  std::map<std::string, uint32_t> place_of;
+  std::vector<uint32_t> of_module;
+  for (uint32_t m = 0; m < modules.size(); ++m) {
+    const std::string parent = ParentPath(modules, placement, m);
+    std::string path = parent.empty() ? "" : parent + "/";
+    path.append(PrefixOf(modules, placement, m)).append(modules[m].name);
+    const auto next = static_cast<uint32_t>(out.paths.size());
+    const auto [place, is_new] = place_of.try_emplace(path, next);
+    if (is_new) out.paths.push_back(std::move(path));
+    of_module.push_back(place->second);
+  }
+  for (const uint32_t module : placement.module_of_interval) {
+    out.of_interval.push_back(module == kNoId ? kNoId : of_module[module]);
+  }
+  return out;
 }
 
 std::vector<ModuleOp> SummarizeModules(const TraceStore& store, bool only_marked) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/overlap/overlap.h"
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
@@ -67,6 +68,14 @@ struct ModuleOp {
 std::vector<ModuleOp> GroupByModule(const store::TraceStore& store,
                                     std::span<const LaunchingOp> ops,
                                     std::span<const ModuleRange> modules);
+
+// The module around each of some stretches of time, whatever thread they are on.
+struct ModulePaths {
+  std::vector<std::string> paths;     // "Model/Layer/MLP", "Model/Layer/[Backward]MLP"; each once
+  std::vector<uint32_t> of_interval;  // place in paths of the innermost one; kNoId: none
+};
+ModulePaths FindModulePaths(std::span<const ModuleRange> modules,
+                            std::span<const Interval> intervals);
 
 // All of the above, backward passes included.
 std::vector<ModuleOp> SummarizeModules(const store::TraceStore& store, bool only_marked);

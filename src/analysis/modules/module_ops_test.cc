@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/modules/slice_modules.h"
 #include "analysis/testing/store_builder.h"
 
 namespace steplens::analysis {
@@ -108,6 +109,40 @@ TEST(FindModules, TakesPythonModulesOnlyWhereNoneAreMarked) {
   ASSERT_EQ(modules.size(), 1u);
   EXPECT_EQ(modules[0].name, "Linear_0");
   EXPECT_EQ(modules[0].end_ns, 20);
+}
+
+TEST(FindSliceModules, DeviceWorkBelongsWhereItWasLaunchedAndHostWorkWhereItRan) {
+  Model model;
+  model.Module("Net", 0, 500);     // slice 0
+  model.Module("MLP", 100, 200);   // 1
+  model.Op("aten::mm", 120, 30);   // 2 and its kernel 3
+  model.Op("aten::add", 300, 5);   // 4 and 5
+  model.Op("aten::zero", 900, 5);  // 6 and 7: outside
+  const SliceModules found = FindSliceModules(model.store());
+  EXPECT_EQ(found.paths, (std::vector<std::string>{"Net", "Net/MLP"}));
+  EXPECT_EQ(found.of_slice, (std::vector<uint8_t>{0, 0, 2, 2, 1, 1, 0, 0}));
+}
+
+TEST(FindSliceModules, LeavesOutTheInnermostModulesWhereThereAreTooMany) {
+  Model model;
+  model.Module("Net", 0, 1'000'000);
+  for (int64_t i = 0; i < 300; ++i) {
+    model.Module("Layer_" + std::to_string(i % 20), i * 1000, i * 1000 + 900);
+    model.Module("MLP_" + std::to_string(i), i * 1000 + 10, i * 1000 + 800);
+    model.Op("aten::mm", i * 1000 + 100, 30);
+  }
+  const SliceModules found = FindSliceModules(model.store());
+  ASSERT_EQ(found.paths.size(), 21u);  // Net and its layers
+  EXPECT_EQ(found.paths[1], "Net/Layer_0");
+  EXPECT_EQ(found.of_slice[3], 2);
+}
+
+TEST(FindSliceModules, WithoutModulesNothingIsSaid) {
+  Model model;
+  model.Op("aten::mm", 120, 30);
+  const SliceModules found = FindSliceModules(model.store());
+  EXPECT_TRUE(found.paths.empty());
+  EXPECT_EQ(found.of_slice, (std::vector<uint8_t>{0, 0}));
 }
 
 TEST(SummarizeModules, EmptyStoreHasNoRows) {

@@ -6,6 +6,7 @@
 #include "analysis/classify/text_memo.h"
 #include "analysis/operators/host_ops.h"
 #include "analysis/overlap/overlap.h"
+#include "analysis/steps/steps.h"
 #include "base/saturate.h"
 
 namespace steplens::analysis::viewer {
@@ -38,7 +39,7 @@ std::vector<Interval> SlicesNamed(const TraceStore& store, std::string_view pref
 
 // What the arrows from forward to backward operators say.
 struct Passes {
-  std::vector<int64_t> forward_ns;  // when forward operators begin, ascending
+  std::vector<int64_t> forward_ns;  // when forward operators begin
   std::vector<Interval> backward;   // backward operators, by begin
 };
 
@@ -53,23 +54,27 @@ Passes FollowArrows(const TraceStore& store) {
     const store::SliceId op = finder.Find(store.flows.to_track[i], store.flows.to_ns[i]);
     if (op != store::kNoSlice) out.backward.push_back(SliceTimes(store, static_cast<size_t>(op)));
   }
-  std::sort(out.forward_ns.begin(), out.forward_ns.end());
   SortByBegin(out.backward);
   return out;
 }
 
-// Backward passes: operators between which no forward operator begins are one. They do not overlap.
-std::vector<Interval> FindBackwardPasses(const TraceStore& store) {
+// Backward passes: operators between which no forward operator, step of the optimizer or step of
+// the training begins are one. They do not overlap.
+std::vector<Interval> FindBackwardPasses(const TraceStore& store,
+                                         const std::vector<Interval>& optimizer) {
   Passes passes = FollowArrows(store);
+  std::vector<int64_t> border_ns = std::move(passes.forward_ns);
+  for (const Interval& step : optimizer) border_ns.push_back(step.begin_ns);
+  for (const StepRange& step : ComputeStepRanges(store)) border_ns.push_back(step.host_begin_ns);
+  std::sort(border_ns.begin(), border_ns.end());
   std::vector<Interval> ops = SlicesNamed(store, "autograd::engine::evaluate_function");
   if (ops.empty()) ops = std::move(passes.backward);
   std::vector<Interval> out;
   for (const Interval& op : ops) {
     const bool is_new = out.empty() || [&] {
       if (op.begin_ns <= out.back().end_ns) return false;
-      const auto next =
-          std::lower_bound(passes.forward_ns.begin(), passes.forward_ns.end(), out.back().end_ns);
-      return next != passes.forward_ns.end() && *next < op.begin_ns;
+      const auto next = std::lower_bound(border_ns.begin(), border_ns.end(), out.back().end_ns);
+      return next != border_ns.end() && *next < op.begin_ns;
     }();
     if (is_new) {
       out.push_back(op);
@@ -92,9 +97,9 @@ const Interval* FindAround(const std::vector<Interval>& intervals, int64_t ts_ns
 }  // namespace
 
 std::vector<TensorKind> FindTensorKinds(const TraceStore& store) {
-  const std::vector<Interval> backward = FindBackwardPasses(store);
-  if (backward.empty()) return {};
   const std::vector<Interval> optimizer = SlicesNamed(store, "Optimizer.step#");
+  const std::vector<Interval> backward = FindBackwardPasses(store, optimizer);
+  if (backward.empty()) return {};
   const auto kind_of = [&](int64_t alloc_ns, int64_t release_ns) {
     if (const Interval* step = FindAround(optimizer, alloc_ns)) {
       return release_ns > step->end_ns ? TensorKind::kOptimizerState : TensorKind::kTemporary;

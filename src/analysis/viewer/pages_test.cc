@@ -81,14 +81,14 @@ TEST(MemoryOperators, NamesTheOperatorThatRanWhereTheCaptureDoesNot) {
 }
 
 // Two passes over a model:  forward 0-100, backward 100-200, optimizer 200-300, and again.
-TestRank TwoTrainingSteps() {
+TestRank TwoTrainingSteps(bool has_arrows = true) {
   TestRank rank;
   for (const int64_t t : {0, 300}) {
     rank.Slice(rank.host, t + 10, t + 20, "aten::mm", "cpu_op");
     rank.Slice(rank.host, t + 100, t + 150, "autograd::engine::evaluate_function: Mm", "cpu_op");
     rank.Slice(rank.host, t + 160, t + 200, "autograd::engine::evaluate_function: Acc", "cpu_op");
     rank.Slice(rank.host, t + 200, t + 300, "Optimizer.step#AdamW.step", "user_annotation");
-    rank.Flow("fwdbwd", rank.host, t + 10, rank.host, t + 100);
+    if (has_arrows) rank.Flow("fwdbwd", rank.host, t + 10, rank.host, t + 100);
   }
   return rank;
 }
@@ -114,6 +114,15 @@ TEST(MemoryCurve, TellsWhatMemoryIsForByWhenItComesAndGoes) {
             (std::vector<std::string>{"Activations", "Gradients", "Optimizer States", "Temporary",
                                       "Other"}));
   EXPECT_EQ(peaks.Find("peak_mb")->doubles, (std::vector<double>{64, 8, 16, 4, 128}));
+}
+
+TEST(MemoryCurve, WithoutArrowsTheOptimizerStandsBetweenTwoBackwardPasses) {
+  TestRank rank = TwoTrainingSteps(/*has_arrows=*/false);
+  rank.store.allocations.Append({.size_bytes = 8 << 20, .alloc_ns = 315, .release_ns = 420});
+  MetricArgs args;
+  args.values.emplace("group_by", std::string("Kind"));
+  EXPECT_EQ(TableOf(JobOf(rank), "memory_curve", "peaks", args).Find("series")->texts,
+            std::vector<std::string>{"Activations"});
 }
 
 TEST(MemoryCurve, WhatTheTotalsHaveBeyondKnownBlocksIsFromBefore) {

@@ -32,6 +32,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/strings", GetTopStrings},
     Route{"POST", "/strings", PostStrings},
     Route{"GET", "/tile", GetTile},
+    Route{"GET", "/modules", GetModules},
     Route{"GET", "/slice", GetSlice},
     Route{"GET", "/at", GetAt},
     Route{"GET", "/peers", GetPeers, true},

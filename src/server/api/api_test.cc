@@ -66,6 +66,55 @@ TEST_F(ApiTest, RefusesWhatIsNotThere) {
   EXPECT_EQ(api_.Ask("POST", "/open", R"({"path":"/etc"})").status, 404);
 }
 
+TEST_F(ApiTest, TilesCanSayHowLongASliceIsAmongItsLike) {
+  const std::string keys =
+      R"({"ds":"d","keys":[[)" + std::to_string(api_.TrackOf("r0/hw/stream2")) + R"(,0,0]])";
+  const std::string plain = api_.Ask("POST", "/tiles", keys + "}").body;
+  const Response shaded = api_.Ask("POST", "/tiles", keys + R"(,"shade":"percentile"})");
+  EXPECT_EQ(shaded.body.size(), plain.size() + 4);
+  EXPECT_EQ(shaded.body[10], 1);
+  // Asked for again they come from the cache, each as it was asked for.
+  EXPECT_EQ(api_.Ask("POST", "/tiles", keys + "}").body, plain);
+  EXPECT_EQ(api_.Ask("POST", "/tiles", keys + R"(,"shade":"percentile"})").body, shaded.body);
+  EXPECT_EQ(api_.Ask("POST", "/tiles", keys + R"(,"shade":"rainbow"})").status, 400);
+}
+
+TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
+  const auto flag_for = [](std::string source) {
+    analysis::StoreBuilder builder;
+    builder.store.info.source = std::move(source);
+    builder.Slice(builder.ThreadOf("python", "main"), 0, 10, "aten::mm", "cpu_op");
+    TestApi api(builder.Job());
+    const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+    return meta.root()["views"]["communication"]["missing"].ToText();
+  };
+  EXPECT_NE(flag_for("kineto").find("torch.distributed"), std::string::npos);
+  EXPECT_NE(flag_for("ascend_pt").find("profiler_level=Level1"), std::string::npos);
+}
+
+TEST(Api, APipelineNeedsArrowsToTheBackwardPassOrMarks) {
+  const auto is_available = [](bool has_arrows) {
+    analysis::StoreBuilder builder;
+    const store::TrackId host = builder.ThreadOf("python", "main");
+    builder.Slice(host, 0, 10, "aten::mm", "cpu_op");
+    builder.Slice(host, 20, 30, "MmBackward0", "cpu_op");
+    if (has_arrows) builder.Flow("fwdbwd", host, 0, host, 20);
+    TestApi api(builder.Job());
+    const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+    return meta.root()["views"]["pipeline"]["available"].AsBool();
+  };
+  EXPECT_EQ(is_available(true), true);
+  EXPECT_EQ(is_available(false), false);
+}
+
+TEST_F(ApiTest, ModulesOfARank) {
+  Request request{.method = "GET", .path = "/ds/d/modules", .query = {}, .body = "", .is_gone = {}};
+  request.query = {{"rank", "0"}};
+  EXPECT_EQ(TestApi::Json(api_.Send(request)).root()["modules"].ToText(), "[]");
+  request.query = {{"rank", "7"}};
+  EXPECT_EQ(api_.Send(request).status, 404);
+}
+
 TEST_F(ApiTest, IdsAndTimesWithAFractionAreRefusedByName) {
   const std::string track = std::to_string(api_.TrackOf("r0/hw/stream2"));
   const auto get = [&](std::string id, std::string i) {
@@ -84,19 +133,6 @@ TEST_F(ApiTest, IdsAndTimesWithAFractionAreRefusedByName) {
   EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0.0)" + range + "]}").status, 200);
   EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0.5)" + range + "]}").status, 400);
   EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"t0":0)" + range + ".5]}").status, 400);
-}
-
-TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
-  const auto flag_for = [](std::string source) {
-    analysis::StoreBuilder builder;
-    builder.store.info.source = std::move(source);
-    builder.Slice(builder.ThreadOf("python", "main"), 0, 10, "aten::mm", "cpu_op");
-    TestApi api(builder.Job());
-    const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
-    return meta.root()["views"]["communication"]["missing"].ToText();
-  };
-  EXPECT_NE(flag_for("kineto").find("torch.distributed"), std::string::npos);
-  EXPECT_NE(flag_for("ascend_pt").find("profiler_level=Level1"), std::string::npos);
 }
 
 }  // namespace

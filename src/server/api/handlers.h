@@ -17,6 +17,7 @@ Result<Response> PostStrings(const Ask& ask);
 inline constexpr size_t kMaxTiles = 256;  // a request
 Result<Response> PostTiles(const Ask& ask);
 Result<Response> GetTile(const Ask& ask);
+Result<Response> GetModules(const Ask& ask);
 // Names the tiles of this run of the server; another name, other tiles.
 std::string TileSet(const Ask& ask);
 // lanes.cc

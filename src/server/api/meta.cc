@@ -105,10 +105,12 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   bool kernels = false;
   bool memory = false;
   bool communication = false;
+  bool passes = false;
   bool is_ascend = false;
   for (const auto& rank : ask.view.ranks()) {
     const TraceStore& store = *rank->store;
     slices = slices || store.slices.size() > 0;
+    passes = passes || store.markers.size() > 0 || store.strings.Find("fwdbwd").has_value();
     is_ascend = is_ascend || (store.info.source != "kineto" && store.info.source != "nsys");
     kernels = kernels || store.kernels.size() > 0 || store.op_statistics.size() > 0 ||
               (rank->timeline->lanes().front()->flags & kDeviceLane) != 0;
@@ -129,6 +131,9 @@ void WritePages(JsonWriter& json, const Ask& ask) {
               is_ascend ? "profiler_level=Level1 on a job of several ranks"
                         : "a job of several ranks (torch.distributed)",
               communication}});
+  WritePage(json, "pipeline",
+            {{"forward and backward passes", "training with operators of the host, or mstx=True",
+              passes}});
   WritePage(
       json, "cluster",
       {{"two ranks or more", "open the folder that holds all ranks", ask.view.ranks().size() > 1}});

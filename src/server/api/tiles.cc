@@ -31,14 +31,29 @@ Result<std::vector<TileKey>> KeysOf(const Params& params) {
   return keys;
 }
 
-std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane) {
+// What runs are coloured by; "" and "none" are nothing.
+Result<ShadeBy> ShadeParam(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const std::string text, ask.params.TextOr("shade", ""));
+  if (text.empty() || text == "none") return ShadeBy::kNone;
+  if (text == "percentile") return ShadeBy::kPercentile;
+  if (text == "module") return ShadeBy::kModule;
+  return Error{ErrorCode::kInvalidArgument, "'shade' must be none, percentile or module"};
+}
+
+std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane, ShadeBy shade) {
   std::string out;
   const int64_t base_ns = ask.BaseNs(lane.rank_slot);
   switch (lane.kind) {
     case LaneKind::kSlices: {
       static const std::vector<bool> kNoFlows;
-      const auto& flows = lane.is_derived() ? kNoFlows : ask.view.RankOf(lane).timeline->has_flow();
-      AppendSliceTile(out, key, lane.rows, base_ns, flows);
+      // Slices of derived lanes are not in the store that flows and shades are numbered by.
+      if (lane.is_derived()) {
+        AppendSliceTile(out, key, lane.rows, base_ns, kNoFlows);
+        break;
+      }
+      const ShownRank& rank = ask.view.RankOf(lane);
+      AppendSliceTile(out, key, lane.rows, base_ns, rank.timeline->has_flow(),
+                      rank.shades.By(shade, *rank.store));
       break;
     }
     case LaneKind::kCounter:
@@ -54,7 +69,7 @@ std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane) {
 
 using Tile = std::shared_ptr<const std::string>;
 
-Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted) {
+Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted, ShadeBy shade) {
   const Lane* lane = ask.view.FindLane(wanted.track);
   if (lane == nullptr) {
     // A lane of a rank that is not read yet, as after a restart of the server.
@@ -65,10 +80,10 @@ Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted) {
     return Tile(std::make_shared<std::string>(std::move(bare)));
   }
   TileCache& cache = ask.open.dataset->tiles();
-  const TileCache::Key key{ask.align, wanted.track, wanted.level, wanted.index};
+  const TileCache::Key key{ask.align, wanted.track, wanted.level, wanted.index, shade};
   Tile tile = cache.Find(key);
   if (!tile) {
-    tile = std::make_shared<std::string>(MakeTile(ask, wanted, *lane));
+    tile = std::make_shared<std::string>(MakeTile(ask, wanted, *lane, shade));
     cache.Insert(key, tile);
   }
   return tile;
@@ -94,7 +109,8 @@ Result<Response> GetTile(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string set, ask.params.TextOr("set", ""));
   if (!set.empty() && set != TileSet(ask))
     return Error{ErrorCode::kNotFound, "'set': these tiles are void; ask for the data set again"};
-  SL_ASSIGN_OR_RETURN(const Tile tile, FindOrMakeTile(ask, key));
+  SL_ASSIGN_OR_RETURN(const ShadeBy shade, ShadeParam(ask));
+  SL_ASSIGN_OR_RETURN(const Tile tile, FindOrMakeTile(ask, key, shade));
   Response response;
   response.content_type = "application/octet-stream";
   response.body = *tile;
@@ -106,11 +122,12 @@ Result<Response> GetTile(const Ask& ask) {
 
 Result<Response> PostTiles(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::vector<TileKey> keys, KeysOf(ask.params));
+  SL_ASSIGN_OR_RETURN(const ShadeBy shade, ShadeParam(ask));
   std::vector<Tile> tiles;
   tiles.reserve(keys.size());
   size_t bytes = 0;
   for (const TileKey& key : keys) {
-    SL_ASSIGN_OR_RETURN(Tile tile, FindOrMakeTile(ask, key));
+    SL_ASSIGN_OR_RETURN(Tile tile, FindOrMakeTile(ask, key, shade));
     bytes += tile->size();
     tiles.push_back(std::move(tile));
   }
@@ -119,6 +136,18 @@ Result<Response> PostTiles(const Ask& ask) {
   response.body.reserve(bytes);
   for (const auto& tile : tiles) response.body += *tile;
   return response;
+}
+
+Result<Response> GetModules(const Ask& ask) {
+  SL_ASSIGN_OR_RETURN(const int64_t rank, ask.params.Int("rank"));
+  const auto slot = ask.view.SlotOf(rank);
+  if (!slot) return Error{ErrorCode::kNotFound, fmt::format("there is no rank {}", rank)};
+  const ShownRank& shown = *ask.view.ranks()[*slot];
+  JsonWriter json;
+  json.BeginObject().Key("modules").BeginArray();
+  for (const std::string& path : shown.shades.Modules(*shown.store)) json.String(path);
+  json.EndArray().EndObject();
+  return JsonResponse(std::move(json));
 }
 
 }  // namespace steplens::server

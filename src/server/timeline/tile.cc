@@ -125,7 +125,8 @@ void AppendArray(std::string& out, const std::vector<TileRun>& runs, Function&& 
 }
 
 void AppendRuns(std::string& out, const std::vector<TileRun>& runs, const LaneRows& rows,
-                const TileSpan& span, const std::vector<bool>& has_flow) {
+                const TileSpan& span, const std::vector<bool>& has_flow,
+                std::span<const uint8_t> shades) {
   const SliceColumns& columns = rows.columns();
   const auto count = static_cast<uint32_t>(runs.size());
   out.append(reinterpret_cast<const char*>(&count), sizeof(count));
@@ -144,6 +145,8 @@ void AppendRuns(std::string& out, const std::vector<TileRun>& runs, const LaneRo
     if (run.slice < has_flow.size() && has_flow[run.slice]) flags |= kHasFlow;
     return static_cast<uint8_t>(flags);
   });
+  if (!shades.empty())
+    AppendArray(out, runs, [&](const TileRun& run) { return shades[run.slice]; });
 }
 
 }  // namespace
@@ -161,13 +164,13 @@ std::vector<TileRun> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan&
   return RowWalk(rows, r, span).Walk();
 }
 
-TileWriter::TileWriter(std::string& out, const TileKey& key, TileKind kind)
+TileWriter::TileWriter(std::string& out, const TileKey& key, TileKind kind, uint16_t flags)
     : out_(out), start_(out.size()) {
   Value(uint32_t{0});
   Value(key.track);
   Value(static_cast<uint8_t>(key.level));
   Value(static_cast<uint8_t>(kind));
-  Value(uint16_t{0});
+  Value(flags);
   Value(key.index);
 }
 
@@ -178,7 +181,7 @@ void TileWriter::Finish() {
 }
 
 void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows, int64_t base_ns,
-                     const std::vector<bool>& has_flow) {
+                     const std::vector<bool>& has_flow, std::span<const uint8_t> shades) {
   const TileSpan span = SpanOf(key, base_ns);
   const size_t row_count = std::min(rows.rows(), kMaxTileRows);
   std::vector<std::vector<TileRun>> runs(row_count);
@@ -188,10 +191,10 @@ void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows,
     is_empty = is_empty && runs[r].empty();
   }
   if (is_empty) return AppendBareTile(out, key, TileKind::kEmpty);
-  TileWriter writer(out, key, TileKind::kSlices);
+  TileWriter writer(out, key, TileKind::kSlices, shades.empty() ? 0 : kTileHasShades);
   writer.Value(static_cast<uint16_t>(row_count));
   writer.Value(uint16_t{0});
-  for (const auto& row : runs) AppendRuns(out, row, rows, span, has_flow);
+  for (const auto& row : runs) AppendRuns(out, row, rows, span, has_flow, shades);
   writer.Finish();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,15 +59,18 @@ std::vector<TileRun> ComputeRuns(const LaneRows& rows, size_t r, const TileSpan&
 inline constexpr uint8_t kClippedLeft = 1;
 inline constexpr uint8_t kClippedRight = 2;
 inline constexpr uint8_t kHasFlow = 8;
+inline constexpr uint16_t kTileHasShades = 1;  // flag of the tile: rows end with their shades
+// `shades`, one byte a slice, are written if there are any.
 void AppendSliceTile(std::string& out, const TileKey& key, const LaneRows& rows, int64_t base_ns,
-                     const std::vector<bool>& has_flow);
+                     const std::vector<bool>& has_flow, std::span<const uint8_t> shades = {});
 // A tile without content: empty or not ready.
 void AppendBareTile(std::string& out, const TileKey& key, TileKind kind);
 
 // The pieces the other tile kinds are written with.
 class TileWriter {
  public:
-  TileWriter(std::string& out, const TileKey& key, TileKind kind);  // writes the header
+  // Writes the header.
+  TileWriter(std::string& out, const TileKey& key, TileKind kind, uint16_t flags = 0);
   template <typename T>
   void Value(T value) {
     out_.append(reinterpret_cast<const char*>(&value), sizeof(T));

@@ -8,6 +8,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "server/timeline/shades.h"
+
 namespace steplens::server {
 
 // Finished tiles, the least recently used dropped first. Thread safe.
@@ -18,6 +20,7 @@ class TileCache {
     uint32_t track = 0;
     uint32_t level = 0;
     uint32_t index = 0;
+    ShadeBy shade = ShadeBy::kNone;
     bool operator==(const Key&) const = default;
   };
 

@@ -161,6 +161,23 @@ TEST(Tile, HasTheDocumentedLayout) {
   EXPECT_EQ(out.size(), 52u);
 }
 
+TEST(Tile, ShadesFollowTheFlagsIfThereAreSome) {
+  TestSlices slices;
+  slices.Add(0, 10);
+  slices.Add(20, 30);
+  const LaneRows lane = slices.Lane();
+  std::string plain;
+  AppendSliceTile(plain, {7, 0, 0}, lane, 0, {});
+  std::string shaded;
+  const std::vector<uint8_t> shades = {40, 200};
+  AppendSliceTile(shaded, {7, 0, 0}, lane, 0, {}, shades);
+  EXPECT_EQ(At<uint16_t>(plain, 10), 0);
+  EXPECT_EQ(At<uint16_t>(shaded, 10), kTileHasShades);
+  ASSERT_EQ(shaded.size(), plain.size() + 4);
+  EXPECT_EQ(At<uint8_t>(shaded, plain.size()), 40);
+  EXPECT_EQ(At<uint8_t>(shaded, plain.size() + 1), 200);
+}
+
 TEST(Tile, WithoutSlicesIsEmpty) {
   TestSlices slices;
   slices.Add(100, 164);

@@ -39,7 +39,7 @@ export const pages: PageDef[] = [
     load: () => import("./communication/index"),
   },
   { id: "cluster", title: "page.cluster", icon: "cluster", needs: "cluster", load: () => import("./cluster/index") },
-  { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: null, load: () => import("./pipeline") },
+  { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: "pipeline", load: () => import("./pipeline") },
   { id: "rl", title: "page.rl", icon: "rl", needs: null, load: () => import("./rl") },
   { id: "findings", title: "page.findings", icon: "findings", needs: "overview", load: () => import("./findings") },
   { id: "compare", title: "page.compare", icon: "compare", needs: "overview", load: () => import("./compare/index") },

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { listFolder } from "../api";
 import { formatBytes } from "../format";
 import { t } from "../i18n";
+import { recentPaths } from "../state/recent";
 import { noteState } from "../state/router";
 import { info, openDataset } from "../state/session";
 import { useLoad } from "../widgets/async";
@@ -49,6 +50,27 @@ function Browser() {
   );
 }
 
+/** What was looked at before and is not open now; the server may not let it be opened again. */
+function Recent() {
+  const open = new Set(info.value?.datasets.map((each) => each.path));
+  const paths = recentPaths().filter((path) => !open.has(path));
+  if (paths.length === 0) return null;
+  return (
+    <>
+      <h2>{t("start.before")}</h2>
+      <ul class="files">
+        {paths.map((path) => (
+          <li key={path}>
+            <button class="link mono" onClick={() => void openDataset(path)}>
+              {path}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 export function StartPage() {
   const [path, setPath] = useState("");
   const submit = (event: Event) => {
@@ -80,6 +102,7 @@ export function StartPage() {
           </li>
         ))}
       </ul>
+      <Recent />
       <Browser />
       <p class="muted">{t("start.collect")}</p>
       <code class="block">steplens record -- python train.py</code>

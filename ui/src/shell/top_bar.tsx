@@ -1,6 +1,8 @@
 // Name and size of what is open, the search box, language, theme, help.
+import { middleEllipsis } from "../format";
 import { t, locale, setLocale } from "../i18n";
 import { info, meta, openDataset } from "../state/session";
+import { recentPaths } from "../state/recent";
 import { noteState } from "../state/router";
 import { nextTheme, themeChoice } from "../state/theme";
 import { askText } from "../widgets/dialog";
@@ -18,7 +20,11 @@ function chooseDataset(anchor: Element): void {
       noteState({ ds: each.ds, ranks: null, step: null, range: null, t: null, sel: null, area: null, align: null }),
   }));
   const ask = () => askText(t("open.title"), t("open.path"), "", (path) => path && void openDataset(path));
-  openMenuAt(anchor, [...entries, "-", { label: t("open.other"), run: ask }]);
+  const open = new Set(info.value?.datasets.map((each) => each.path));
+  const before: MenuEntry[] = recentPaths()
+    .filter((path) => !open.has(path))
+    .map((path) => ({ label: middleEllipsis(path, 60), hint: t("start.before"), run: () => void openDataset(path) }));
+  openMenuAt(anchor, [...entries, "-", ...before, { label: t("open.other"), run: ask }]);
 }
 
 const themeGlyph = { system: "◐", light: "☀", dark: "☾", contrast: "◑" };

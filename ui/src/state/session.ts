@@ -3,6 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { ApiError, Dataset, followEvents, getInfo, openPath } from "../api";
 import type { DatasetMeta, Info, Progress, StepSpan } from "../api_types";
 import { toast } from "../widgets/toast";
+import { noteRecent } from "./recent";
 import { noteState, route } from "./router";
 
 export const info = signal<Info | null>(null);
@@ -111,6 +112,7 @@ export async function refreshMeta(): Promise<void> {
     const reply = await open.meta();
     if (dataset.value !== open) return;
     meta.value = reply;
+    noteRecent(reply.path);
     if (reply.ready) progress.value = null;
     revision.value++;
   } catch (error) {

@@ -65,7 +65,8 @@ export class TimelineCanvas {
 
   restyle(): void {
     this.colors = readColors();
-    this.model.names.style(this.model.names.styleMode, this.colors.dark, this.colors.ground);
+    this.model.names.style(this.colors.dark, this.colors.ground);
+    this.model.shading.style(this.colors.dark);
     this.request();
   }
 

@@ -14,6 +14,8 @@ export interface RunHit {
   /** Borders of the run, exact to a bucket. */
   t0: number;
   t1: number;
+  /** What it is coloured by, if the tiles say so; 0 = nothing. */
+  shade: number;
 }
 
 function runAt(row: SliceRow, x: number, slack: number): number {
@@ -76,6 +78,7 @@ export function hitRow(
     name: runs.name[k]!,
     ord: runs.ord[k]!,
     count: runs.cnt[k]!,
+    shade: runs.shade ? runs.shade[k]! : 0,
     t0:
       runs.fl[k]! & kClippedLeft && runs.x0[k] === 0
         ? follow(cache, tile, row, runs.ord[k]!, -1)

@@ -39,15 +39,16 @@ interface Run {
   left: number;
   right: number;
   name: number;
+  shade: number;
 }
 
 /** The runs of a row that are wide enough, pieces of a slice in several tiles joined. Columns are device px. */
 function wideRuns(model: TimelineModel, track: number, row: number, scale: Scale, least: number): Run[] {
   const runs: Run[] = [];
   // The run that may go on, as numbers: most runs are a pixel wide, and an object for each would cost more than the rest of the frame.
-  let [openLeft, openRight, openName, openOrd] = [0, 0, 0, -1];
+  let [openLeft, openRight, openName, openOrd, openShade] = [0, 0, 0, -1, 0];
   const close = () => {
-    if (openOrd >= 0 && openRight - openLeft >= least) runs.push({ left: openLeft, right: openRight, name: openName });
+    if (openOrd >= 0 && openRight - openLeft >= least) runs.push({ left: openLeft, right: openRight, name: openName, shade: openShade });
   };
   const columns: Columns = { from: 0, to: scale.width };
   eachSource(model.cache, track, scale, columns, (tile, from, to) => {
@@ -69,6 +70,7 @@ function wideRuns(model: TimelineModel, track: number, row: number, scale: Scale
       openRight = right;
       openName = data.name[k]!;
       openOrd = ord;
+      openShade = data.shade ? data.shade[k]! : 0;
     }
   });
   close();
@@ -83,6 +85,7 @@ export function drawLabels(g: PaintList, model: TimelineModel, bands: Band[], sc
   for (const band of bands) {
     if (band.lineHeight < 12 || band.lane.form === "counter" || band.lane.track.kind !== "slices") continue;
     const family = model.family(band.lane.track);
+    const shades = model.shading.table(band.lane.track.rank);
     for (let line = 0; line < band.lines; line++) {
       const y = band.y + (line + 0.5) * band.lineHeight - 0.5;
       for (const run of wideRuns(model, band.lane.track.id, band.firstRow + line, scale, kMinWidth * model.ratio)) {
@@ -93,7 +96,7 @@ export function drawLabels(g: PaintList, model: TimelineModel, bands: Band[], sc
         const room = (run.right - run.left) / model.ratio - 2 * kPad;
         const text = fitText((part) => textWidth(g, part), name, room);
         if (!text) continue;
-        g.fillStyle = isDark(model.names.color(family, run.name)) ? "#ffffff" : "#10202e";
+        g.fillStyle = isDark(shades ? shades[run.shade]! : model.names.color(family, run.name)) ? "#ffffff" : "#10202e";
         g.fillText(text, x0 + kPad, y);
       }
     }

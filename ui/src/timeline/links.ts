@@ -7,6 +7,7 @@ import { type Area, type Tab, kTabs, type TimelineModel } from "./model";
 import { openParents, revealTrack } from "./moving";
 import { selectSlice, setArea, setAreaB } from "./selecting";
 import type { TimelineSearch } from "./searching";
+import { type Coloring, colorings } from "./shading";
 import { homeView, sameView, viewAround } from "./view";
 import { t } from "../i18n";
 import { laneQueries, queriesText } from "../state/query_lanes";
@@ -31,7 +32,7 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 /** The parameters linkState() speaks of. */
 export const kLinkKeys = [
   ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows", "sqllanes"],
-  ...["heights", "moved", "offsets"],
+  ...["heights", "moved", "offsets", "color"],
   ...["q", "others", "tab", "v"],
 ];
 
@@ -60,6 +61,7 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
     moved: [...lanes.moved].map(([parent, paths]) => [parent, ...paths].join(">")).join("|"),
     heights: [...lanes.heights].map(([path, height]) => `${path}=${height}`).join("|"),
     offsets: offsetsText(),
+    color: model.coloring.value === "family" ? "" : model.coloring.value,
     flows: model.flowCats.value.join("|"),
     sqllanes: queriesText(laneQueries.value),
     q: search?.text.value ?? "",
@@ -168,6 +170,8 @@ export async function applyLink(
   const offsets = params.get("offsets") ?? "";
   if (offsets !== "" && offsets !== offsetsText()) await restoreOffsets(model, offsets);
   model.flowCats.value = list(params.get("flows"));
+  const color = (params.get("color") ?? "family") as Coloring;
+  if (color !== model.coloring.value && colorings.includes(color)) model.setColoring(color);
   model.setLaneFilter(params.get("filter") ?? "");
   const [t0, t1] = (params.get("t") ?? "").split(",").map(Number);
   const hasView = t0 !== undefined && t1 !== undefined && t1 > t0;

@@ -13,6 +13,7 @@ import { levelFor } from "./lod";
 import { Markers, markersKey } from "./markers";
 import { NameTable } from "./names";
 import type { Scale } from "./raster";
+import { type Coloring, Shading } from "./shading";
 import { TileCache } from "./tile_cache";
 import { TileLoader } from "./tile_loader";
 import { clampView, History, homeView, sameView, type View } from "./view";
@@ -64,6 +65,7 @@ export interface Place {
 export class TimelineModel {
   readonly cache = new TileCache();
   readonly names: NameTable;
+  readonly shading: Shading;
   readonly loader: TileLoader;
   readonly markers: Markers;
   readonly history = new History<Place>();
@@ -100,6 +102,7 @@ export class TimelineModel {
   readonly hover = signal<Hover | null>(null);
   readonly tab = signal<Tab>("selection");
   readonly panelOpen = signal(true);
+  readonly coloring = signal<Coloring>("family");
   readonly flowCats = signal<string[]>([]);
   readonly flows = signal<FlowsReply | null>(null);
   readonly eventTracks = signal<number[]>([]);
@@ -128,10 +131,14 @@ export class TimelineModel {
       (ids) => ds.strings(ids).then((reply) => reply.strings),
       () => this.invalidate(),
     );
+    this.shading = new Shading(
+      (rank) => ds.modules(rank).then((reply) => reply.modules),
+      () => this.invalidate(),
+    );
     let told = false;
     this.loader = new TileLoader(
       this.cache,
-      (keys) => ds.tiles(keys),
+      (keys) => ds.tiles(keys, this.shading.mode.peek()),
       () => {
         told = false;
         this.invalidate();
@@ -166,6 +173,19 @@ export class TimelineModel {
     this.cache.dropPending();
     if (atHome) this.view = homeView(meta);
     this.relayout();
+  }
+
+  /** Colours slices by something else. Tiles have numbers only for what they were asked for. */
+  setColoring(coloring: Coloring): void {
+    const before = this.shading.mode.peek();
+    this.coloring.value = coloring;
+    this.names.setMode(coloring === "name" ? "name" : "family");
+    this.shading.use(coloring);
+    if (this.shading.mode.peek() !== before) {
+      this.cache.clear();
+      this.loader.reset();
+    }
+    this.invalidate();
   }
 
   /** Shows these lanes of queries instead of those before. */

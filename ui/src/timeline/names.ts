@@ -10,6 +10,8 @@ export class NameTable {
   private readonly texts: (string | undefined)[] = [];
   private colors: Uint32Array[] = [];
   private hatched: Uint8Array[] = [];
+  /** Names that a search does not leave bright. */
+  private faded: boolean[] = [];
   private missing = new Set<number>();
   private timer = 0;
   private mode: ColorMode = "family";
@@ -38,8 +40,12 @@ export class NameTable {
     this.reset();
   }
 
-  style(mode: ColorMode, dark: boolean, ground: Pixel): void {
+  setMode(mode: ColorMode): void {
     this.mode = mode;
+    this.reset();
+  }
+
+  style(dark: boolean, ground: Pixel): void {
     this.dark = dark;
     this.ground = ground;
     this.reset();
@@ -72,8 +78,9 @@ export class NameTable {
     return this.bright !== null && this.dimmed === 0 && !this.bright(name);
   }
 
-  get styleMode(): ColorMode {
-    return this.mode;
+  /** What a search leaves of the colour of slices with that name, of 256. Valid after color(). */
+  brightness(id: number): number {
+    return this.faded[id] ? Math.round(this.dimmed * 256) : 256;
   }
 
   /** Colour of slices called `id` on a lane of `family`; a plain one while the name is unknown. */
@@ -85,7 +92,10 @@ export class NameTable {
     if (text === undefined) return sliceColor(family, "", "family", this.dark);
     const own = sliceFamily(family, text);
     let color = this.rules.of(text) ?? sliceColor(own, text, this.mode, this.dark);
-    if (this.bright && !this.bright(text)) color = mix(this.ground, color, this.dimmed);
+    if (this.bright && !this.bright(text)) {
+      color = mix(this.ground, color, this.dimmed);
+      this.faded[id] = true;
+    }
     table[id] = color;
     this.hatched[families.indexOf(family)]![id] = own === "wait" ? 1 : own === "free" ? 2 : 0;
     return color;
@@ -125,6 +135,7 @@ export class NameTable {
   private reset(): void {
     this.colors = [];
     this.hatched = [];
+    this.faded = [];
     this.version++;
   }
 

@@ -12,6 +12,7 @@ import { Loading } from "../widgets/states";
 import { useAlignment } from "./aligning";
 import { kAxisHeight } from "./axis";
 import { TimelineCanvas } from "./canvas";
+import { ColorLegend } from "./color_legend";
 import { applyViewFile } from "./exporting";
 import { FlowArrows } from "./flow_arrows";
 import { LaneStats } from "./lane_stats";
@@ -61,6 +62,7 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       model.area.value,
       model.areaB.value,
       model.flowCats.value,
+      model.coloring.value,
       search.hide.value,
       model.lanes.value,
       laneQueries.value,
@@ -231,6 +233,7 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
         <div class="tl-lanes">
           <canvas ref={baseRef} class="tl-base" aria-hidden="true" />
           <div ref={overlayRef} class="tl-overlay" tabIndex={0} role="application" aria-label={t("tl.canvas")} />
+          <ColorLegend model={model} />
           <Tooltip model={model} />
           <LaneScrollbar model={model} />
         </div>

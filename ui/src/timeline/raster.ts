@@ -47,6 +47,8 @@ export interface RowJob {
   family: Family;
   at: number;
   kind: "slices" | "summary";
+  /** Colours by the number that the tile has for a run; null = by name. */
+  shades: Uint32Array | null;
 }
 
 /** Part of the columns, [from, to). */
@@ -95,6 +97,7 @@ function fillRuns(
   scale: Scale,
   paint: Paint,
   family: Family,
+  shades: Uint32Array | null,
 ): void {
   const { body, edge } = bitmap;
   const { x0, x1, name, cov, cnt, fl } = row;
@@ -122,11 +125,12 @@ function fillRuns(
       colors = names.colorTable(family);
       patterns = names.patternTable(family);
     }
+    if (shades) color = shadeColor(shades, row, k, ground, names);
     if (covered < 255) color = mix256(ground, color, 77 + ((covered * 179) >> 8));
     const c0 = left > from ? left : from;
     const c1 = right < to ? right : to;
     for (let c = c0; c < c1; c++) body[line + c] = color;
-    const pattern = patterns[id]!;
+    const pattern = shades ? 0 : patterns[id]!;
     if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix256(ground, color, pattern === 1 ? 178 : 64));
     if (right - left >= 3 && right <= to && right > c0 && !(fl[k]! & kClippedRight)) body[line + right - 1] = ground;
     if (cnt[k]! > 1) {
@@ -137,6 +141,11 @@ function fillRuns(
     lastColumn = right - 1;
     lastCov = covered;
   }
+}
+
+/** The colour of run k by its number, as bright as a search leaves its name. */
+export function shadeColor(shades: Uint32Array, row: SliceRow, k: number, ground: Pixel, names: NameTable): Pixel {
+  return mix256(ground, shades[row.shade ? row.shade[k]! : 0]!, names.brightness(row.name[k]!));
 }
 
 /** Stripes that stay with the data when it is moved. */
@@ -187,7 +196,7 @@ export function fillRow(
     else if (tile.kind === "summary") fillSummary(bitmap, job.at, tile, from, to, scale, paint);
     else if (tile.kind === "slices") {
       const row = tile.rows[job.row];
-      if (row) fillRuns(bitmap, job.at, row, tile, from, to, scale, paint, job.family);
+      if (row) fillRuns(bitmap, job.at, row, tile, from, to, scale, paint, job.family, job.shades);
     }
   });
 }

@@ -36,7 +36,7 @@ export class SliceBitmap {
 
   private sign(model: TimelineModel, bands: Band[], scale: Scale, ground: Pixel): string {
     const rows = bands.map((band) => `${band.lane.track.id}:${band.firstRow}:${band.lines}`).join(" ");
-    return `${scale.width} ${scale.nsPerPx} ${model.cache.version} ${model.names.version} ${ground} ${model.stripMetric.value} ${rows}`;
+    return `${scale.width} ${scale.nsPerPx} ${model.cache.version} ${model.names.version} ${model.shading.version} ${ground} ${model.stripMetric.value} ${rows}`;
   }
 
   /** Which columns must be filled; null = none. */
@@ -66,8 +66,9 @@ export class SliceBitmap {
     }
     const shown = form === "strip" || form === "summary" ? model.stripTrack(track) : track;
     const family = model.family(shown);
+    const shades = model.shading.table(shown.rank);
     for (let line = 0; line < band.lines; line++) {
-      const job = { track: shown.id, row: band.firstRow + line, family, at: band.at + line, kind: "slices" as const };
+      const job = { track: shown.id, row: band.firstRow + line, family, at: band.at + line, kind: "slices" as const, shades };
       if (columns.to - columns.from === scale.width) this.bitmap.edged[job.at] = 0;
       fillRow(this.bitmap, job, model.cache, scale, paint, columns);
     }

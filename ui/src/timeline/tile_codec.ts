@@ -17,12 +17,17 @@ export interface SliceRow {
   /** Share of the run's width that is covered, of 255. */
   cov: Uint8Array;
   fl: Uint8Array;
+  /** What the run is coloured by, if the tiles were asked for that. */
+  shade: Uint8Array | null;
 }
 
 export const kClippedLeft = 1;
 export const kClippedRight = 2;
 export const kError = 4;
 export const kHasFlow = 8;
+
+/** Flag of a tile. */
+const kHasShades = 1;
 
 export interface CounterSeries {
   n: number;
@@ -94,7 +99,7 @@ class Cursor {
   }
 }
 
-function readRow(cursor: Cursor): SliceRow {
+function readRow(cursor: Cursor, shaded: boolean): SliceRow {
   const n = cursor.u32();
   return {
     n,
@@ -105,6 +110,7 @@ function readRow(cursor: Cursor): SliceRow {
     cnt: cursor.u16s(n),
     cov: cursor.u8s(n),
     fl: cursor.u8s(n),
+    shade: shaded ? cursor.u8s(n) : null,
   };
 }
 
@@ -132,9 +138,10 @@ function decodeOne(buffer: ArrayBuffer): Tile {
   const bytes = buffer.byteLength;
   const common = { track: head.getUint32(4, true), level: head.getUint8(8), index: head.getUint32(12, true), bytes };
   const cursor = new Cursor(buffer, kHeader, bytes);
+  const shaded = (head.getUint16(10, true) & kHasShades) !== 0;
   switch (head.getUint8(9)) {
     case 1:
-      return { ...common, kind: "slices", rows: Array.from({ length: cursor.u16pair() }, () => readRow(cursor)) };
+      return { ...common, kind: "slices", rows: Array.from({ length: cursor.u16pair() }, () => readRow(cursor, shaded)) };
     case 2:
       return { ...common, kind: "summary", runs: readSummary(cursor) };
     case 3:

@@ -1,21 +1,22 @@
 // The drop-down menus of the toolbar.
 import type { SearchMode } from "../api_types";
-import { formatDuration, formatInt } from "../format";
+import { formatDuration, formatInt, middleEllipsis } from "../format";
 import { hasMessage, t } from "../i18n";
-import { askText } from "../widgets/dialog";
 import { type MenuEntry, openMenuAt } from "../widgets/menu";
 import { copyText } from "../widgets/states";
 import { toast } from "../widgets/toast";
 import { align, askOffset } from "./aligning";
 import type { TimelineCanvas } from "./canvas";
-import { openViewFile, savePicture, saveSnapshot, saveViewFile } from "./exporting";
+import { openViewFile, savePicture, saveSnapshot, saveSvg, saveTrace, saveViewFile } from "./exporting";
 import { keyPreset, toggleKeyPreset } from "./key_presets";
 import { type LaneStats, laneStatsWanted } from "./lane_stats";
 import { openAll, showAll, sortRanks, unpinAll } from "./lane_actions";
 import { kManyRanks } from "./layout";
+import { editMarker } from "./marker_dialog";
 import type { TimelineModel } from "./model";
 import { ownPresetEntries } from "./own_presets";
 import { presets } from "./presets";
+import { colorings } from "./shading";
 import type { SearchScope, TimelineSearch } from "./searching";
 import { viewAround } from "./view";
 
@@ -110,7 +111,7 @@ export function markerMenu(anchor: Element, model: TimelineModel): void {
   const { markers } = model;
   const entries: MenuEntry[] = markers.list.value.map((marker) => ({
     label: marker.name,
-    hint: formatDuration(marker.t0),
+    hint: [formatDuration(marker.t0), middleEllipsis(marker.note ?? "", 40)].filter((part) => part !== "").join(" · "),
     run: () =>
       model.setView(
         marker.t1 > marker.t0
@@ -121,14 +122,9 @@ export function markerMenu(anchor: Element, model: TimelineModel): void {
             },
       ),
   }));
-  const rename: MenuEntry[] = markers.list.value.map((marker) => ({
-    label: t("tl.marker.rename", { name: marker.name }),
-    run: () =>
-      askText(t("tl.marker.title"), t("tl.marker.name"), marker.name, (name) => {
-        if (name) markers.change(marker.id, { name });
-        else markers.remove(marker.id);
-        model.invalidate();
-      }),
+  const edit: MenuEntry[] = markers.list.value.map((marker) => ({
+    label: t("tl.marker.edit", { name: marker.name }),
+    run: () => editMarker(marker, markers, () => model.invalidate()),
   }));
   const clear = () => {
     markers.clear();
@@ -138,7 +134,7 @@ export function markerMenu(anchor: Element, model: TimelineModel): void {
     anchor,
     entries.length === 0
       ? [{ label: t("tl.marker.none"), disabled: true }]
-      : [...entries, "-", ...rename, "-", { label: t("tl.marker.clear"), run: clear }],
+      : [...entries, "-", ...edit, "-", { label: t("tl.marker.clear"), run: clear }],
   );
 }
 
@@ -166,14 +162,8 @@ function stripEntries(model: TimelineModel): MenuEntry[] {
 
 export function moreMenu(anchor: Element, props: MoreMenu): void {
   const { model } = props;
-  const color = (mode: "family" | "name") => () => {
-    const canvas = props.canvas();
-    model.names.style(mode, false, 0);
-    canvas?.restyle();
-  };
   openMenuAt(anchor, [
-    { label: t("tl.color.family"), checked: model.names.styleMode === "family", run: color("family") },
-    { label: t("tl.color.name"), checked: model.names.styleMode === "name", run: color("name") },
+    ...colorings.map((coloring): MenuEntry => ({ label: t(`tl.color.${coloring}`), checked: model.coloring.value === coloring, run: () => model.setColoring(coloring) })),
     {
       label: t("tl.color.clear", { n: model.names.ownColors }),
       disabled: model.names.ownColors === 0,
@@ -200,7 +190,9 @@ export function moreMenu(anchor: Element, props: MoreMenu): void {
     "-",
     { label: t("tl.export.link"), run: () => void copyText(location.href) },
     { label: t("tl.export.png"), run: () => ((view) => view && savePicture(model, view))(props.canvas()) },
+    { label: t("chart.svg"), run: () => saveSvg(model) },
     { label: t("tl.menu.snapshot"), run: () => void saveSnapshot(model) },
+    { label: t("tl.export.trace"), run: () => saveTrace(model) },
     { label: t("tl.export.view"), run: () => saveViewFile(model) },
     { label: t("tl.export.open_view"), run: () => openViewFile(model, props.onView) },
   ]);

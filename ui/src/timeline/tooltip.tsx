@@ -27,6 +27,14 @@ function useExact(model: TimelineModel, hover: Hover | null): SliceDetail | null
   return detail;
 }
 
+/** What the colour says, while slices are coloured by more than their name. */
+function Shade({ model, hover, shade }: { model: TimelineModel; hover: Hover; shade: number }) {
+  const mode = model.shading.mode.value;
+  if (mode === "" || shade === 0) return null;
+  if (mode === "module") return <div>{model.shading.modules(hover.track.rank)?.[shade - 1] ?? ""}</div>;
+  return <div>{t("tl.tip.percentile", { share: formatPercent((shade - 1) / 254) })}</div>;
+}
+
 function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; exact: SliceDetail | null }) {
   const { run } = hover;
   if (run) {
@@ -36,6 +44,7 @@ function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; ex
       <>
         <strong>{name}</strong>
         <div>{run.count > 1 ? t("tl.tip.many", { n: run.count, dur }) : dur}</div>
+        <Shade model={model} hover={hover} shade={run.shade} />
         {exact && exact.self !== exact.dur && (
           <div class="muted">{`${t("tl.self")} ${formatDuration(exact.self)}`}</div>
         )}

@@ -304,8 +304,12 @@ async function communicationPage(page) {
   await page.waitForSelector(".data-table .tr .td");
   await page.getByRole("tab", { name: "Matrix" }).click();
   await page.waitForSelector("text=Traffic between ranks");
-  await page.locator("figure[aria-label^='Traffic between ranks'] canvas").focus();
-  for (let k = 0; k < 2; k++) await page.keyboard.press("ArrowRight");
+  const matrix = page.locator("figure[aria-label^='Traffic between ranks'] canvas");
+  await matrix.focus();
+  await eventually(async () => {
+    for (const key of ["ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowRight"]) await page.keyboard.press(key);
+    assert.match(await matrix.getAttribute("aria-label"), /^rank 0 · rank 1/, "cells can be walked");
+  });
   await page.keyboard.press("Enter");
   await page.waitForSelector(".chip:has-text('rank 1 → rank 0')");
   await shot(page, "real-communication-matrix");

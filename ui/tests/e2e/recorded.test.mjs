@@ -16,6 +16,15 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 async function places(browser, url) {
   const { page, done } = await openPage(browser, url);
   await timelineReady(page);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.locator(".menu").getByText("Colour by module", { exact: true }).click();
+  await page.waitForSelector(".tl-legend:has-text('LayerNorm')");
+  await timelineReady(page);
+  await shot(page, "recorded-modules");
+  await goto(page, "memory");
+  await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("Kind");
+  await page.waitForSelector(".facts:has-text('Activations'):has-text('Temporary')");
+  await shot(page, "recorded-memory-kinds");
   await goto(page, "operators");
   await page.locator(".pick", { hasText: "Group by" }).locator("select").selectOption("own");
   await page.locator("select[aria-label='+ key']").selectOption("python");

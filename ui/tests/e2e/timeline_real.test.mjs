@@ -1,4 +1,5 @@
 // The timeline on a real capture: select, area, explain, search, flows, panels, links, languages and themes.
+import { readFileSync } from "node:fs";
 import { addressNoted, assert, eventually, openPage, settled, shot, slicePlace, timelineReady } from "./browser.mjs";
 
 export const name = "timeline on a real capture";
@@ -69,6 +70,64 @@ async function linkReload(page) {
   assert.equal(await page.evaluate(() => location.hash), before, "a reload keeps the address");
 }
 
+async function fromMore(page, entry) {
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.locator(".menu").getByText(entry, { exact: true }).click();
+}
+
+/** Slices can be coloured by how long they took among their like; the address says so. */
+async function colours(page) {
+  await fromMore(page, "Colour by duration among its like");
+  await page.waitForSelector(".tl-legend:has-text('shorter than others of its name')");
+  await timelineReady(page);
+  await addressNoted(page);
+  assert.match(await page.evaluate(() => location.hash), /color=percentile/);
+  await page.reload();
+  await timelineReady(page);
+  await page.waitForSelector(".tl-legend");
+  const place = await slicePlace(page, "r0/py/thread");
+  await page.mouse.move(place.x, place.y);
+  await page.waitForSelector(".tl-tip");
+  await shot(page, "real-colour-percentile");
+  await fromMore(page, "Colour by module");
+  await page.waitForSelector(".tl-legend:has-text('Conv2d')");
+  await timelineReady(page);
+  await shot(page, "real-colour-module");
+  await fromMore(page, "Colour by kind of work");
+  await eventually(async () => assert.equal(await page.locator(".tl-legend").count(), 0));
+}
+
+/** The screen and the flame graph as SVG: their words are text. */
+async function pictures(page) {
+  const [screen] = await Promise.all([page.waitForEvent("download"), fromMore(page, "Save as SVG")]);
+  const svg = readFileSync(await screen.path(), "utf8");
+  assert.match(svg, /^<svg .*<text[^>]*>rank 0<\/text>/s);
+  assert.ok((svg.match(/<image /g) ?? []).length > 5, "each lane is an image");
+  assert.ok(svg.length < 3e6, `${svg.length} bytes`);
+  await page.getByRole("tab", { name: "Flame", exact: true }).click();
+  await page.waitForSelector(".flame canvas");
+  await page.locator(".flame-save").click();
+  const [flame] = await Promise.all([page.waitForEvent("download"), page.locator(".menu").getByText("Save as SVG", { exact: true }).click()]);
+  assert.match(readFileSync(await flame.path(), "utf8"), /<text[^>]*>ProfilerStep#\d+<\/text>/);
+}
+
+/** A collective on all ranks: who came last, and the way there. */
+async function peers(page) {
+  await page.getByRole("tab", { name: "Slice", exact: true }).click();
+  await page.keyboard.press("/");
+  await page.keyboard.type("hcom_allReduce__");
+  await page.waitForFunction(() => /\d/.test(document.querySelector(".tl-count")?.textContent ?? ""));
+  await page.keyboard.press("Enter");
+  await eventually(async () => assert.match(await page.locator(".sel-name").innerText(), /hcom_allReduce/));
+  await page.getByRole("button", { name: "On all ranks" }).click();
+  await eventually(async () => assert.equal(await page.locator("table.peers tr").count(), 2));
+  await shot(page, "real-peers");
+  const other = await page.locator("table.peers tr:not(.on) th button").innerText();
+  await page.locator("table.peers tr:not(.on) th button").click();
+  await eventually(async () => assert.equal(await page.locator("table.peers tr.on th button").innerText(), other));
+  await page.keyboard.press("Escape");
+}
+
 async function looks(browser, url) {
   for (const dark of [false, true]) {
     for (const locale of ["en-US", "zh-CN"]) {
@@ -95,9 +154,12 @@ export async function run({ browser, program }) {
   await dragArea(page, [0.3, 0.2], [0.6, 0.6]);
   await shot(page, "real-area");
   const broken = await everyTab(page);
+  await pictures(page);
   await explain(page);
   await searchFor(page);
   await linkReload(page);
+  await peers(page);
+  await colours(page);
   if (broken.length === 0) await done();
   await looks(browser, server.url);
   assert.deepEqual(broken, [], "tabs that show an error");

@@ -21,6 +21,7 @@ import { laneFilter, leastDuration, nameTest, parseFilter } from "../../src/time
 import { fewestTracks, parseViewFile } from "../../src/timeline/exporting";
 import { csvField, toCsv, toTsv } from "../../src/widgets/download";
 import { kMaxHeight, mapScroll, scrollBy, scrollTopOf } from "../../src/widgets/scroller";
+import { readRecent, withRecent } from "../../src/state/recent";
 import { largest, niceTicks, smallest } from "../../src/charts/ticks";
 
 test("durations choose their unit", () => {
@@ -199,6 +200,14 @@ test("a group whose lanes are all chosen stands for them", () => {
   assert.deepEqual(fewestTracks(tree, [3, 4]), [2]);
   assert.deepEqual(fewestTracks(tree, [4, 5]), [4, 5]);
   assert.deepEqual(fewestTracks(tree, []), []);
+});
+
+test("paths that were looked at come newest first, each once", () => {
+  assert.deepEqual(withRecent(["/a", "/b"], "/b"), ["/b", "/a"]);
+  assert.equal(withRecent(Array.from({ length: 20 }, (_, k) => `/${k}`), "/new").length, 8);
+  assert.deepEqual(readRecent('["/a", 3, ""]'), ["/a"]);
+  assert.deepEqual(readRecent("{"), []);
+  assert.deepEqual(readRecent(null), []);
 });
 
 test("the largest of very many values is found", () => {

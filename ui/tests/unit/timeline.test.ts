@@ -13,9 +13,10 @@ import { levelFor } from "../../src/timeline/lod";
 import { fitText } from "../../src/timeline/labels";
 import { stepToShow } from "../../src/timeline/moving";
 import { NameTable } from "../../src/timeline/names";
-import { fillRow, makeBitmap, type Scale, shiftBitmap } from "../../src/timeline/raster";
+import { fillRow, makeBitmap, type Scale, shadeColor, shiftBitmap } from "../../src/timeline/raster";
+import { moduleColors, moduleKind, percentileColor, Shading } from "../../src/timeline/shading";
 import { TileCache } from "../../src/timeline/tile_cache";
-import { decodeTiles } from "../../src/timeline/tile_codec";
+import { decodeTiles, type SliceRow } from "../../src/timeline/tile_codec";
 import { clampView, fitView, History, homeView, kMinNsPerPx, sameView, type View, zoomView } from "../../src/timeline/view";
 import { axisTicks } from "../../src/timeline/axis";
 
@@ -119,7 +120,7 @@ test("a moved bitmap equals one that was drawn anew", () => {
   const before = scaleOf(0, 400_000, 800);
   const after = { ...before, t0: 37 * before.nsPerPx };
   const cache = cacheFor({ ...before, width: 1000 }, stream.id);
-  const job = { track: stream.id, row: 0, family: "vector" as const, at: 0, kind: "slices" as const };
+  const job = { track: stream.id, row: 0, family: "vector" as const, at: 0, kind: "slices" as const, shades: null };
   const moved = makeBitmap(800, 1);
   fillRow(moved, job, cache, before, paint, { from: 0, to: 800 });
   const columns = shiftBitmap(moved, 37);
@@ -135,13 +136,45 @@ test("a slice that is there colours its pixel, empty time keeps the ground", () 
   const scale = scaleOf(0, 200_000, 1600);
   const cache = cacheFor(scale, stream.id);
   const bitmap = makeBitmap(1600, 1);
-  fillRow(bitmap, { track: stream.id, row: 0, family: "vector", at: 0, kind: "slices" }, cache, scale, paint, {
+  fillRow(bitmap, { track: stream.id, row: 0, family: "vector", at: 0, kind: "slices", shades: null }, cache, scale, paint, {
     from: 0,
     to: 1600,
   });
   const first = stream.slices![0]!;
   assert.notEqual(bitmap.body[Math.floor((first.begin + first.dur / 2) / scale.nsPerPx)], paint.ground);
   assert.equal(bitmap.body[0], paint.ground);
+});
+
+test("a number in the tile gives the colour; a search still makes names fade", () => {
+  const row = { n: 2, name: new Uint32Array([1, 2]), shade: new Uint8Array([0, 255]) } as unknown as SliceRow;
+  const own = new NameTable(() => Promise.resolve({}), () => undefined);
+  own.add({ "1": "a", "2": "b" });
+  own.style(false, paint.ground);
+  const shading = new Shading(() => Promise.resolve([]), () => undefined);
+  assert.equal(shading.table(0), null);
+  shading.use("percentile");
+  const shades = shading.table(0)!;
+  assert.equal(shadeColor(shades, row, 1, paint.ground, own), percentileColor(1, false));
+  assert.notEqual(shadeColor(shades, row, 0, paint.ground, own), percentileColor(0, false), "alone of its name");
+  own.dimExcept((name) => name === "a", 0);
+  own.color("vector", 2);
+  assert.equal(shadeColor(shades, row, 1, paint.ground, own), paint.ground);
+});
+
+test("modules of a kind have one hue, and colours arrive with their names", async () => {
+  let arrived = 0;
+  const shading = new Shading((rank) => Promise.resolve(rank === 3 ? ["Net/Linear_0", "Net/[Backward]Linear_7"] : []), () => arrived++);
+  shading.use("module");
+  const before = shading.table(3)![1];
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(arrived, 1);
+  assert.equal(moduleKind("Net/[Backward]Linear_7"), "Linear");
+  assert.notEqual(shading.table(3)![1], before);
+  const [forward, backward, other] = moduleColors(["Net/Linear_0", "Net/[Backward]Linear_7", "Net/GELU_0"], false);
+  const hue = (color: number) => Math.atan2(Math.sqrt(3) * (((color >> 8) & 255) - ((color >> 16) & 255)), 2 * (color & 255) - ((color >> 8) & 255) - ((color >> 16) & 255));
+  assert.ok(Math.abs(hue(forward!) - hue(backward!)) < 0.1, "one hue a kind");
+  assert.ok(Math.abs(hue(forward!) - hue(other!)) > 0.5, "another kind, another hue");
+  assert.deepEqual(shading.modules(3), ["Net/Linear_0", "Net/[Backward]Linear_7"]);
 });
 
 test("zoom holds the moment under the pointer, and has a floor", () => {
