@@ -50,7 +50,7 @@ test-fast: setup-test build-tests ## the unit tests alone
 lint: setup-test ## layout, layers and file rules
 	@scripts/lint
 
-tidy: ## clang-tidy over src, or over FILES (a regular expression); takes minutes
+tidy: ## clang-tidy over src, or over FILES (a regular expression); takes half an hour
 	@$(SETUP)
 	@cmake --preset debug $(FASTER) >/dev/null
 	@run-clang-tidy-19 -quiet -j $(JOBS) -p build/debug '$(FILES)'

@@ -26,7 +26,7 @@ int64_t Signed(uint64_t value) { return static_cast<int64_t>(value); }
 
 }  // namespace
 
-RecordEncoder::RecordEncoder(std::string folder, const StringTable& strings, uint64_t start)
+RecordEncoder::RecordEncoder(const std::string& folder, const StringTable& strings, uint64_t start)
     : folder_(folder),
       strings_(strings),
       start_(start),

@@ -26,7 +26,7 @@ class RecordEncoder {
  public:
   // `folder` is the FRAMEWORK folder. Records that ended before `start` belong to an earlier
   // capture and are left out.
-  RecordEncoder(std::string folder, const StringTable& strings, uint64_t start);
+  RecordEncoder(const std::string& folder, const StringTable& strings, uint64_t start);
 
   // From now on the files of MindSpore's own profiler are written as well; `to_ns` as there.
   void AlsoForMindSpore(std::function<uint64_t(uint64_t)> to_ns);

@@ -1,10 +1,10 @@
 #include "collect/writer.h"
 
 #include <semaphore.h>
-#include <signal.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 #include <new>
 

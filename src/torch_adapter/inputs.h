@@ -13,7 +13,7 @@ namespace steplens::torch_adapter {
 // Words that grow; few of them need no allocation. Without memory they stop growing.
 class Words {
  public:
-  Words() {}
+  Words() {}  // NOLINT: Words{} would fill inline_ with zeros
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
   ~Words() {

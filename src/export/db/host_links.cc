@@ -34,7 +34,9 @@ class StartingSlices {
     auto found = std::upper_bound(
         slices.begin(), slices.end(), ns,
         [&](int64_t at_ns, store::SliceId slice) { return at_ns < BeginNs(slice); });
-    if (found == slices.begin() || BeginNs(*--found) != ns) return kNoId;
+    if (found == slices.begin()) return kNoId;
+    --found;
+    if (BeginNs(*found) != ns) return kNoId;
     while (found != slices.begin() && IsEqual(*std::prev(found), *found)) --found;
     return static_cast<uint32_t>(*found);
   }

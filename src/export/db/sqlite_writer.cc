@@ -180,8 +180,8 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   if (sqlite3_open_v2(writer.impl_->temporary.c_str(), &writer.impl_->db, kFlags, nullptr) !=
       SQLITE_OK)
     writer.impl_->Fail("cannot open");
-  if (sqlite3_create_module_v2(writer.impl_->db, kRowsTable, Module(), &writer.impl_->source,
-                               nullptr) != SQLITE_OK)
+  if (sqlite3_create_module_v2(writer.impl_->db, kRowsTable, Module(),
+                               static_cast<void*>(&writer.impl_->source), nullptr) != SQLITE_OK)
     writer.impl_->Fail("cannot prepare");
   // Nobody else sees the file before it is whole, so nothing has to be undone or waited for.
   writer.Execute("PRAGMA page_size=4096");

@@ -26,7 +26,7 @@ struct Three {
 inline constexpr std::array<Three, 1000> kThree = [] {
   std::array<Three, 1000> all{};
   for (size_t i = 0; i < all.size(); ++i) {
-    const char significant = i % 10 != 0 ? 3 : i % 100 != 0 ? 2 : 1;
+    const auto significant = static_cast<char>(i % 10 != 0 ? 3 : i % 100 != 0 ? 2 : 1);
     all[i] = {{static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10),
                static_cast<char>('0' + i % 10)},
               significant};

@@ -32,9 +32,11 @@ const FlowEvents::Kind& FlowEvents::KindOf(StringId kind, bool is_framework) {
   const std::string_view category = text == "mindspore_to_mstx" ? "MsTx" : text;
   out.tail = events_.Keep("\", \"cat\": " + JsonText(category) + "}");
   for (size_t i = 0; i < out.heads.size(); ++i) {
-    const std::string phase = i == 0 ? "\"ph\": \"s\"" : "\"ph\": \"f\"";
-    out.heads[i] = events_.Keep(phase + ", \"bp\": \"e\", \"name\": " + name +
-                                (out.has_id_in_name ? "" : id_key));
+    std::string head = i == 0 ? "\"ph\": \"s\"" : "\"ph\": \"f\"";
+    head += ", \"bp\": \"e\", \"name\": ";
+    head += name;
+    if (!out.has_id_in_name) head += id_key;
+    out.heads[i] = events_.Keep(head);
   }
   return out;
 }
