@@ -150,6 +150,28 @@ class Database(ClusterCase):
     def test_has_none_where_the_reference_has_none(self):
         self.assertEqual(self.indexes("--compat"), set())
 
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_a_kill_while_it_is_written_leaves_nothing(self):
+        """Neither beside nor in place of a database that is there."""
+        source = self.scratch / "die.c"
+        source.write_text("#include <signal.h>\n#include <unistd.h>\n"
+                          "long pwrite64(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n"
+                          "long pwrite(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n")
+        library = self.scratch / "die.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+        words = [PROGRAM, "cluster", "-m", "hccl_sum", "-d", str(self.made / "db"), "-o", str(self.out), "--no-cache"]
+
+        def run(**variables):
+            return subprocess.run(words, capture_output=True, text=True, env={**self.environment, **variables}, timeout=60, check=False)
+
+        self.assertEqual(run(LD_PRELOAD=str(library)).returncode, -signal.SIGKILL)
+        self.assertTrue((self.out / OUTPUT).is_dir(), "nobody began to write")
+        self.assertEqual(files_of(self.out), {})
+        self.assertEqual(run().returncode, 0)
+        before = files_of(self.out)
+        self.assertEqual(run(LD_PRELOAD=str(library)).returncode, -signal.SIGKILL)
+        self.assertEqual(files_of(self.out), before)
+
 
 class NoRoom(ClusterCase):
     CLUSTERS = {"text": ("--format", "text")}
