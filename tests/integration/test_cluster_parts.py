@@ -60,6 +60,22 @@ class MapAndReduce(ClusterCase):
                 for folder in (self.out, self.scratch / "node0", self.scratch / "node1"):
                     shutil.rmtree(folder)
 
+    def test_parts_know_the_clock(self):
+        """The machine that puts parts together cannot look at the timelines of the others."""
+        for form in ("text", "db"):
+            source = generate(self.scratch / f"clock_{form}", "--ranks", "16", "--format", form, "--timeline", "--freq-drop", "3")
+            part = self.scratch / f"{form}.part"
+            for words in ((), ("-m", "summary")):
+                self.map(source, part, *words)
+                shutil.rmtree(self.out, ignore_errors=True)
+                self.reduce(part)
+                found = read_db(self.out)["ClusterFindings"]
+                self.assertRegex(str(found), r"frequency of rank 3 is \d+ MHz .*, that of rank \d+ 1800 MHz")
+                whole = self.scratch / "whole"
+                shutil.rmtree(whole, ignore_errors=True)
+                self.cluster(source, mode="summary" if words else "all", out=whole)
+                self.assertEqual(found, read_db(whole)["ClusterFindings"])
+
     def test_what_was_asked_travels_with_the_parts(self):
         part = self.scratch / "a.part"
         self.map(self.made / "db", part, "-m", "hccl_sum", "--top_num", "2")
