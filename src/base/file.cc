@@ -303,6 +303,11 @@ Status AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
   return WriteStretch(fd_, path_, offset, bytes);
 }
 
+Status AtomicFile::Flush() {
+  if (::fsync(fd_) == 0) return {};
+  return SystemError(path_, "write", errno);
+}
+
 Result<uint64_t> AtomicFile::Id() const { return IdOf(fd_, path_); }
 
 Result<FileStretches> FileStretches::Open(const std::string& path, uint64_t id, std::string name) {

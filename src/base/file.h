@@ -57,6 +57,10 @@ class AtomicFile {
   const std::string& temporary_path() const { return temporary_; }
   Result<uint64_t> Id() const;  // what its file system calls it
 
+  // For a library that reads and writes the file itself.
+  int fd() const { return fd_; }
+  Status Flush();  // to the disk
+
  private:
   AtomicFile(std::string path, std::string temporary, int fd)
       : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}

@@ -1,9 +1,7 @@
 #include "cluster/database.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,7 +11,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/file.h"
 #include "table/sqlite.h"
+#include "table/sqlite_on_file.h"
 
 namespace steplens::cluster {
 namespace {
@@ -131,15 +131,6 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// The bytes of a file are on the disk.
-Status Flush(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool is_flushed = fd >= 0 && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  if (!is_flushed) return Error{ErrorCode::kIo, fmt::format("{}: cannot write to the disk", path)};
-  return {};
-}
-
 }  // namespace
 
 Result<Table> ReadDbTable(const std::string& path, const std::string& name) {
@@ -170,14 +161,10 @@ Result<Table> ReadDbTable(const std::string& path, const std::string& name) {
 
 struct DatabaseCopy::Impl {
   std::string target;
-  std::string temporary;
-  Connection db;
+  fs::perms permissions{};  // of the original
+  AtomicFile file;
+  table::SqliteConnection db{};  // behind the file: goes first
 
-  ~Impl() {
-    db.reset();
-    std::error_code error;
-    if (!temporary.empty()) fs::remove(temporary, error);
-  }
   Status Run(const std::string& sql) { return Execute(db.get(), target, sql); }
 };
 
@@ -195,23 +182,11 @@ Result<DatabaseCopy> DatabaseCopy::Make(const std::string& source, const std::st
                       source, suffix)};
     }
   }
-  auto impl = std::make_unique<Impl>();
-  impl->target = target;
-  impl->temporary = fmt::format("{}.tmp.{}", target, ::getpid());
-  if (!fs::copy_file(source, impl->temporary, fs::copy_options::overwrite_existing, error)) {
-    return Error{ErrorCode::kIo, fmt::format("{}: cannot copy to {}: {}", source, impl->temporary,
-                                             error.message())};
-  }
-  fs::permissions(impl->temporary, fs::perms::owner_write, fs::perm_options::add, error);
-  sqlite3* opened = nullptr;
-  const int state =
-      sqlite3_open_v2(impl->temporary.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
-  impl->db.reset(opened);
-  if (state != SQLITE_OK) return DbError(opened, source);
-  // A copy that fails is thrown away: it needs no journal.
-  SL_RETURN_IF_ERROR(impl->Run("PRAGMA journal_mode = DELETE"));
-  SL_RETURN_IF_ERROR(impl->Run("PRAGMA journal_mode = OFF"));
-  SL_RETURN_IF_ERROR(impl->Run("PRAGMA synchronous = OFF"));
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(target));
+  SL_RETURN_IF_ERROR(table::CopySqlite(source, file));
+  auto impl = std::make_unique<Impl>(
+      Impl{target, fs::status(source, error).permissions(), std::move(file)});
+  SL_ASSIGN_OR_RETURN(impl->db, table::OpenSqliteOn(impl->file));
   SL_RETURN_IF_ERROR(impl->Run("BEGIN"));
   return DatabaseCopy(std::move(impl));
 }
@@ -284,14 +259,10 @@ Result<std::map<std::string, int64_t>> DatabaseCopy::ReadEnum(const std::string&
 Status DatabaseCopy::Commit() {
   SL_RETURN_IF_ERROR(impl_->Run("COMMIT"));
   impl_->db.reset();
-  SL_RETURN_IF_ERROR(Flush(impl_->temporary));
+  SL_RETURN_IF_ERROR(impl_->file.Flush());
+  SL_RETURN_IF_ERROR(impl_->file.Commit());
   std::error_code error;
-  fs::rename(impl_->temporary, impl_->target, error);
-  if (error) {
-    return Error{ErrorCode::kIo,
-                 fmt::format("{}: cannot be replaced: {}", impl_->target, error.message())};
-  }
-  impl_->temporary.clear();
+  fs::permissions(impl_->target, impl_->permissions | fs::perms::owner_write, error);
   return {};
 }
 

@@ -67,7 +67,9 @@ std::string Identity(const RunOptions& options) {
   if (const Result<FileStamp> program = StatFile("/proc/self/exe"); program.ok())
     text += fmt::format("\n{} {}", program->size_bytes, program->mtime_ns);
   for (const RecipeSpec& recipe : options.recipes) text += "\n" + recipe.name;
-  text += fmt::format("\n{} {}", options.options.compat, options.options.step.value_or(-1));
+  // Parts for another machine hold more.
+  text += fmt::format("\n{} {} {}", options.options.compat, options.options.step.value_or(-1),
+                      options.map_to.empty() ? "" : "map");
   for (const auto& [name, value] : options.options.values)
     text += fmt::format("\n{}={}", name, value);
   return text;
@@ -104,6 +106,7 @@ class Run {
     }
     SL_ASSIGN_OR_RETURN(const bool has_place, MakePartFile());
     if (!has_place) return std::move(result_);  // the root says why
+    if (!options_.map_to.empty()) LetSeeTimelines();
     SL_RETURN_IF_ERROR(MapAll());
     if (!team_.is_root()) return std::move(result_);
     SL_RETURN_IF_ERROR(CheckOutcome());
@@ -114,10 +117,7 @@ class Run {
       return std::move(result_);
     }
     result_.form = InputForm();
-    if (options_.parts.empty()) {
-      for (const auto& recipe : result_.recipes)
-        recipe->SetTimelines([this](int64_t rank) { return TimelineOf(rank); });
-    }
+    if (options_.parts.empty()) LetSeeTimelines();
     std::vector<std::optional<Result<cluster_analysis::Answer>>> answers(result_.recipes.size());
     const auto finish = [&](size_t r) {
       answers[r].emplace(result_.recipes[r]->Finish(result_.form));
@@ -299,6 +299,11 @@ class Run {
   // Null if the rank cannot be read, or would take too long.
   std::unique_ptr<store::TraceStore> TimelineOf(int64_t rank) const {
     constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+  void LetSeeTimelines() {
+    for (const auto& recipe : result_.recipes)
+      recipe->SetTimelines([this](int64_t rank) { return TimelineOf(rank); });
+  }
+
     const auto source = std::find_if(selection_.ranks.begin(), selection_.ranks.end(),
                                      [&](const auto& one) { return one.rank == rank; });
     if (source == selection_.ranks.end() || SizeOf(*source) > kMostBytes) return nullptr;

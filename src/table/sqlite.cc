@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
-#include "table/temporary_file.h"
+#include "table/sqlite_on_file.h"
 
 namespace steplens::table {
 namespace {
@@ -138,20 +138,11 @@ std::string SqlColumnName(const Column& column) {
 
 Status UpdateSqlite(std::span<const Table* const> tables, const std::string& path,
                     std::span<const SqlIndex> indexes) {
-  SL_ASSIGN_OR_RETURN(TemporaryFile temporary, TemporaryFile::CreateBeside(path));
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   std::error_code error;
-  if (fs::exists(path, error)) {
-    if (!fs::copy_file(path, temporary.name(), fs::copy_options::overwrite_existing, error)) {
-      return Error{ErrorCode::kIo, fmt::format("{}: cannot write: {}", path, error.message())};
-    }
-  }
-  sqlite3* opened = nullptr;
-  const int rc = sqlite3_open(temporary.name().c_str(), &opened);
-  Connection db(opened);
-  if (rc != SQLITE_OK) return WriteError(opened, path);
-  // The file is thrown away if anything fails, so it needs no journal.
-  Execute(opened, "PRAGMA journal_mode = OFF");
-  Execute(opened, "PRAGMA synchronous = OFF");
+  if (fs::exists(path, error)) SL_RETURN_IF_ERROR(CopySqlite(path, file));
+  SL_ASSIGN_OR_RETURN(SqliteConnection db, OpenSqliteOn(file));
+  sqlite3* const opened = db.get();
   if (!Execute(opened, "BEGIN")) return WriteError(opened, path);
   for (const Table* table : tables) {
     if (!Execute(opened, "DROP TABLE IF EXISTS " + QuoteSqlName(table->name())))
@@ -163,7 +154,7 @@ Status UpdateSqlite(std::span<const Table* const> tables, const std::string& pat
   if (!Execute(opened, "COMMIT")) return WriteError(opened, path);
   if (sqlite3_close(db.release()) != SQLITE_OK)
     return Error{ErrorCode::kIo, path + ": cannot write the database"};
-  return temporary.RenameTo(path);
+  return file.Commit();
 }
 
 Status WriteSqlite(std::span<const Table> tables, const std::string& path) {

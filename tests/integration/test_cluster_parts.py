@@ -60,6 +60,22 @@ class MapAndReduce(ClusterCase):
                 for folder in (self.out, self.scratch / "node0", self.scratch / "node1"):
                     shutil.rmtree(folder)
 
+    def test_parts_know_the_clock(self):
+        """The machine that puts parts together cannot look at the timelines of the others."""
+        for form in ("text", "db"):
+            source = generate(self.scratch / f"clock_{form}", "--ranks", "16", "--format", form, "--timeline", "--freq-drop", "3")
+            part = self.scratch / f"{form}.part"
+            for words in ((), ("-m", "summary")):
+                self.map(source, part, *words)
+                shutil.rmtree(self.out, ignore_errors=True)
+                self.reduce(part)
+                found = read_db(self.out)["ClusterFindings"]
+                self.assertRegex(str(found), r"frequency of rank 3 is \d+ MHz .*, that of rank \d+ 1800 MHz")
+                whole = self.scratch / "whole"
+                shutil.rmtree(whole, ignore_errors=True)
+                self.cluster(source, mode="summary" if words else "all", out=whole)
+                self.assertEqual(found, read_db(whole)["ClusterFindings"])
+
     def test_what_was_asked_travels_with_the_parts(self):
         part = self.scratch / "a.part"
         self.map(self.made / "db", part, "-m", "hccl_sum", "--top_num", "2")
@@ -149,6 +165,28 @@ class Database(ClusterCase):
 
     def test_has_none_where_the_reference_has_none(self):
         self.assertEqual(self.indexes("--compat"), set())
+
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_a_kill_while_it_is_written_leaves_nothing(self):
+        """Neither beside nor in place of a database that is there."""
+        source = self.scratch / "die.c"
+        source.write_text("#include <signal.h>\n#include <unistd.h>\n"
+                          "long pwrite64(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n"
+                          "long pwrite(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n")
+        library = self.scratch / "die.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+        words = [PROGRAM, "cluster", "-m", "hccl_sum", "-d", str(self.made / "db"), "-o", str(self.out), "--no-cache"]
+
+        def run(**variables):
+            return subprocess.run(words, capture_output=True, text=True, env={**self.environment, **variables}, timeout=60, check=False)
+
+        self.assertEqual(run(LD_PRELOAD=str(library)).returncode, -signal.SIGKILL)
+        self.assertTrue((self.out / OUTPUT).is_dir(), "nobody began to write")
+        self.assertEqual(files_of(self.out), {})
+        self.assertEqual(run().returncode, 0)
+        before = files_of(self.out)
+        self.assertEqual(run(LD_PRELOAD=str(library)).returncode, -signal.SIGKILL)
+        self.assertEqual(files_of(self.out), before)
 
 
 class NoRoom(ClusterCase):

@@ -56,7 +56,8 @@ class Recipe {
   virtual Result<Answer> Finish(Form form) = 0;
   // A way back to the timeline of a rank that was added, for the few that a finding is about: null
   // if it cannot be read, or is too long to be read for that. Set before Finish, where the captures
-  // are at hand.
+  // are at hand. Set before Map if parts are made for another machine: what Finish would look up
+  // there goes into every part then.
   using Timelines = std::function<std::unique_ptr<store::TraceStore>(int64_t rank)>;
   virtual void SetTimelines(Timelines timelines) { static_cast<void>(timelines); }  // NOLINT
   // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.

@@ -54,7 +54,9 @@ class Summary : public RecipeOf<SummaryPart> {
 
  protected:
   SummaryPart MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
-    return ReadSummary(rank, facts, options_);
+    SummaryPart part = ReadSummary(rank, facts, options_);
+    if (timelines_) part.computing_mhz = ReadComputingMhz(facts.rank);
+    return part;
   }
 
   void AddRank(const RankFacts& facts, SummaryPart part) override {
@@ -93,6 +95,7 @@ class Summary : public RecipeOf<SummaryPart> {
       packets_.push_back({facts.rank, part.Text(packet.transport), packet.size_mb, packet.time_ms,
                           packet.packets_ms, packet.small_ms});
     }
+    if (part.computing_mhz > 0) computing_mhz_[facts.rank] = part.computing_mhz;
     local_ranks_.Add(facts.rank, part.links);
     link_parts_.emplace_back(facts.rank, std::move(part.links));
   }
@@ -220,21 +223,20 @@ class Summary : public RecipeOf<SummaryPart> {
     return findings;
   }
 
+  double ReadComputingMhz(int64_t rank) const {
+    const std::unique_ptr<store::TraceStore> timeline = timelines_(rank);
+    if (!timeline) return 0;
+    return MeanMhz(MeasureClock(*timeline, FindStepWindow(*timeline, options_)).computing_ns);
+  }
+
   // Looks at the frequency of ranks that compute longer than their peers: of one a finding, and of
-  // the first few findings only, as their timelines have to be read for it.
+  // the first few findings only, as their timelines have to be read for it unless the parts know.
   void BlameClocks(const std::vector<RankLoad>& loads, std::vector<Finding>& findings) {
-    if (!timelines_) return;
     constexpr size_t kMostFindings = 4;
     constexpr double kMuchLower = 0.97;
-    std::map<int64_t, double> known_mhz;
     const auto clock_of = [&](int64_t rank) -> ComputingClock {
-      const auto [place, is_new] = known_mhz.try_emplace(rank, 0);
-      if (is_new) {
-        if (const std::unique_ptr<store::TraceStore> timeline = timelines_(rank)) {
-          place->second =
-              MeanMhz(MeasureClock(*timeline, FindStepWindow(*timeline, options_)).computing_ns);
-        }
-      }
+      const auto [place, is_new] = computing_mhz_.try_emplace(rank, 0);
+      if (is_new && timelines_) place->second = ReadComputingMhz(rank);
       return {rank, place->second};
     };
     std::set<int64_t> late;
@@ -394,6 +396,7 @@ class Summary : public RecipeOf<SummaryPart> {
   WaitPairs pairs_;
   GroupWaits group_waits_;
   bool is_complete_ = true;  // all members of all calls were captured: findings' costs are replayed
+  std::map<int64_t, double> computing_mhz_;  // by rank, of those asked for; 0: unknown
   std::vector<PacketTotal> packets_;
   std::vector<std::pair<int64_t, LinkPart>> link_parts_;
   LocalRanks local_ranks_;

@@ -69,12 +69,14 @@ struct SummaryPart {
   LinkPart links;  // totals of each kind of operation, over all steps
   std::vector<PacketPart> packets;
   std::map<std::string, int64_t> least_members;  // LeastMembers
+  // The average AI Core frequency while computing; 0 if unknown, or not looked up yet.
+  double computing_mhz = 0;
 
   const std::string& Text(uint32_t id) const { return texts[id < texts.size() ? id : 0]; }
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(texts, steps, calls, links, packets, least_members);
+    archive(texts, steps, calls, links, packets, least_members, computing_mhz);
   }
 };
 
