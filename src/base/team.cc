@@ -31,7 +31,7 @@ class LocalTeam : public Team {
 
   Status Share(std::string&) override { return {}; }
 
-  size_t MemberOf(size_t, size_t) const override { return 0; }
+  size_t MemberOf(size_t) const override { return 0; }
   Status Serve(const Answer&) override { return {}; }
   Status Ask(size_t, std::string_view) override { return NobodyElse(); }
   Result<std::string> TakeAnswer(size_t) override { return NobodyElse(); }

@@ -24,14 +24,15 @@ class Team {
   using Take = std::function<void(size_t, std::string_view)>;
 
   // Every member calls it with the same count and an equivalent map. Only a few items per thread
-  // wait for their turn on the root, so memory does not grow with `count`.
+  // wait for their turn on the root, and where there are several members a run of theirs each, at
+  // most (base/run_division.h).
   virtual Status MapInOrder(size_t count, const Map& map, const Take& take) = 0;
 
   // Gives every member what the root has in `bytes`. All members call it.
   virtual Status Share(std::string& bytes) = 0;
 
-  // Who maps item i of `count`: the root is 0.
-  virtual size_t MemberOf(size_t item, size_t count) const = 0;
+  // Who mapped item i the last time, which the root knows then: itself is 0.
+  virtual size_t MemberOf(size_t item) const = 0;
 
   // After the items, the root may ask the others for more, each one thing at a time. They answer
   // until it dismisses them, which it does at the latest when its Team goes.
@@ -40,6 +41,10 @@ class Team {
   virtual Status Ask(size_t member, std::string_view request) = 0;
   virtual Result<std::string> TakeAnswer(size_t member) = 0;
   virtual void Dismiss() = 0;
+
+  // After the items: the caller's thread, and those that it starts from now on, may run on the
+  // cores of all members of this machine, which the launcher may have divided among them.
+  virtual void UseCoresOfAll() {}
 
   // This process alone, for what is quicker done by everybody than waited for.
   virtual Team& local() { return *this; }

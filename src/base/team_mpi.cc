@@ -1,17 +1,24 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
-#include <cstring>
+#include <deque>
 #include <filesystem>
 #include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
+#include "base/archive.h"
 #include "base/cancel.h"
+#include "base/gathering.h"
 #include "base/number.h"
+#include "base/ordered_pipeline.h"
 #include "base/team.h"
 
 namespace steplens {
@@ -25,8 +32,10 @@ struct Mpi {
   int (*send_to)(int, const char*, uint64_t) = nullptr;
   int (*send_end)(int) = nullptr;
   int (*receive_size)(int, uint64_t*) = nullptr;
+  int (*receive_any_size)(int*, uint64_t*) = nullptr;
   int (*receive)(int, char*, uint64_t) = nullptr;
   int (*share)(char*, uint64_t) = nullptr;
+  int (*use_cores_of_all)() = nullptr;
   int (*stop)(int) = nullptr;
 };
 
@@ -87,8 +96,10 @@ Result<Mpi> LoadMpi() {
       !Load(library, "steplens_mpi_send_to", mpi.send_to) ||
       !Load(library, "steplens_mpi_send_end", mpi.send_end) ||
       !Load(library, "steplens_mpi_receive_size", mpi.receive_size) ||
+      !Load(library, "steplens_mpi_receive_any_size", mpi.receive_any_size) ||
       !Load(library, "steplens_mpi_receive", mpi.receive) ||
       !Load(library, "steplens_mpi_share", mpi.share) ||
+      !Load(library, "steplens_mpi_use_cores_of_all", mpi.use_cores_of_all) ||
       !Load(library, "steplens_mpi_stop", mpi.stop)) {
     return Error{ErrorCode::kUnsupported, fmt::format("{} is of another version", kLibrary)};
   }
@@ -103,38 +114,8 @@ void ChooseTransport() {
   ::setenv("OMPI_MCA_pml", "ob1", /*replace=*/0);  // NOLINT: no other thread reads it yet
 }
 
-// Parts on their way to the root, many in a block: "u64 size, bytes" again and again.
-class Blocks {
- public:
-  void Append(std::string_view part) {
-    const uint64_t size = part.size();
-    if (list_.empty() || list_.back().size() + sizeof size + part.size() > kBlockBytes)
-      list_.emplace_back().reserve(std::max(kBlockBytes, sizeof size + part.size()));
-    list_.back().append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
-  }
-  const std::vector<std::string>& list() const { return list_; }
-
-  // False if the bytes are no block.
-  template <typename Use>
-  static bool ForEach(std::string_view block, const Use& use) {
-    uint64_t size = 0;
-    while (block.size() >= sizeof size) {
-      std::memcpy(&size, block.data(), sizeof size);
-      block.remove_prefix(sizeof size);
-      if (size > block.size()) return false;
-      use(block.substr(0, size));
-      block.remove_prefix(size);
-    }
-    return block.empty();
-  }
-
- private:
-  static constexpr size_t kBlockBytes = size_t{8} << 20;
-  std::vector<std::string> list_;
-};
-
-// The thread that makes all calls of MPI. It starts MPI first, which takes a third of a second;
-// nobody waits for that before there is something to send.
+// The thread that makes all calls of MPI. It starts MPI first, which takes a moment; nobody waits
+// for that before there is something to say.
 class MpiThread {
  public:
   MpiThread(const Mpi& mpi, Place expected)
@@ -146,63 +127,69 @@ class MpiThread {
 
   // Begins to end MPI, which takes a moment; no call is made after this.
   void Stop() {
-    if (is_stopping_) return;
+    const std::lock_guard lock(queue_mutex_);
     is_stopping_ = true;
-    Begin(stop_, /*is_last=*/true);
+    queue_changed_.notify_all();
   }
 
-  // What the call returns, or kNotStarted.
+  using Call = std::function<int()>;
+
+  // Makes the call when its turn comes; then `on_done` gets what it returned, or kNotStarted.
   static constexpr int kNotStarted = -1;
-  int Call(const std::function<int()>& call) {
-    Begin(call, /*is_last=*/false);
-    std::unique_lock lock(state_);
-    changed_.wait(lock, [&] { return call_ == nullptr; });
-    return result_;
+  void Post(Call call, std::function<void(int)> on_done) {
+    const std::lock_guard lock(queue_mutex_);
+    queue_.push_back({std::move(call), std::move(on_done)});
+    queue_changed_.notify_all();
+  }
+  // Makes it and waits.
+  int Make(const Call& call) {
+    std::promise<int> result;
+    Post(call, [&](int error) { result.set_value(error); });
+    return result.get_future().get();
   }
 
  private:
-  void Begin(const std::function<int()>& call, bool is_last) {
-    std::unique_lock lock(state_);
-    changed_.wait(lock, [&] { return call_ == nullptr; });
-    call_ = &call;
-    is_last_ = is_last;
-    changed_.notify_all();
+  struct Job {
+    Call call;
+    std::function<void(int)> on_done;
+  };
+
+  // Nothing when all is done and no more will come.
+  std::optional<Job> NextJob() {
+    std::unique_lock lock(queue_mutex_);
+    queue_changed_.wait(lock, [&] { return is_stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return std::nullopt;
+    Job job = std::move(queue_.front());
+    queue_.pop_front();
+    return job;
   }
 
   void Run(Place expected) {
     Place place;
     const bool is_started = mpi_.start(&place.member, &place.members) == 0;
     const bool is_usable = is_started && place == expected;
-    for (bool is_last = false; !is_last;) {
-      std::unique_lock lock(state_);
-      changed_.wait(lock, [&] { return call_ != nullptr; });
-      is_last = is_last_;
-      // What was started is stopped, too.
-      result_ = is_usable || (is_last && is_started) ? (*call_)() : kNotStarted;
-      call_ = nullptr;
-      changed_.notify_all();
-    }
+    while (const std::optional<Job> job = NextJob())
+      job->on_done(is_usable ? job->call() : kNotStarted);
+    if (is_started) mpi_.stop(0);
   }
 
   Mpi mpi_;
-  const std::function<int()> stop_ = [this] { return mpi_.stop(0); };
+  std::mutex queue_mutex_;  // of the two below
   bool is_stopping_ = false;
-  std::mutex state_;  // of the three below
-  std::condition_variable changed_;
-  const std::function<int()>* call_ = nullptr;
-  bool is_last_ = false;
-  int result_ = 0;
+  std::deque<Job> queue_;
+  std::condition_variable queue_changed_;
   std::thread thread_;  // last: uses the others
 };
 
-// Divides the items into one run a member. The root works on the first, takes its results, then
-// those of the others in order; the others send theirs when their run is done.
+// Divides the items among the members as they have time (RunDivision). The root maps, too, and
+// takes what is there in order; the others send their parts while they go on.
 class MpiTeam : public Team {
  public:
   MpiTeam(const Mpi& mpi, Place place, ThreadPool& pool)
       : mpi_(mpi),
         member_(place.member),
         members_(place.members),
+        pool_(pool),
         local_(MakeLocalTeam(pool)),
         thread_(mpi, place) {}
   ~MpiTeam() override {
@@ -212,22 +199,7 @@ class MpiTeam : public Team {
   }
 
   Status MapInOrder(size_t count, const Map& map, const Take& take) override {
-    const size_t begin = RunBegin(count, member_);
-    const size_t size = RunBegin(count, member_ + 1) - begin;
-    const auto map_own = [&](size_t i) { return map(begin + i); };
-    if (!is_root()) {
-      Blocks blocks;
-      const Status done = local_->MapInOrder(
-          size, map_own, [&](size_t, std::string_view part) { blocks.Append(part); });
-      if (!done.ok()) Abort();
-      return SendAll(blocks);
-    }
-    const Status done = local_->MapInOrder(size, map_own, take);
-    if (!done.ok()) Abort();
-    for (int member = 1; member < members_; ++member)
-      SL_RETURN_IF_ERROR(
-          TakeFrom(member, RunBegin(count, member), RunBegin(count, member + 1), take));
-    return {};
+    return is_root() ? MapOnRoot(count, map, take) : MapOnMember(count, map);
   }
 
   Status Share(std::string& bytes) override {
@@ -237,11 +209,7 @@ class MpiTeam : public Team {
     return Do([&] { return mpi_.share(bytes.data(), size); });
   }
 
-  size_t MemberOf(size_t item, size_t count) const override {
-    int member = 0;
-    while (member + 1 < members_ && item >= RunBegin(count, member + 1)) ++member;
-    return static_cast<size_t>(member);
-  }
+  size_t MemberOf(size_t item) const override { return owners_[item]; }
 
   Status Serve(const Answer& answer) override {
     while (!is_root() && !is_dismissed_) {
@@ -275,29 +243,130 @@ class MpiTeam : public Team {
     thread_.Stop();
   }
 
+  // If the system refuses, the root works where it is.
+  void UseCoresOfAll() override { mpi_.use_cores_of_all(); }
+
   Team& local() override { return *local_; }
 
   bool is_root() const override { return member_ == 0; }
   size_t members() const override { return static_cast<size_t>(members_); }
 
  private:
-  // The root takes results while it maps, so its run is a little shorter than the others'.
-  size_t RunBegin(size_t count, int member) const {
-    constexpr size_t kShare = 100;
-    constexpr size_t kShareOfRoot = 94;
-    const auto share_before = [&](int of) {
-      return of == 0 ? 0 : kShareOfRoot + kShare * static_cast<size_t>(of - 1);
-    };
-    return count * share_before(member) / share_before(members_);
+  struct Item {
+    size_t index = 0;
+    std::string part;
+  };
+
+  Status MapOnRoot(size_t count, const Map& map, const Take& take) {
+    Gathering gathering(count, members());
+    std::atomic<bool> is_given_up = false;
+    thread_.Post([&] { return Hear(gathering, is_given_up); },
+                 [&](int error) { gathering.End(StatusOf(error)); });
+    RunOrdered<Item>(
+        pool_,
+        [&](Item& item) {
+          const std::optional<size_t> next = IsCancelled() ? std::nullopt : gathering.NextOfRoot();
+          if (next) item.index = *next;
+          return next.has_value();
+        },
+        [&](Item& item) { item.part = map(item.index); },
+        [&](Item& item) {
+          gathering.PutOfRoot(item.index, std::move(item.part));
+          gathering.TakeReady(take);
+        });
+    if (IsCancelled()) {
+      is_given_up = true;
+      Abort();
+    }
+    const Status done = gathering.TakeRest(take);
+    owners_ = gathering.TakeOwners();
+    return done;
   }
 
-  Status SendAll(const Blocks& blocks) {
-    const uint64_t count = blocks.list().size();
-    SL_RETURN_IF_ERROR(
-        Do([&] { return mpi_.send_to(0, reinterpret_cast<const char*>(&count), sizeof count); }));
-    for (const std::string& block : blocks.list())
-      SL_RETURN_IF_ERROR(Do([&] { return mpi_.send_to(0, block.data(), block.size()); }));
+  // By the root's thread of MPI, while others map: takes what members send and gives them runs,
+  // until all have come to the end.
+  int Hear(Gathering& gathering, const std::atomic<bool>& is_given_up) {
+    size_t at_work = members() - 1;  // members that were not told that nothing is left
+    while ((at_work > 0 || !gathering.HasAllOfOthers()) && !is_given_up) {
+      int member = 0;
+      uint64_t size = 0;
+      if (const int error = mpi_.receive_any_size(&member, &size); error != 0) return error;
+      if (member < 0) continue;
+      std::string report(size, '\0');
+      if (const int error = mpi_.receive(member, report.data(), size); error != 0) return error;
+      const auto sender = static_cast<size_t>(member);
+      const std::optional<bool> wants_run = gathering.Put(sender, std::move(report));
+      if (!wants_run) return kDamaged;
+      if (!*wants_run) continue;
+      const ItemRun run = gathering.NextOf(sender);
+      if (run.empty()) --at_work;
+      const std::string bytes = ToBytes(run);
+      if (const int error = mpi_.send_to(member, bytes.data(), bytes.size()); error != 0)
+        return error;
+    }
+    return 0;
+  }
+
+  Status MapOnMember(size_t count, const Map& map) {
+    ItemRun run = RunDivision(count, members()).First(static_cast<size_t>(member_));
+    // The next run is asked for a little before the end of one, so that nobody waits for an answer,
+    // and not earlier: others may have more time for it.
+    bool is_asked = false;
+    const auto ask_in_time = [&] {
+      if (run.size() > kAskBefore || is_asked) return;
+      Report({.wants_run = true});
+      is_asked = true;
+    };
+    RunReport report;
+    size_t report_bytes = 0;
+    const auto send = [&] {
+      if (!report.parts.empty()) Report(std::exchange(report, {}));
+      report_bytes = 0;
+    };
+    Status heard;
+    RunOrdered<Item>(
+        pool_,
+        [&](Item& item) {
+          ask_in_time();
+          if (run.empty()) {
+            heard = TakeRun(run);
+            is_asked = false;
+          }
+          if (run.empty() || IsCancelled()) return false;
+          item.index = run.begin++;
+          return true;
+        },
+        [&](Item& item) { item.part = map(item.index); },
+        [&](Item& item) {
+          if (item.index != report.first + report.parts.size() || report_bytes >= kReportBytes)
+            send();
+          if (report.parts.empty()) report.first = item.index;
+          report_bytes += item.part.size();
+          report.parts.push_back(std::move(item.part));
+        });
+    if (IsCancelled()) Abort();
+    send();
+    SL_RETURN_IF_ERROR(std::move(heard));
+    // What was sent is out when a call after it is done.
+    return Do([this] { return post_error_; });
+  }
+
+  // The answer to the report that wanted a run.
+  Status TakeRun(ItemRun& run) {
+    std::string bytes;
+    SL_RETURN_IF_ERROR(Receive(0, bytes));
+    const std::optional<ItemRun> given = FromBytes<ItemRun>(bytes);
+    if (!given || given->begin > given->end) return StatusOf(kDamaged);
+    run = *given;
     return {};
+  }
+
+  // Sent behind the back of whoever maps.
+  void Report(const RunReport& report) {
+    const auto bytes =
+        std::make_shared<const std::string>(ToBytes(report));  // copied with the call
+    thread_.Post([this, bytes] { return mpi_.send_to(0, bytes->data(), bytes->size()); },
+                 [this](int error) { post_error_ = post_error_ == 0 ? error : post_error_; });
   }
 
   Status Receive(int member, std::string& bytes) {
@@ -309,31 +378,12 @@ class MpiTeam : public Team {
     return Do([&] { return mpi_.receive(member, bytes.data(), size); });
   }
 
-  // Items `first` to `last`, in order.
-  Status TakeFrom(int member, size_t first, size_t last, const Take& take) {
-    std::string bytes;
-    SL_RETURN_IF_ERROR(Receive(member, bytes));
-    uint64_t count = 0;
-    if (bytes.size() != sizeof count) return Damaged();
-    std::memcpy(&count, bytes.data(), sizeof count);
-    for (uint64_t i = 0; i < count; ++i) {
-      SL_RETURN_IF_ERROR(Receive(member, bytes));
-      const bool is_whole = Blocks::ForEach(bytes, [&](std::string_view part) {
-        if (first < last) take(first, part);
-        ++first;
-      });
-      if (!is_whole || first > last) return Damaged();
-    }
-    return first == last ? Status() : Damaged();
-  }
+  Status Do(const MpiThread::Call& call) { return StatusOf(thread_.Make(call)); }
 
-  static Error Damaged() {
-    return {ErrorCode::kInternal, "a message between MPI processes is damaged"};
-  }
-
-  Status Do(const std::function<int()>& call) {
-    const int error = thread_.Call(call);
+  Status StatusOf(int error) const {
     if (error == 0) return {};
+    if (error == kDamaged)
+      return Error{ErrorCode::kInternal, "a message between MPI processes is damaged"};
     if (error == MpiThread::kNotStarted) {
       return Error{ErrorCode::kUnsupported,
                    fmt::format("MPI does not start, or does not know this process as {} of {}",
@@ -344,16 +394,22 @@ class MpiTeam : public Team {
 
   // Ends all members: one that does not go on would keep the others waiting.
   void Abort() {
-    thread_.Call([&] { return mpi_.stop(1); });
+    thread_.Make([&] { return mpi_.stop(1); });
   }
 
-  static constexpr uint64_t kEnd = UINT64_MAX;  // kSteplensMpiEnd
+  static constexpr uint64_t kEnd = UINT64_MAX;             // kSteplensMpiEnd
+  static constexpr int kDamaged = -2;                      // beside MPI's own errors
+  static constexpr size_t kAskBefore = 4;                  // items
+  static constexpr size_t kReportBytes = size_t{1} << 20;  // at least, but for the last of a run
 
   Mpi mpi_;
   int member_;
   int members_;
+  ThreadPool& pool_;
   std::unique_ptr<Team> local_;
-  bool is_dismissed_ = false;  // or, on the root, has dismissed the others
+  std::vector<size_t> owners_;  // by item
+  bool is_dismissed_ = false;   // or, on the root, has dismissed the others
+  int post_error_ = 0;          // of reports; used by the thread of MPI only
   MpiThread thread_;
 };
 

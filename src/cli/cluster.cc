@@ -150,7 +150,7 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
   ThreadPool pool(threads);
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(pool));
   session.is_root = team->is_root();
-  cluster::ResultFiles files(request.output, *team, cluster::ThreadsAfterRanks(*team, pool));
+  cluster::ResultFiles files(request.output, *team, pool);
   if (arguments.Value("--export_type") != "console") {
     request.run.on_files = [&files](const auto& of_answers, const cluster::RankTexts& texts) {
       files.Write(of_answers, texts);

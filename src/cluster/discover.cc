@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 using readers::RankSource;
 
 constexpr size_t kFoldersAtOnce = 16;
-constexpr size_t kAlone = 4096;  // folders: up to so many, every member looks for itself
+// Up to so many folders every member looks for itself: MPI may not have started yet.
+constexpr size_t kAlone = 512;
 
 // A RankSource as bytes.
 struct RankRecord {

@@ -12,7 +12,8 @@ using analysis::cluster::FilePiece;
 // Three ranks of one recipe; the last is with the second of two members.
 class FilePlanTest : public testing::Test {
  protected:
-  FilePlanTest() : held_{RankTexts(1, {0, 0, 1}), RankTexts(1, {0, 0, 1})} {
+  FilePlanTest() : held_{RankTexts(1, 3), RankTexts(1, 3)} {
+    held_[0].SetHolders({0, 0, 1});
     held_[0].Put(0, "aaAA");
     held_[0].Put(1, "bbBB");
     held_[1].Put(2, "ccCC");

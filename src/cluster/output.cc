@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "cluster/run.h"
 #include "cluster/shared_write.h"
 #include "table/csv.h"
 #include "table/json.h"
@@ -267,8 +268,8 @@ Status WriteResultText(const std::string& path, const std::string& text) {
   return WriteText(path, text);
 }
 
-ResultFiles::ResultFiles(const std::string& output, Team& team, size_t threads)
-    : directory_((fs::path(output) / kOutputName).string()), team_(team), pool_(threads) {}
+ResultFiles::ResultFiles(const std::string& output, Team& team, const ThreadPool& pool)
+    : directory_((fs::path(output) / kOutputName).string()), team_(team), pool_(pool) {}
 
 void ResultFiles::Write(const std::vector<const ResultFile*>& files, const RankTexts& texts) {
   status_ = WriteAll(files, texts);
@@ -283,14 +284,15 @@ Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, const 
     all.push_back({path.string(), file});
     paths_.push_back(path.string());
   }
+  ThreadPool writers(ThreadsAfterRanks(team_, pool_));
   if (team_.members() > 1 && !all.empty()) {
-    SL_RETURN_IF_ERROR(WriteTogether(team_, pool_, texts, all));
+    SL_RETURN_IF_ERROR(WriteTogether(team_, writers, texts, all));
     for (const std::string& path : paths_) ::chmod(path.c_str(), kFileMode);
     return {};
   }
   std::vector<Status> done(all.size());
-  pool_.ParallelFor(all.size(),
-                    [&](size_t i) { done[i] = WriteWhole(paths_[i], *files[i], texts); });
+  writers.ParallelFor(all.size(),
+                      [&](size_t i) { done[i] = WriteWhole(paths_[i], *files[i], texts); });
   for (Status& status : done) SL_RETURN_IF_ERROR(std::move(status));
   return {};
 }

@@ -34,7 +34,7 @@ struct Written {
 // too (ServeWrites) and are dismissed then.
 class ResultFiles {
  public:
-  ResultFiles(const std::string& output, Team& team, size_t threads);
+  ResultFiles(const std::string& output, Team& team, const ThreadPool& pool);
   void Write(const std::vector<const analysis::cluster::ResultFile*>& files,
              const RankTexts& texts);
   const Status& status() const { return status_; }
@@ -47,7 +47,7 @@ class ResultFiles {
 
   std::string directory_;
   Team& team_;
-  ThreadPool pool_;
+  const ThreadPool& pool_;  // of the ranks
   Status status_;
   std::vector<std::string> paths_;
 };

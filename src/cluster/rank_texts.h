@@ -15,9 +15,9 @@ namespace steplens::cluster {
 class RankTexts {
  public:
   RankTexts() = default;
-  // `holders`: the member of the team that maps each rank.
-  RankTexts(size_t recipes, std::vector<size_t> holders)
-      : recipes_(recipes), holders_(std::move(holders)), texts_(recipes * holders_.size()) {}
+  RankTexts(size_t recipes, size_t ranks) : recipes_(recipes), texts_(recipes * ranks) {}
+  // The member of the team that mapped each rank, once that is known; until then, this process.
+  void SetHolders(std::vector<size_t> holders) { holders_ = std::move(holders); }
 
   uint64_t NumberOf(size_t rank, size_t recipe) const { return rank * recipes_ + recipe; }
   // Of a rank that this process maps; different ranks at once. Kept for long, so without the room
@@ -25,7 +25,7 @@ class RankTexts {
   void Put(uint64_t number, const std::string& text) { texts_[number] = text; }
 
   size_t HolderOf(uint64_t number) const {
-    return recipes_ == 0 || number >= texts_.size() ? 0 : holders_[number / recipes_];
+    return recipes_ == 0 || number / recipes_ >= holders_.size() ? 0 : holders_[number / recipes_];
   }
   // Nothing if the piece is of a text that is not here, or beyond its end.
   std::optional<std::string_view> Find(const analysis::cluster::FilePiece& piece) const {

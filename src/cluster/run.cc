@@ -109,6 +109,7 @@ class Run {
     if (!options_.map_to.empty()) LetSeeTimelines();
     SL_RETURN_IF_ERROR(MapAll());
     if (!team_.is_root()) return std::move(result_);
+    team_.UseCoresOfAll();
     SL_RETURN_IF_ERROR(CheckOutcome());
     SL_RETURN_IF_ERROR(ListCaptures());
     if (writer_) {
@@ -214,9 +215,7 @@ class Run {
     if (team_.is_root() && !all_known) {
       [[maybe_unused]] const Status writable = cache_.BeginWriting();
     }
-    std::vector<size_t> holders;
-    for (size_t i = 0; i < count; ++i) holders.push_back(team_.MemberOf(i, count));
-    result_.texts = RankTexts(result_.recipes.size(), std::move(holders));
+    result_.texts = RankTexts(result_.recipes.size(), count);
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
@@ -229,7 +228,11 @@ class Run {
           TakeRank(i, bytes);
           if (progress) progress->Add(SizeOf(selection_.ranks[i]));
         }));
-    if (team_.is_root()) cache_.Commit();
+    if (!team_.is_root()) return {};
+    cache_.Commit();
+    std::vector<size_t> holders;
+    for (size_t i = 0; i < count; ++i) holders.push_back(team_.MemberOf(i));
+    result_.texts.SetHolders(std::move(holders));
     return {};
   }
 
@@ -296,14 +299,14 @@ class Run {
     return part;
   }
 
-  // Null if the rank cannot be read, or would take too long.
-  std::unique_ptr<store::TraceStore> TimelineOf(int64_t rank) const {
-    constexpr uint64_t kMostBytes = uint64_t{1} << 30;
   void LetSeeTimelines() {
     for (const auto& recipe : result_.recipes)
       recipe->SetTimelines([this](int64_t rank) { return TimelineOf(rank); });
   }
 
+  // Null if the rank cannot be read, or would take too long.
+  std::unique_ptr<store::TraceStore> TimelineOf(int64_t rank) const {
+    constexpr uint64_t kMostBytes = uint64_t{1} << 30;
     const auto source = std::find_if(selection_.ranks.begin(), selection_.ranks.end(),
                                      [&](const auto& one) { return one.rank == rank; });
     if (source == selection_.ranks.end() || SizeOf(*source) > kMostBytes) return nullptr;
