@@ -194,6 +194,14 @@ TEST(ChromeTrace, BeginAndEndEventsBecomeSlices) {
   EXPECT_EQ(store.issues.entry(IssueKind::kBeginWithoutEnd).count, 1u);
 }
 
+TEST(ChromeTrace, AnEndBeforeItsBeginIsCountedAndLastsNoTime) {
+  const TraceStore store = ReadJson(
+      R"([{"ph":"B","name":"a","pid":1,"tid":1,"ts":5},{"ph":"E","pid":1,"tid":1,"ts":3}])");
+  ASSERT_EQ(store.slices.size(), 1u);
+  EXPECT_EQ(store.slices.dur_ns[0], 0);
+  EXPECT_EQ(store.issues.entry(IssueKind::kNegativeDuration).count, 1u);
+}
+
 TEST(ChromeTrace, MemoryEventsWithoutAddressPairBySize) {
   const auto event = [](int ts, int device, int bytes) {
     return fmt::format(

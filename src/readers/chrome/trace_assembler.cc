@@ -318,7 +318,12 @@ void TraceAssembler::Impl::FinishEdges() {
     store::SliceTable::Row row;
     row.track = edge.track;
     row.begin_ns = begin.ts_ns;
-    row.dur_ns = std::max<int64_t>(0, SubtractSaturating(edge.ts_ns, begin.ts_ns));
+    row.dur_ns = SubtractSaturating(edge.ts_ns, begin.ts_ns);
+    if (row.dur_ns < 0) {
+      row.dur_ns = 0;
+      out.issues.Add(IssueKind::kNegativeDuration,
+                     fmt::format("'E' at {} ns lies before its 'B'", edge.ts_ns));
+    }
     row.name = begin.name;
     row.category = begin.category;
     out.slices.Append(row);

@@ -154,7 +154,7 @@ TEST(Framework, TakesStepsFromTheirRanges) {
   EXPECT_EQ(store.steps.end_ns[0], 90);
 }
 
-TEST(Framework, JoinsForwardAndBackwardOnDifferentThreads) {
+TEST(Framework, JoinsForwardAndBackwardThatDoNotRunInsideEachOther) {
   TestCapture capture;
   capture.Op("early", 0, 5, 1, 4);
   capture.Op("forward", 10, 20, 1, 4);
@@ -162,11 +162,15 @@ TEST(Framework, JoinsForwardAndBackwardOnDifferentThreads) {
   capture.Op("alone", 50, 60, 1, 6);
   capture.Op("same thread", 50, 60, 1, 7);
   capture.Op("same thread", 60, 70, 1, 7, 1);
+  capture.Op("around", 80, 90, 1, 8);
+  capture.Op("inside", 85, 88, 1, 8, 1);
   const store::TraceStore store = capture.Read();
-  ASSERT_EQ(store.flows.size(), 1u);
+  ASSERT_EQ(store.flows.size(), 2u);
   EXPECT_EQ(store.Text(store.flows.kind[0]), "fwdbwd");
   EXPECT_EQ(store.flows.from_ns[0], 10);
   EXPECT_EQ(store.flows.to_ns[0], 30);
+  EXPECT_EQ(store.flows.from_ns[1], 50);
+  EXPECT_EQ(store.flows.to_ns[1], 60);
 }
 
 TEST(Framework, ReadsTheByteExampleOfAnOpMark) {

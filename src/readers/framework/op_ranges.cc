@@ -231,7 +231,9 @@ void AppendForwardBackwardFlows(TraceStore& out) {
     if (pair.forward == kNothing || pair.backward == kNothing) continue;
     const store::TrackId from = out.slices.track[pair.forward];
     const store::TrackId to = out.slices.track[pair.backward];
-    if (from == to) continue;
+    // A CPU's gradients are computed by the thread that asks for them.
+    const int64_t forward_end_ns = begin_ns[pair.forward] + out.slices.dur_ns[pair.forward];
+    if (from == to && begin_ns[pair.backward] < forward_end_ns) continue;
     out.flows.Append({kind, from, begin_ns[pair.forward], to, begin_ns[pair.backward]});
   }
 }

@@ -11,7 +11,7 @@ namespace steplens::readers {
 Status ReadOpRanges(RecordReader& reader, FrameworkContext& ctx, uint64_t size_bytes);
 
 // Arrows from forward to backward operators: of those with a sequence number the latest of each
-// side, if they ran on different threads.
+// side, if the backward one ran on another thread or after the forward one.
 void AppendForwardBackwardFlows(store::TraceStore& out);
 
 }  // namespace steplens::readers
