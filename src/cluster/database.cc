@@ -12,8 +12,8 @@
 #include <unordered_map>
 
 #include "base/file.h"
+#include "base/sqlite_on_file.h"
 #include "table/sqlite.h"
-#include "table/sqlite_on_file.h"
 
 namespace steplens::cluster {
 namespace {
@@ -163,7 +163,7 @@ struct DatabaseCopy::Impl {
   std::string target;
   fs::perms permissions{};  // of the original
   AtomicFile file;
-  table::SqliteConnection db{};  // behind the file: goes first
+  SqliteConnection db{};  // behind the file: goes first
 
   Status Run(const std::string& sql) { return Execute(db.get(), target, sql); }
 };
@@ -183,10 +183,10 @@ Result<DatabaseCopy> DatabaseCopy::Make(const std::string& source, const std::st
     }
   }
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(target));
-  SL_RETURN_IF_ERROR(table::CopySqlite(source, file));
+  SL_RETURN_IF_ERROR(CopySqlite(source, file));
   auto impl = std::make_unique<Impl>(
       Impl{target, fs::status(source, error).permissions(), std::move(file)});
-  SL_ASSIGN_OR_RETURN(impl->db, table::OpenSqliteOn(impl->file));
+  SL_ASSIGN_OR_RETURN(impl->db, OpenSqliteOn(impl->file));
   SL_RETURN_IF_ERROR(impl->Run("BEGIN"));
   return DatabaseCopy(std::move(impl));
 }

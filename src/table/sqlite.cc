@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/file.h"
-#include "table/sqlite_on_file.h"
+#include "base/sqlite_on_file.h"
 
 namespace steplens::table {
 namespace {

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,7 +39,8 @@ class SeriesIndex {
 
   std::vector<Known> known_;
   uint32_t last_ = 0;
-  tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash> ids_;  // (pid, name), label
+  std::unordered_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash>
+      ids_;  // (pid, name), label
 };
 
 }  // namespace steplens::readers

@@ -1,4 +1,4 @@
-#include "table/sqlite_on_file.h"
+#include "base/sqlite_on_file.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 
 #include "base/number.h"
 
-namespace steplens::table {
+namespace steplens {
 namespace {
 
 constexpr std::string_view kNamePrefix = "open-file-";  // then the number of the descriptor
@@ -178,4 +178,4 @@ Status CopySqlite(const std::string& source, AtomicFile& file) {
   }
 }
 
-}  // namespace steplens::table
+}  // namespace steplens

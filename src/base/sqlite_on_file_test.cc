@@ -1,4 +1,4 @@
-#include "table/sqlite_on_file.h"
+#include "base/sqlite_on_file.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace steplens::table {
+namespace steplens {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ TEST_F(SqliteOnFileTest, WhatIsNoDatabaseIsSaid) {
 }
 
 }  // namespace
-}  // namespace steplens::table
+}  // namespace steplens

@@ -8,7 +8,7 @@
 
 struct sqlite3;
 
-namespace steplens::table {
+namespace steplens {
 
 struct SqliteCloser {
   void operator()(sqlite3* db) const;
@@ -24,4 +24,4 @@ Result<SqliteConnection> OpenSqliteOn(const AtomicFile& file);
 // -journal file.
 Status CopySqlite(const std::string& source, AtomicFile& file);
 
-}  // namespace steplens::table
+}  // namespace steplens
