@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include <vector>
 
 namespace steplens {
 namespace {
 
 TEST(RunDivision, GivesEveryItemAwayOnceForAnyNumberOfMembers) {
-  for (const size_t count : {0, 1, 2, 7, 100, 1024, 10000}) {
-    for (const size_t members : {1, 2, 3, 64}) {
+  for (const size_t count : std::initializer_list<size_t>{0, 1, 2, 7, 100, 1024, 10000}) {
+    for (const size_t members : std::initializer_list<size_t>{1, 2, 3, 64}) {
       RunDivision division(count, members);
       size_t next = 0;
       const auto take = [&](const ItemRun& run) {
