@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
-
 #include <vector>
 
 namespace steplens {
