@@ -80,10 +80,8 @@ CommandSpec OpsCommand() {
       "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, "
       "by name, by input shapes or by core; --by api shows the host's API calls as in "
       "api_statistic.csv, --by operator the host's operators. Without --by: type; name where "
-      "kernels "
-      "have no types (GPU traces, Level0, timelines without kernel_details.csv or op_summary.csv); "
-      "operator "
-      "where no device was recorded.";
+      "kernels have no types (GPU traces, Level0, timelines without kernel_details.csv or "
+      "op_summary.csv); operator where no device was recorded.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined(
       {{.name = "--by",
