@@ -401,6 +401,7 @@ bool EventParser::Impl::ParseByShapes(std::string_view text) {
   constexpr size_t kFewUnknown = 64;
   constexpr size_t kKnownPerUnknown = 8;
   if (!IsValidUtf8(text)) return false;
+  shapes.BeginText();
   const char* const text_end = text.data() + text.size();
   const char* const end = text_end - 1;  // the closing bracket
   const char* p = SkipBlanks(text.data() + 1);

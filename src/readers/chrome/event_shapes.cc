@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMaxEdges = 4096;
 constexpr size_t kMaxText = 1024;    // between two values
+constexpr size_t kLongString = 128;
 constexpr size_t kMaxSiblings = 24;  // more are a sign of keys that are values themselves
 
 std::string_view WithoutBlanks(std::string_view token) {
@@ -163,6 +164,22 @@ inline bool EventShapes::Matches(const Edge& edge, const char* p) {
 #endif
 }
 
+// ScanString, but a long one is compared with the one before first: operators inside each other have
+// one call stack.
+inline const char* EventShapes::TakeString(Edge& edge, const char* p, const char* end) const {
+  if (edge.last_text == text_ && edge.last_size < static_cast<size_t>(end - p) &&
+      std::memcmp(p, edge.last, edge.last_size) == 0) {
+    return p + edge.last_size;
+  }
+  const char* const behind = ScanString(p, end);
+  if (behind != nullptr && static_cast<size_t>(behind - p) >= kLongString) {
+    edge.last = p;
+    edge.last_size = static_cast<uint32_t>(behind - p);
+    edge.last_text = text_;
+  }
+  return behind;
+}
+
 // Nearly all values are strings and numbers.
 inline const char* EventShapes::Scan(ValueKind kind, const char* p, const char* end) {
   if (kind == ValueKind::kString) return ScanString(p, end);
@@ -182,7 +199,11 @@ const char* EventShapes::Take(const char* p, const char* end, Event& event) {
   while (*link != kNoEdge) {
     Edge& edge = edges_[*link];
     const char* const value = p + edge.size;
-    const char* const behind = Matches(edge, p) ? Scan(edge.kind, value, end) : nullptr;
+    const char* behind = nullptr;
+    if (Matches(edge, p)) {
+      behind = edge.kind == ValueKind::kString ? TakeString(edge, value, end)
+                                               : Scan(edge.kind, value, end);
+    }
     if (behind == nullptr) {
       link = &edge.sibling;
       continue;

@@ -29,6 +29,9 @@ class EventShapes {
   // this object until the next Learn.
   const char* Take(const char* p, const char* end, Event& event);
 
+  // To be called before the first event of another text, which may lie where the one before did.
+  void BeginText() { ++text_; }
+
   // Remembers the shape of the event `text`, which ParseEvent takes; `index` is that of `text`.
   // kParserPadding bytes behind it are readable.
   void Learn(std::string_view text, const StructuralIndex& index);
@@ -50,6 +53,9 @@ class EventShapes {
     uint16_t child = kNoEdge;    // the edges that may follow the value are it and its siblings
     uint16_t sibling = kNoEdge;  // what may stand here instead
     uint16_t shape = kNoEdge;    // which one ends here, of an edge that ends an event
+    uint32_t last_text = 0;      // the text with the last long string that followed,
+    uint32_t last_size = 0;
+    const char* last = nullptr;  // which begins here
   };
 
   // The values of an event in order; the first is empty and stands where the event begins.
@@ -97,12 +103,14 @@ class EventShapes {
 
   static bool Matches(const Edge& edge, const char* p);
   static const char* Scan(ValueKind kind, const char* p, const char* end);
+  const char* TakeString(Edge& edge, const char* p, const char* end) const;
   static void Fill(const Shape& shape, const Slots& slots, Event& event);
   void Insert(const Draft& draft);
   uint16_t FindOrAdd(uint16_t parent, std::string_view literal, ValueKind kind);
 
   std::vector<Edge> edges_;  // the first has no text: all events begin behind it
   std::vector<Shape> shapes_;
+  uint32_t text_ = 1;
 };
 
 }  // namespace steplens::readers

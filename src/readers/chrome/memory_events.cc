@@ -54,8 +54,10 @@ void Release(store::AllocationTable& blocks, uint32_t row, const EventBatch::Mem
 }  // namespace
 
 void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; });
+  const auto is_earlier = [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; };
+  if (!std::is_sorted(events.begin(), events.end(), is_earlier)) {
+    std::stable_sort(events.begin(), events.end(), is_earlier);
+  }
   out.memory_samples.Reserve(out.memory_samples.size() + events.size());
   out.allocations.Reserve(out.allocations.size() + events.size() / 2);
   DeviceIds devices(out.strings);

@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/saturate.h"
 #include "readers/chrome/comm_events.h"
@@ -61,6 +62,13 @@ struct TraceAssembler::Impl {
     bool is_begin;
   };
   std::vector<Edge> edges;
+  // What raw texts became without escapes and line breaks, by a hash of 128 bits: pieces of a trace
+  // repeat each other's call stacks, which are long.
+  struct FlatForm {
+    uint64_t hash_low;
+    StringId text;
+  };
+  tsl::robin_map<uint64_t, FlatForm> flat_forms;  // by the hash's other half
 
   // Of the batch being appended.
   const EventBatch* batch = nullptr;
@@ -104,8 +112,15 @@ StringId TraceAssembler::Impl::Text(uint32_t local) {
 StringId TraceAssembler::Impl::FlatText(uint32_t local) {
   if (local == EventBatch::kNoText) return StringId::kEmpty;
   StringId& id = flat_texts[local];
-  if (id == kUnset)
-    id = out.strings.Intern(WithoutLineBreaks(UnescapeJson(batch->strings.Get(local))));
+  if (id != kUnset) return id;
+  const std::string_view raw = batch->strings.Get(local);
+  const Hash128 hash = HashWide(raw);
+  const auto known = flat_forms.find(hash.high);
+  if (known != flat_forms.end() && known->second.hash_low == hash.low) {
+    return id = known->second.text;
+  }
+  id = out.strings.Intern(WithoutLineBreaks(UnescapeJson(raw)));
+  flat_forms[hash.high] = {hash.low, id};
   return id;
 }
 
