@@ -26,7 +26,8 @@
 //          blocks can be checked side by side
 //  48      fields: each a u64 count of elements, then the elements, padded to 8 bytes:
 //          rank info, issues, string offsets, string bytes, every column of every table, metric
-//          columns, sheets
+//          columns, sheets. A column that knows nothing is its count alone, marked by the highest
+//          bit
 //
 // Elements are stored as they are in memory, so a column of a mapped file is used in place.
 
@@ -36,7 +37,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '2'};
-constexpr uint64_t kFormatVersion = 3;
+constexpr uint64_t kFormatVersion = 4;
+constexpr uint64_t kUnknown = uint64_t{1} << 63;
 constexpr size_t kHeaderBytes = 48;
 constexpr size_t kSmallPiece = 256 << 10;
 constexpr size_t kBufferBytes = 1 << 20;
@@ -133,6 +135,10 @@ class FieldWriter {
     const size_t padding = (8 - values.size_bytes() % 8) % 8;
     if (padding > 0) pieces_.emplace_back(kZeros, padding);
   }
+  template <typename T>
+  void PutColumn(const Column<T>& column) {
+    column.is_unknown() ? PutCount(kUnknown | column.size()) : Put(column.span());
+  }
   void PutText(std::string_view text) { Put(std::span<const char>(text.data(), text.size())); }
   void PutCount(uint64_t value) {
     counts_.push_back(std::make_unique<uint64_t>(value));
@@ -185,6 +191,18 @@ class FieldReader {
     const auto* data = reinterpret_cast<const T*>(bytes_.data() + position_);
     position_ += (count * sizeof(T) + 7) / 8 * 8;
     return {data, static_cast<size_t>(count)};
+  }
+  // Columns of unknown values share one array; no table has more rows than its file has bytes.
+  template <typename T>
+  void TakeColumn(Column<T>& column) {
+    const size_t before = position_;
+    const uint64_t count = TakeCount();
+    if ((count & kUnknown) == 0) {
+      position_ = before;
+      return column.Attach(Take<T>());
+    }
+    ok_ = ok_ && (count & ~kUnknown) <= bytes_.size();
+    if (ok_) column.AppendUnknown(count & ~kUnknown);
   }
   std::string TakeText() {
     const auto text = Take<char>();
@@ -255,8 +273,8 @@ void PutColumns(FieldWriter& out, const std::vector<DynamicColumn>& columns) {
   out.PutCount(columns.size());
   for (const DynamicColumn& column : columns) {
     out.PutText(column.name);
-    out.Put(column.numbers.span());
-    out.Put(column.texts.span());
+    out.PutColumn(column.numbers);
+    out.PutColumn(column.texts);
   }
 }
 
@@ -265,8 +283,8 @@ void TakeColumns(FieldReader& in, std::vector<DynamicColumn>& columns) {
   for (uint64_t i = 0; i < count && in.ok(); ++i) {
     DynamicColumn& column = columns.emplace_back();
     column.name = in.TakeText();
-    column.numbers.Attach(in.Take<double>());
-    column.texts.Attach(in.Take<StringId>());
+    in.TakeColumn(column.numbers);
+    in.TakeColumn(column.texts);
   }
 }
 
@@ -359,10 +377,8 @@ Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key, 
   if (!in.ok() || !store.strings.Attach(offsets, bytes))
     return Damaged(path, "has damaged strings");
   store.ForEachTable([&](auto& table) {
-    table.ForEachColumn([&](std::string_view, std::string_view, auto& column) {
-      using T = typename std::remove_reference_t<decltype(column)>::Value;
-      column.Attach(in.Take<T>());
-    });
+    table.ForEachColumn(
+        [&](std::string_view, std::string_view, auto& column) { in.TakeColumn(column); });
   });
   TakeColumns(in, store.kernel_metrics);
   const uint64_t sheets = in.TakeCount();
@@ -388,7 +404,7 @@ Status WriteCache(const std::string& directory, const CacheKey& key, const Trace
   out.Put(store.strings.bytes());
   store.ForEachTable([&](const auto& table) {
     table.ForEachColumn(
-        [&](std::string_view, std::string_view, const auto& column) { out.Put(column.span()); });
+        [&](std::string_view, std::string_view, const auto& column) { out.PutColumn(column); });
   });
   PutColumns(out, store.kernel_metrics);
   out.PutCount(store.sheets.size());

@@ -34,19 +34,16 @@ struct Shift {
 
 template <typename T>
 void AppendColumn(Column<T>& into, const Column<T>& part, const Shift& shift) {
+  if (part.is_unknown()) return into.AppendUnknown(part.size());
   into.Reserve(into.size() + part.size());
   for (const T value : part) into.Append(shift(value));
 }
 
 // Rows of a dynamic column that the other side does not have.
 void PadTo(DynamicColumn& column, size_t rows) {
-  while (column.size() < rows) {
-    if (column.is_text()) {
-      column.texts.Append(StringId::kEmpty);
-    } else {
-      column.numbers.Append(NotKnown<double>());
-    }
-  }
+  if (column.size() >= rows) return;
+  const size_t missing = rows - column.size();
+  column.is_text() ? column.texts.AppendUnknown(missing) : column.numbers.AppendUnknown(missing);
 }
 
 // Numbers as the texts they were, for a column that is text on the other side.

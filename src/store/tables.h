@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string_view>
-#include <type_traits>
 
 #include "base/string_pool.h"
 #include "store/column.h"
+#include "store/unknown.h"
 
 // Every table of the store, declared once: column type, name, meaning. The cache file, the SQL
 // tables and docs/schema.md are made from these lists, so a new column needs one line here and a
@@ -15,18 +14,6 @@
 // Column types: int64_t, int32_t, uint32_t, double, StringId and the row ids below. "Not known" is
 // kNone (the smallest int64), kNoTrack and kNoSlice for row ids, NaN for doubles and the empty
 // text; SQL shows all of them as NULL (an empty text stays an empty text).
-
-namespace steplens::store {
-
-inline constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
-inline constexpr uint32_t kNoId = std::numeric_limits<uint32_t>::max();
-
-enum class TrackId : uint32_t {};
-enum class SliceId : uint32_t {};
-inline constexpr TrackId kNoTrack{kNoId};
-inline constexpr SliceId kNoSlice{kNoId};
-
-}  // namespace steplens::store
 
 // A row of the timeline: process, thread, stream, plane or counter. A thread-like track has its
 // process as parent.
@@ -329,17 +316,6 @@ inline constexpr SliceId kNoSlice{kNoId};
   T(MetaTable, meta, SL_META_COLUMNS)
 
 namespace steplens::store {
-
-// The "not known" value of a column type, which a default Row holds.
-template <typename T>
-constexpr T NotKnown() {
-  if constexpr (std::is_same_v<T, int64_t>) return kNone;
-  if constexpr (std::is_same_v<T, uint32_t>) return 0;
-  if constexpr (std::is_same_v<T, double>) return std::numeric_limits<double>::quiet_NaN();
-  if constexpr (std::is_same_v<T, StringId>) return StringId::kEmpty;
-  if constexpr (std::is_same_v<T, TrackId>) return kNoTrack;
-  if constexpr (std::is_same_v<T, SliceId>) return kNoSlice;
-}
 
 #define SL_DECLARE_FIELD_(type, field, doc) type field = NotKnown<type>();
 #define SL_DECLARE_COLUMN_(type, field, doc) Column<type> field;

@@ -84,7 +84,7 @@ class CsvTable {
 
   template <typename T>
   static void FillUp(store::Column<T>& column, size_t rows) {
-    while (column.size() < rows) column.Append(store::NotKnown<T>());
+    if (column.size() < rows) column.AppendUnknown(rows - column.size());
   }
   static void FillUp(store::DynamicColumn& column, size_t rows) {
     column.is_text() ? FillUp(column.texts, rows) : FillUp(column.numbers, rows);

@@ -73,7 +73,7 @@ void ParsePiece(Work& work, EventParser& parser) {
 class Collector {
  public:
   Collector(store::TraceStore& out, std::string name)
-      : out_(out), name_(std::move(name)), assembler_(out) {}
+      : out_(out), name_(std::move(name)), assembler_(out, name_) {}
 
   void Take(const Work& work) {
     const std::string_view text = work.piece.text();
@@ -83,7 +83,7 @@ class Collector {
       return;
     }
     if (work.parsed && carry_.empty()) {
-      Append(work.batch);
+      assembler_.Append(work.batch);
       if (work.piece.is_last()) {
         array_ended_ = true;
         tail_ = text.substr(work.events_end + 1);
@@ -108,16 +108,6 @@ class Collector {
   void Finish(int64_t shift_ns, ThreadPool& pool) { assembler_.Finish(shift_ns, pool); }
 
  private:
-  void Append(const EventBatch& batch) {
-    assembler_.Append(batch);
-    for (size_t i = 0; i < static_cast<size_t>(IssueKind::kCount); ++i) {
-      const auto kind = static_cast<IssueKind>(i);
-      const store::IssueLog::Entry& entry = batch.issues.entry(kind);
-      if (entry.count == 0) continue;
-      out_.issues.Add(kind, fmt::format("{}: {}", name_, entry.example), entry.count);
-    }
-  }
-
   void PickEvents(bool at_end) {
     SplitCallbacks callbacks;
     callbacks.on_event = [&](std::string_view event, size_t position) {
@@ -151,7 +141,7 @@ class Collector {
       out_.issues.Add(IssueKind::kInvalidUtf8, fmt::format("{}: byte {}", name_, offset + 1));
       parsed = parser_.Parse(text, offset, batch_);
     }
-    if (parsed) return Append(batch_);
+    if (parsed) return assembler_.Append(batch_);
     out_.issues.Add(IssueKind::kEventDamaged, fmt::format("{}: byte {}: not valid JSON: '{}'",
                                                           name_, offset + 1, event.substr(0, 60)));
   }

@@ -9,7 +9,7 @@ namespace steplens::readers {
 namespace {
 
 constexpr size_t kMaxEdges = 4096;
-constexpr size_t kMaxText = 1024;    // between two values
+constexpr size_t kMaxText = 1024;  // between two values
 constexpr size_t kLongString = 128;
 constexpr size_t kMaxSiblings = 24;  // more are a sign of keys that are values themselves
 
@@ -164,8 +164,8 @@ inline bool EventShapes::Matches(const Edge& edge, const char* p) {
 #endif
 }
 
-// ScanString, but a long one is compared with the one before first: operators inside each other have
-// one call stack.
+// ScanString, but a long one is compared with the one before first: operators inside each other
+// have one call stack.
 inline const char* EventShapes::TakeString(Edge& edge, const char* p, const char* end) const {
   if (edge.last_text == text_ && edge.last_size < static_cast<size_t>(end - p) &&
       std::memcmp(p, edge.last, edge.last_size) == 0) {

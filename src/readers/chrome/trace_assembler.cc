@@ -43,9 +43,10 @@ std::string WithoutLineBreaks(std::string text) {
 }  // namespace
 
 struct TraceAssembler::Impl {
-  explicit Impl(TraceStore& store) : out(store) {}
+  Impl(TraceStore& store, std::string trace) : out(store), name(std::move(trace)) {}
 
   TraceStore& out;
+  const std::string name;
   tsl::robin_map<uint64_t, uint32_t> threads;    // (pid text, tid text) -> track
   tsl::robin_map<uint32_t, uint32_t> processes;  // pid text -> track
   tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash>
@@ -95,6 +96,9 @@ struct TraceAssembler::Impl {
   void FinishEdges();
   void FinishSteps();
   void CountLeftOver(IssueKind kind, const LeftOver& left);
+  void Issue(IssueKind kind, std::string_view what, uint64_t count = 1) {
+    out.issues.Add(kind, fmt::format("{}: {}", name, what), count);
+  }
   void Shift(int64_t shift_ns);
 };
 
@@ -268,7 +272,8 @@ void TraceAssembler::Impl::AppendMetas() {
   }
 }
 
-TraceAssembler::TraceAssembler(TraceStore& out) : impl_(std::make_unique<Impl>(out)) {}
+TraceAssembler::TraceAssembler(TraceStore& out, std::string name)
+    : impl_(std::make_unique<Impl>(out, std::move(name))) {}
 TraceAssembler::~TraceAssembler() = default;
 
 void TraceAssembler::Append(const EventBatch& batch) {
@@ -297,6 +302,11 @@ void TraceAssembler::Append(const EventBatch& batch) {
                               self.Text(instant.category)});
   }
   self.memories.insert(self.memories.end(), batch.memories.begin(), batch.memories.end());
+  for (size_t i = 0; i < static_cast<size_t>(IssueKind::kCount); ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    const store::IssueLog::Entry& entry = batch.issues.entry(kind);
+    if (entry.count > 0) self.Issue(kind, entry.example, entry.count);
+  }
 }
 
 void TraceAssembler::Reserve(double ratio) {
@@ -324,8 +334,7 @@ void TraceAssembler::Impl::FinishEdges() {
       continue;
     }
     if (stack.empty()) {
-      out.issues.Add(IssueKind::kBeginWithoutEnd,
-                     fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
+      Issue(IssueKind::kBeginWithoutEnd, fmt::format("'E' at {} ns has no 'B'", edge.ts_ns));
       continue;
     }
     const Edge& begin = *stack.back();
@@ -336,8 +345,8 @@ void TraceAssembler::Impl::FinishEdges() {
     row.dur_ns = SubtractSaturating(edge.ts_ns, begin.ts_ns);
     if (row.dur_ns < 0) {
       row.dur_ns = 0;
-      out.issues.Add(IssueKind::kNegativeDuration,
-                     fmt::format("'E' at {} ns lies before its 'B'", edge.ts_ns));
+      Issue(IssueKind::kNegativeDuration,
+            fmt::format("'E' at {} ns lies before its 'B'", edge.ts_ns));
     }
     row.name = begin.name;
     row.category = begin.category;
@@ -345,8 +354,7 @@ void TraceAssembler::Impl::FinishEdges() {
   }
   for (const std::vector<const Edge*>& stack : open) {
     for (const Edge* edge : stack) {
-      out.issues.Add(IssueKind::kBeginWithoutEnd,
-                     fmt::format("'B' at {} ns has no 'E'", edge->ts_ns));
+      Issue(IssueKind::kBeginWithoutEnd, fmt::format("'B' at {} ns has no 'E'", edge->ts_ns));
     }
   }
 }
@@ -470,16 +478,15 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
 
 void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
   if (left.count == 0) return;
-  out.issues.Add(kind,
-                 fmt::format("flow '{}' at {} ns", out.Text(left.example.kind), left.example.ts_ns),
-                 left.count);
+  Issue(kind, fmt::format("flow '{}' at {} ns", out.Text(left.example.kind), left.example.ts_ns),
+        left.count);
 }
 
 void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
   if (const OddFlowIds odd = FindOddFlowIds(self.flow_starts, self.flow_ends, self.out);
       odd.count > 0) {
-    self.out.issues.Add(IssueKind::kFlowIdInvalid, odd.first, odd.count);
+    self.Issue(IssueKind::kFlowIdInvalid, odd.first, odd.count);
   }
   if (shift_ns != 0) self.Shift(shift_ns);
   self.OrderTracks();

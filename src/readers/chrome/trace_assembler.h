@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/thread_pool.h"
@@ -9,11 +10,11 @@
 
 namespace steplens::readers {
 
-// Appends the batches of one trace, in file order, to a store; but for their issues, which lack the
-// name of the file.
+// Appends the batches of one trace, in file order, to a store.
 class TraceAssembler {
  public:
-  explicit TraceAssembler(store::TraceStore& out);
+  // `name` of the trace stands in the issues found.
+  TraceAssembler(store::TraceStore& out, std::string name);
   ~TraceAssembler();
 
   void Append(const EventBatch& batch);
