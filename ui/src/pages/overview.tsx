@@ -11,6 +11,7 @@ import { navigate } from "../state/router";
 import { revision, scope, scopeRank, setScope } from "../state/session";
 import { useLoad } from "../widgets/async";
 import { ErrorState, Loading, missingWords } from "../widgets/states";
+import { Against } from "./against";
 import { gainText, words } from "./findings";
 import { explainNumber } from "./number";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
@@ -250,6 +251,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
         <RankPick />
         <button onClick={show}>{t("overview.show")}</button>
       </div>
+      <Against />
       <div class="grid-3">
         {rows.length > 0 ? (
           <>

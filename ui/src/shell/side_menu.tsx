@@ -10,7 +10,8 @@ export function SideMenu({ current }: { current: string }) {
   return (
     <nav class="side-menu" aria-label={t("pages")}>
       {pages.map((page, at) => {
-        const missing = page.needs !== null && meta.value?.views[page.needs]?.available === false;
+        const view = page.needs ?? page.dims;
+        const missing = view !== undefined && meta.value?.views[view]?.available === false;
         return (
           <button
             key={page.id}

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkAccess } from "./axe.mjs";
 import { assert, eventually, openPage, settled, shot, slicePlace, timelineReady } from "./browser.mjs";
+import { goto } from "./walk.mjs";
 
 export const name = "pages on real captures";
 export const needsProgram = true;
@@ -25,15 +26,6 @@ const PAGES = [
   "sql",
   "data",
 ];
-
-export async function goto(page, id) {
-  await page.evaluate((target) => {
-    const query = location.hash.split("?")[1] ?? "";
-    location.hash = `#/${target}${query ? `?${query}` : ""}`;
-  }, id);
-  await page.waitForSelector(`.page[data-page="${id}"]`);
-  await settled(page);
-}
 
 /** No text box or card is wider than the page, and nothing failed. */
 async function checkLayout(page, id) {
@@ -288,6 +280,11 @@ async function memoryPage(page) {
   await page.mouse.click(box.x + box.width * 0.6, box.y + 40);
   await page.getByRole("tab", { name: "Live at" }).waitFor();
   await count(/^\d+ rows/);
+  await page.locator(".data-table .tr", { hasText: "aten::" }).first().click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Where it was allocated" }).click();
+  await page.locator("dialog .stack-lines li").first().waitFor();
+  await shot(page, "real-allocation-stack");
+  await page.keyboard.press("Escape");
   // A marker of the timeline is on the curve, and can be taken off there.
   await goto(page, "timeline");
   await timelineReady(page);
@@ -312,6 +309,9 @@ async function communicationPage(page) {
   });
   await page.keyboard.press("Enter");
   await page.waitForSelector(".chip:has-text('rank 1 → rank 0')");
+  const pair = page.locator(".card", { hasText: "Operators of rank 1 → rank 0" });
+  await pair.locator(".tr .td").first().waitFor();
+  await eventually(async () => assert.match(await pair.innerText(), /hcom_allReduce/i, "the operators of the pair"));
   await shot(page, "real-communication-matrix");
   await page.getByRole("tab", { name: "Bandwidth" }).click();
   await page.waitForSelector("text=HCCS should do 18 GB/s");
