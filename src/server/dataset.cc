@@ -44,10 +44,14 @@ uint64_t FileBytes(const readers::RankSource& source) {
   return total;
 }
 
+bool IsLoneTrace(const readers::RankSource& source) {
+  return source.source.empty() || source.source == "kineto";
+}
+
 // Whether the number that detection found is the one the rank has when it is read. A lone trace may
 // say another one inside.
 bool IsNumberSure(const readers::RankSource& source) {
-  return source.rank >= 0 && !source.source.empty() && source.source != "kineto";
+  return source.rank >= 0 && !IsLoneTrace(source);
 }
 
 }  // namespace
@@ -202,7 +206,8 @@ std::vector<size_t> Dataset::TakeNumbered(size_t just_read) {
         slot.save = nullptr;  // it will not stay what was read
         break;
     }
-    slot.is_number_ours = true;
+    // The folder of a process that trains alone has no number: nothing is guessed then.
+    slot.is_number_ours = slots_.size() > 1 || IsLoneTrace(slot.source);
     waiting_for_number_.push_back(numbered.index);
   }
   return out;

@@ -1,5 +1,6 @@
 // Points of a named result as curves.
 import { hasMessage, t } from "../i18n";
+import { smallest } from "../charts/ticks";
 import type { MetricReply } from "../api_types";
 import { asNumber, asText, rowsOf } from "./parts";
 
@@ -15,7 +16,7 @@ export const kBaselineCurves = "baseline/";
 export function curvesOf(replies: readonly (MetricReply | null)[], prefix: readonly string[] = [""], from = 0): Curves {
   const points = replies.flatMap((reply, side) => {
     const rows = rowsOf(reply, "points");
-    const begin = replies.length > 1 ? Math.min(...rows.slice(0, 1).map((row) => asNumber(row["time_ms"])), Infinity) - from : 0;
+    const begin = replies.length > 1 ? smallest(rows.map((row) => asNumber(row["time_ms"])), Infinity) - from : 0;
     return rows.map((row) => ({
       name: (prefix[side] ?? "") + asText(row["series"]),
       time: asNumber(row["time_ms"]) - (Number.isFinite(begin) ? begin : 0),

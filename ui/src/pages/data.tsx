@@ -116,11 +116,7 @@ function Rank({ ds, rank, open }: { ds: Dataset; rank: RankMeta; open: boolean }
         <span class="muted">
           {[rank.source, rank.format, rank.level, rank.host].filter((part) => part !== "").join(" · ")} · {rank.path}
         </span>{" "}
-        {rank.guessed && (
-          <button class="tag guessed" title={t("rank.guessed_text")} onClick={(event) => (event.preventDefault(), askRankNumber(ds, rank))}>
-            {t("rank.guessed")}
-          </button>
-        )}{" "}
+        {rank.guessed && <span class="tag">{t("rank.guessed")}</span>}{" "}
         {rank.issues.length > 0 && <span class="tag warn">{t("data.issues", { n: rank.issues.length })}</span>}
       </summary>
       <p class="facts-line">
@@ -136,6 +132,13 @@ function Rank({ ds, rank, open }: { ds: Dataset; rank: RankMeta; open: boolean }
         )}
       </p>
       {rank.read_ms !== undefined && <p class="muted">{readText(rank)}</p>}
+      {rank.guessed && (
+        <p>
+          <button title={t("rank.guessed_text")} onClick={() => askRankNumber(ds, rank)}>
+            {t("rank.renumber")}
+          </button>
+        </p>
+      )}
       <Issues rank={rank} />
       <Files rank={rank} />
     </details>

@@ -94,14 +94,15 @@ test("a path that is dropped is found, whoever it comes from", () => {
 });
 
 test("curves of the baseline begin where one's own begin", () => {
-  const reply = (times: number[]): MetricReply => ({
+  const reply = (times: number[], late = 0): MetricReply => ({
     definition: "",
     query: "",
     warnings: [],
-    tables: { points: { columns: ["series", "time_ms", "value_mb"].map((name) => ({ name, type: "double" })), rows: times.map((time, at) => ["PTA Allocated", time, at]) } },
+    tables: { points: { columns: ["series", "time_ms", "value_mb"].map((name) => ({ name, type: "double" })), rows: [...(late ? [["APP Reserved", late, 5]] : []), ...times.map((time, at) => ["PTA Allocated", time, at])] } },
   });
   const curves = curvesOf([reply([100, 110]), reply([7, 20])], ["", kBaselineCurves], 100);
   assert.deepEqual(curves.x, [100, 110, 113]);
   assert.deepEqual(curves.series.map((series) => series.values), [[0, 1, null], [0, null, 1]]);
   assert.match(seriesText(curves.series[1]!.name), /^Baseline: .*PTA/);
+  assert.deepEqual(curvesOf([reply([100, 110]), reply([7, 20], 15)], ["", kBaselineCurves], 100).x, [100, 108, 110, 113], "its first point need not be its earliest");
 });
