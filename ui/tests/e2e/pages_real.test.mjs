@@ -27,13 +27,20 @@ const PAGES = [
   "data",
 ];
 
-/** No text box or card is wider than the page, and nothing failed. */
+/** No text box or card is wider than the page, no chart is empty, and nothing failed. */
 async function checkLayout(page, id) {
   const problems = await page.evaluate(() => {
     const found = [];
     if (document.documentElement.scrollWidth > innerWidth + 1)
       found.push(`page is ${document.documentElement.scrollWidth} px wide`);
     for (const alert of document.querySelectorAll('.page [role="alert"]')) found.push(alert.textContent);
+    const small = document.createElement("canvas");
+    for (const chart of document.querySelectorAll(".page .chart canvas")) {
+      const g = small.getContext("2d", { willReadFrequently: true });
+      g.drawImage(chart, 0, 0, (small.width = 64), (small.height = 64));
+      const pixels = new Set(new Uint32Array(g.getImageData(0, 0, 64, 64).data.buffer));
+      if (pixels.size < 2) found.push(`nothing is drawn: ${chart.closest("figure").getAttribute("aria-label")}`);
+    }
     for (const card of document.querySelectorAll(".page .card")) {
       if (card.getBoundingClientRect().right > innerWidth + 1)
         found.push(`a card sticks out: ${card.getAttribute("aria-label")}`);

@@ -66,7 +66,7 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
 function Headline({ reply }: { reply: MetricReply }) {
   return (
     <Card title={t("compare.headline")} definition="overview.step_parts">
-      <table class="plain wide">
+      <table class="plain wide step-parts">
         <thead>
           <tr>
             <th>{t("overview.category")}</th>
