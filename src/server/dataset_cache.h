@@ -47,14 +47,14 @@ class DatasetCache {
   std::shared_ptr<const PreparedTable> FindTable(const std::string& question);
   void KeepTable(const std::string& question, std::shared_ptr<const PreparedTable> table);
 
-  // Rules of colours, the 8 used last, by their texts; also while ranks are being read.
+  // Rules of colours, the 4 used last, by their texts; also while ranks are being read.
   std::shared_ptr<const RuleSet> FindRules(const std::string& question);
   std::shared_ptr<const RuleSet> KeepRules(const std::string& question,
                                            std::vector<SliceFilter> rules);
 
  private:
   static constexpr size_t kMaxTables = 16;
-  static constexpr size_t kMaxRuleSets = 8;
+  static constexpr size_t kMaxRuleSets = 4;
 
   std::mutex databases_mutex_;
   std::condition_variable databases_changed_;

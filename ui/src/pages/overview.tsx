@@ -12,7 +12,7 @@ import { revision, scope, scopeRank, setScope } from "../state/session";
 import { useLoad } from "../widgets/async";
 import { ErrorState, Loading, missingWords } from "../widgets/states";
 import { Against } from "./against";
-import { gainText, words } from "./findings";
+import { gainText, useFindings, words } from "./findings";
 import { explainNumber } from "./number";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
 import type { PageProps } from "./registry";
@@ -217,8 +217,8 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
 }
 
 /** What could be made faster, in a line each. */
-function TopFindings({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
-  const reply = useMetric(ds, "findings", { rank });
+function TopFindings({ ds }: { ds: PageProps["ds"] }) {
+  const reply = useFindings(ds);
   const rows = rowsOf(reply.data, "findings").slice(0, 4);
   if (rows.length === 0) return null;
   return (
@@ -264,7 +264,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
           </Card>
         )}
         <div class="card-stack">
-          <TopFindings ds={ds} rank={rank} />
+          <TopFindings ds={ds} />
           <Quality meta={meta} />
         </div>
       </div>

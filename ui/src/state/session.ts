@@ -95,6 +95,9 @@ export function sideName({ ds, rank, step }: Side): string {
   return [run, `${t("rank")} ${rank}`, step === null ? "" : `${t("step")} ${step}`].filter((part) => part !== "").join(", ");
 }
 
+/** How many findings were last seen, and of which dataset. */
+export const findingCount = signal<{ ds: string; count: number } | null>(null);
+
 /** The steps of the rank in scope, in time order. */
 export const scopeSteps = computed<StepSpan[]>(() => {
   const ranks = meta.value?.ranks ?? [];

@@ -205,6 +205,7 @@ async function findingsPage(page) {
   const cards = page.locator(".page .card");
   const titles = await cards.locator("h2").allInnerTexts();
   assert.ok(titles.some((title) => title.startsWith("Exposed communication")), titles.join());
+  assert.equal(await page.locator(".menu-count").innerText(), String(titles.length), "the menu says how many there are");
   await cards.first().getByRole("button", { name: "Mute", exact: true }).click();
   await eventually(async () => assert.equal(await cards.count(), titles.length - 1, "a muted one is gone"));
   await page.getByRole("button", { name: "1 muted" }).click();
