@@ -64,6 +64,12 @@ function firstLoad(outputs, entry) {
   return [...seen].reduce((sum, path) => sum + gzipSync(readFileSync(join(root, path))).length, 0);
 }
 
+/** The sample capture as one file: texts by path. */
+function sample() {
+  const folder = join(root, "../examples/sample");
+  return JSON.stringify(Object.fromEntries(walk(folder).sort().map((path) => [relative(folder, path), readFileSync(path, "utf8")])));
+}
+
 function finish(result) {
   const outputs = result.metafile.outputs;
   const [entry, output] = Object.entries(outputs).find(([, out]) => out.entryPoint === "src/main.tsx");
@@ -73,6 +79,7 @@ function finish(result) {
   mkdirSync(join(dist, "assets"), { recursive: true });
   writeFileSync(join(dist, "index.html"), html);
   cpSync(join(root, "public"), join(dist, "assets"), { recursive: true });
+  writeFileSync(join(dist, "assets/sample.json"), sample());
   if (watch) return;
   for (const path of walk(dist)) writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
   console.log(`first load ${(firstLoad(outputs, entry) / 1024).toFixed(1)} KB gzip`);

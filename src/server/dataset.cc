@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "analysis/complete/complete.h"
+#include "analysis/viewer/page_data.h"
 #include "base/cancel.h"
 #include "base/json_writer.h"
 #include "readers/open.h"
@@ -32,19 +34,35 @@ void PrepareStrings(const store::TraceStore& store) {
   [[maybe_unused]] const auto found = store.strings.Find("");
 }
 
+uint64_t FileBytes(const readers::RankSource& source) {
+  uint64_t total = 0;
+  for (const readers::SourceFile& file : source.files) {
+    std::error_code ignored;
+    const auto size = std::filesystem::file_size(file.path, ignored);
+    if (!ignored) total += size;
+  }
+  return total;
+}
+
+bool IsLoneTrace(const readers::RankSource& source) {
+  return source.source.empty() || source.source == "kineto";
+}
+
 // Whether the number that detection found is the one the rank has when it is read. A lone trace may
 // say another one inside.
 bool IsNumberSure(const readers::RankSource& source) {
-  return source.rank >= 0 && !source.source.empty() && source.source != "kineto";
+  return source.rank >= 0 && !IsLoneTrace(source);
 }
 
 }  // namespace
 
-Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache)
+Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache,
+                 RankNumbers numbers)
     : id_(std::move(id)),
       paths_(std::move(paths)),
       events_(events),
       use_cache_(use_cache),
+      numbers_(std::move(numbers)),
       tiles_(kLeastTileBytes),
       started_(std::chrono::steady_clock::now()) {
   alignments_[0] = {};
@@ -108,24 +126,32 @@ void Dataset::Load() {
     std::vector<ReadQueue::Found> found;
     for (size_t i = 0; i < slots_.size(); ++i) {
       slots_[i].source = std::move(detected->ranks[i]);
-      found.push_back({slots_[i].source.rank, IsNumberSure(slots_[i].source)});
+      const auto given = numbers_.find(slots_[i].source.path);
+      found.push_back(given != numbers_.end() ? ReadQueue::Found{given->second, true}
+                                              : ReadQueue::Found{slots_[i].source.rank,
+                                                                 IsNumberSure(slots_[i].source)});
     }
     queue_.Start(std::move(found));
-    pool_.ParallelFor(slots_.size(), [&](size_t) { ReadRank(queue_.Take(), use_cache_); });
+    pool_.ParallelFor(slots_.size(), [&](size_t) { ReadRank(queue_.Take()); });
     NumberTheRest();
   }
   Finish();
 }
 
-void Dataset::ReadRank(size_t index, bool use_cache) {
-  if (IsCancelled()) return;
+Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, readers::SaveRank& save) {
+  if (stopped_.load()) return Error{ErrorCode::kCancelled, "not read: reading was stopped"};
   readers::OpenOptions options;
-  options.use_cache = use_cache;
+  options.use_cache = use_cache_;
   options.complete = analysis::CompleteCapture;
-  readers::SaveRank save;
   options.save_later = &save;
+  return readers::OpenRank(slot.source, pool_, options);
+}
+
+void Dataset::ReadRank(size_t index) {
+  if (IsCancelled()) return;
+  readers::SaveRank save;
   const auto begun = std::chrono::steady_clock::now();
-  Result<store::TraceStore> opened = readers::OpenRank(slots_[index].source, pool_, options);
+  Result<store::TraceStore> opened = OpenSlot(slots_[index], save);
   const auto passed = std::chrono::steady_clock::now() - begun;
   {
     const std::lock_guard lock(loading_mutex_);
@@ -133,18 +159,22 @@ void Dataset::ReadRank(size_t index, bool use_cache) {
       slots_[index].store = std::make_unique<store::TraceStore>(std::move(*opened));
       slots_[index].save = std::move(save);
       slots_[index].read_ns = std::chrono::nanoseconds(passed).count();
-      slots_[index].is_from_cache = use_cache && !slots_[index].save;
+      slots_[index].is_from_cache = use_cache_ && !slots_[index].save;
+      const auto given = numbers_.find(slots_[index].source.path);
       // What goes to the cache is what was read, without the number it is given here.
-      if (slots_[index].save && slots_[index].store->info.rank < 0) {
+      if (slots_[index].save && (slots_[index].store->info.rank < 0 || given != numbers_.end())) {
         auto as_read = std::make_shared<store::TraceStore>(ViewOf(*slots_[index].store));
         slots_[index].save = [write = std::move(slots_[index].save),
                               as_read](const store::TraceStore&) { write(*as_read); };
       }
+      if (given != numbers_.end()) slots_[index].store->info.rank = given->second;
     } else {
       slots_[index].error = opened.error().message;
+      Log("error", slots_[index].source.path + ": " + opened.error().message);
     }
   }
   read_count_.fetch_add(1);
+  read_bytes_.fetch_add(FileBytes(slots_[index].source));
   const std::vector<size_t> ready = TakeNumbered(index);
   for (const size_t rank : ready) Show(rank);
   // The moment a rank can be seen comes first, then what its first picture needs, then the cache.
@@ -176,6 +206,8 @@ std::vector<size_t> Dataset::TakeNumbered(size_t just_read) {
         slot.save = nullptr;  // it will not stay what was read
         break;
     }
+    // The folder of a process that trains alone has no number: nothing is guessed then.
+    slot.is_number_ours = slots_.size() > 1 || IsLoneTrace(slot.source);
     waiting_for_number_.push_back(numbered.index);
   }
   return out;
@@ -203,6 +235,9 @@ void Dataset::Show(size_t index) {
   shown->timeline = RankTimeline::Build(store, pool_);
   shown->read_ns = slots_[index].read_ns;
   shown->is_from_cache = slots_[index].is_from_cache;
+  shown->is_number_ours = slots_[index].is_number_ours;
+  shown->has_passes = analysis::viewer::HasPasses(store);
+  shown->has_rl_tasks = analysis::viewer::HasRlTasks(store);
   Publish(std::move(shown));
 }
 
@@ -332,6 +367,13 @@ void Dataset::Announce(std::string_view what) const {
   events_.Publish("changed", json.text());
 }
 
+void Dataset::Log(std::string_view level, std::string_view text) const {
+  JsonWriter json;
+  json.BeginObject().Key("ds").String(id_).Key("level").String(level);
+  json.Key("text").String(text).EndObject();
+  events_.Publish("log", json.text());
+}
+
 void Dataset::ReportProgress(std::string_view phase, int64_t rank) const {
   const size_t done = read_count_.load();
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started_;
@@ -341,7 +383,9 @@ void Dataset::ReportProgress(std::string_view phase, int64_t rank) const {
     total = expected_;
   }
   JsonWriter json;
-  json.BeginObject().Key("ds").String(id_).Key("phase").String(phase).Key("rank");
+  // Reading a data set is one job, which goes by the same name.
+  json.BeginObject().Key("job").String(id_).Key("ds").String(id_);
+  json.Key("phase").String(phase).Key("rank");
   if (rank == store::kNone) {
     json.Null();
   } else {
@@ -353,7 +397,10 @@ void Dataset::ReportProgress(std::string_view phase, int64_t rank) const {
       done == 0 || done >= total
           ? 0
           : passed.count() * static_cast<double>(total - done) / static_cast<double>(done);
-  json.Key("eta_s").Double(std::round(eta * 10) / 10).EndObject();
+  json.Key("eta_s").Double(std::round(eta * 10) / 10);
+  const double mb = static_cast<double>(read_bytes_.load()) / (1 << 20);
+  json.Key("mb_per_s").Double(std::round(mb / std::max(1e-3, passed.count()) * 10) / 10);
+  json.EndObject();
   events_.Publish("progress", json.text());
 }
 

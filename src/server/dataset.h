@@ -35,7 +35,13 @@ struct ShownRank {
   RankShades shades;
   int64_t read_ns = 0;  // how long reading it took
   bool is_from_cache = false;
+  bool is_number_ours = false;  // the capture does not say which rank it is
+  bool has_passes = false;      // what the Pipeline and RL pages would show
+  bool has_rl_tasks = false;
 };
+
+// Numbers that the user gave to captures, by their path: those of the captures do not count.
+using RankNumbers = std::map<std::string, int64_t, std::less<>>;
 
 // Where time 0 of each rank lies, as a set of offsets: shown time = time - origin - offset.
 struct Alignment {
@@ -50,7 +56,8 @@ struct Alignment {
 class Dataset {
  public:
   // `id` names it in requests. Starts reading at once; `events` must outlive it.
-  Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache = true);
+  Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache = true,
+          RankNumbers numbers = {});
   // From a job that is in memory already.
   Dataset(std::string id, store::Job job, EventHub& events);
   ~Dataset();  // stops reading
@@ -66,6 +73,9 @@ class Dataset {
   std::optional<Status> WaitDetected(std::chrono::milliseconds timeout) const;
   // Reads these ranks before others that are not being read yet. The last call counts.
   void Focus(std::vector<int64_t> ranks) { queue_.Focus(std::move(ranks)); }
+  // Ranks that nobody reads yet are left out; the data set is ready without them.
+  void StopReading() { stopped_.store(true); }
+  const RankNumbers& numbers() const { return numbers_; }
   TileCache& tiles() const { return tiles_; }
   ThreadPool& pool() const { return pool_; }
 
@@ -123,10 +133,12 @@ class Dataset {
     std::string error;
     int64_t read_ns = 0;
     bool is_from_cache = false;
+    bool is_number_ours = false;
   };
 
   void Load();
-  void ReadRank(size_t index, bool use_cache);
+  Result<store::TraceStore> OpenSlot(const Slot& slot, readers::SaveRank& save);
+  void ReadRank(size_t index);
   std::vector<size_t> TakeNumbered(size_t just_read);
   void Show(size_t index);
   void PrepareSummaries(int64_t rank);
@@ -135,12 +147,14 @@ class Dataset {
   void Publish(std::unique_ptr<ShownRank> shown);
   void Realign();
   void Announce(std::string_view what) const;
+  void Log(std::string_view level, std::string_view text) const;
   void ReportProgress(std::string_view phase, int64_t rank) const;
 
   const std::string id_;
   const std::vector<std::string> paths_;
   EventHub& events_;
   const bool use_cache_;
+  const RankNumbers numbers_;
   mutable ThreadPool pool_;
   mutable TileCache tiles_;
   std::chrono::steady_clock::time_point started_;
@@ -150,6 +164,8 @@ class Dataset {
   std::vector<size_t> waiting_for_number_;
   ReadQueue queue_;
   std::atomic<size_t> read_count_{0};
+  std::atomic<uint64_t> read_bytes_{0};
+  std::atomic<bool> stopped_{false};
 
   mutable std::shared_mutex shown_mutex_;  // guards everything below
   std::vector<std::unique_ptr<ShownRank>> ranks_;

@@ -1,6 +1,7 @@
 #include "server/dataset_cache.h"
 
 #include "analysis/registry.h"
+#include "server/api/rule_shades.h"
 #include "server/api/table_rows.h"
 
 namespace steplens::server {
@@ -13,6 +14,21 @@ std::vector<query::AnalysisTable> AnalysisTables() {
 }
 
 DatasetCache::~DatasetCache() = default;
+
+namespace {
+
+// What is kept under a key, which becomes the most recent; null if there is nothing.
+template <typename Kept>
+Kept FindRecent(std::list<std::pair<std::string, Kept>>& list, const std::string& key) {
+  for (auto it = list.begin(); it != list.end(); ++it) {
+    if (it->first != key) continue;
+    list.splice(list.begin(), list, it);
+    return list.front().second;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<query::Database>> DatasetCache::TakeDatabase(
     const store::Job& job, std::chrono::milliseconds timeout) {
@@ -59,12 +75,7 @@ Result<std::shared_ptr<const RankLinks>> DatasetCache::Links(const store::Job& j
 
 std::shared_ptr<const PreparedTable> DatasetCache::FindTable(const std::string& question) {
   const std::lock_guard lock(tables_mutex_);
-  for (auto it = tables_.begin(); it != tables_.end(); ++it) {
-    if (it->first != question) continue;
-    tables_.splice(tables_.begin(), tables_, it);
-    return tables_.front().second;
-  }
-  return nullptr;
+  return FindRecent(tables_, question);
 }
 
 void DatasetCache::KeepTable(const std::string& question,
@@ -72,6 +83,20 @@ void DatasetCache::KeepTable(const std::string& question,
   const std::lock_guard lock(tables_mutex_);
   tables_.emplace_front(question, std::move(table));
   if (tables_.size() > kMaxTables) tables_.pop_back();
+}
+
+std::shared_ptr<const RuleSet> DatasetCache::FindRules(const std::string& question) {
+  const std::lock_guard lock(rules_mutex_);
+  return FindRecent(rules_, question);
+}
+
+std::shared_ptr<const RuleSet> DatasetCache::KeepRules(const std::string& question,
+                                                       std::vector<SliceFilter> rules) {
+  const std::lock_guard lock(rules_mutex_);
+  if (auto known = FindRecent(rules_, question)) return known;  // somebody was faster
+  rules_.emplace_front(question, std::make_shared<const RuleSet>(++last_rules_, std::move(rules)));
+  if (rules_.size() > kMaxRuleSets) rules_.pop_back();
+  return rules_.front().second;
 }
 
 }  // namespace steplens::server

@@ -17,6 +17,8 @@
 namespace steplens::server {
 
 struct PreparedTable;  // server/api/table_rows.h
+class RuleSet;         // server/api/rule_shades.h
+class SliceFilter;
 
 // What requests need of a data set as a whole, made when first asked for: the SQL catalog, a few
 // database connections, the rows of the last tables. Only for a data set that is ready. Thread
@@ -45,8 +47,14 @@ class DatasetCache {
   std::shared_ptr<const PreparedTable> FindTable(const std::string& question);
   void KeepTable(const std::string& question, std::shared_ptr<const PreparedTable> table);
 
+  // Rules of colours, the 4 used last, by their texts; also while ranks are being read.
+  std::shared_ptr<const RuleSet> FindRules(const std::string& question);
+  std::shared_ptr<const RuleSet> KeepRules(const std::string& question,
+                                           std::vector<SliceFilter> rules);
+
  private:
   static constexpr size_t kMaxTables = 16;
+  static constexpr size_t kMaxRuleSets = 4;
 
   std::mutex databases_mutex_;
   std::condition_variable databases_changed_;
@@ -61,6 +69,10 @@ class DatasetCache {
 
   std::mutex tables_mutex_;
   std::list<std::pair<std::string, std::shared_ptr<const PreparedTable>>> tables_;  // recent first
+
+  std::mutex rules_mutex_;
+  uint32_t last_rules_ = 0;
+  std::list<std::pair<std::string, std::shared_ptr<const RuleSet>>> rules_;  // recent first
 };
 
 // The analyses as tables that SQL and the table request can name.

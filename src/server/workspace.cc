@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "base/hash.h"
@@ -31,10 +33,21 @@ Result<std::string> Resolve(const std::string& path) {
   return real.string();
 }
 
-std::string IdOf(const std::vector<std::string>& paths) {
+std::string IdOf(const std::vector<std::string>& paths, const RankNumbers& numbers) {
   std::string all;
   for (const std::string& path : paths) all += path + '\n';
+  for (const auto& [path, rank] : numbers) all += fmt::format("{}={}\n", path, rank);
   return fmt::format("{:016x}", Hash64(all));
+}
+
+// Letters, digits and the like between single slashes; nothing hidden, nothing above.
+bool IsUploadName(std::string_view name) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+ /";
+  return !name.empty() && name.size() <= 200 &&
+         name.find_first_not_of(kPlain) == std::string_view::npos && !name.starts_with('.') &&
+         !name.starts_with('/') && !name.ends_with('/') &&
+         name.find("/.") == std::string_view::npos && name.find("//") == std::string_view::npos;
 }
 
 }  // namespace
@@ -60,16 +73,20 @@ Status Workspace::CheckRoots(const std::vector<std::string>& roots) {
   return {};
 }
 
-Workspace::~Workspace() { events_.Close(); }
+Workspace::~Workspace() {
+  events_.Close();
+  std::error_code ignored;
+  if (!upload_folder_.empty()) fs::remove_all(upload_folder_, ignored);
+}
 
-Result<std::string> Workspace::Open(const std::vector<std::string>& paths) {
+Result<std::string> Workspace::Open(const std::vector<std::string>& paths, RankNumbers numbers) {
   if (paths.empty()) return Error{ErrorCode::kInvalidArgument, "no path given"};
   std::vector<std::string> real;
   for (const std::string& path : paths) {
     SL_ASSIGN_OR_RETURN(std::string resolved, Resolve(path));
     real.push_back(std::move(resolved));
   }
-  const std::string id = IdOf(real);
+  const std::string id = IdOf(real, numbers);
   const std::lock_guard lock(mutex_);
   for (const auto& open : open_) {
     if (open->dataset->id() == id) return id;
@@ -79,10 +96,44 @@ Result<std::string> Workspace::Open(const std::vector<std::string>& paths) {
                  fmt::format("{} data sets are open, which is the limit", kMaxDatasets)};
   roots_.insert(roots_.end(), real.begin(), real.end());
   auto open = std::make_unique<OpenDataset>();
-  open->dataset = std::make_unique<Dataset>(id, std::move(real), events_, options_.use_cache);
+  open->dataset = std::make_unique<Dataset>(id, std::move(real), events_, options_.use_cache,
+                                            std::move(numbers));
   open->cache = std::make_unique<DatasetCache>();
   open_.push_back(std::move(open));
   return id;
+}
+
+Result<std::string> Workspace::Upload(const std::string& name, uint64_t at,
+                                      std::string_view bytes) {
+  if (!IsUploadName(name))
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("'name': '{}' is no name of a file to bring along", name)};
+  const std::lock_guard lock(mutex_);
+  if (upload_folder_.empty()) {
+    std::string folder = (fs::temp_directory_path() / "steplens_page_XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr)
+      return Error{ErrorCode::kIo, fmt::format("{}: cannot make a folder", folder)};
+    SL_ASSIGN_OR_RETURN(upload_folder_, Resolve(folder));
+    roots_.push_back(upload_folder_);
+  }
+  const fs::path path = fs::path(upload_folder_) / name;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  const uint64_t size = at == 0 ? 0 : fs::file_size(path, error);
+  if (error || size != at)
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("'at': {} is not the end of {}", at, name)};
+  if (uploaded_bytes_ + bytes.size() > kMaxUploadBytes)
+    return Error{ErrorCode::kUnsupported,
+                 fmt::format("files of the page may have {} MiB together; give larger ones to "
+                             "`steplens view` by their path",
+                             kMaxUploadBytes >> 20)};
+  uploaded_bytes_ += bytes.size();
+  std::ofstream out(path, at == 0 ? std::ios::binary : std::ios::binary | std::ios::app);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) return Error{ErrorCode::kIo, fmt::format("{}: cannot be written", path.string())};
+  return path.string();
 }
 
 std::string Workspace::Adopt(std::string id, store::Job job) {

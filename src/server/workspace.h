@@ -39,7 +39,13 @@ class Workspace {
 
   // Opens the paths as one data set, or finds it if it is open; they become roots. The first error
   // of looking at them is returned; problems inside are told by the data set. Returns its id.
-  Result<std::string> Open(const std::vector<std::string>& paths);
+  // With `numbers` it is another data set: the same captures as other ranks.
+  Result<std::string> Open(const std::vector<std::string>& paths, RankNumbers numbers = {});
+  // Adds a piece to a file that the page brings along ("a/b.json", below a folder of ours that
+  // ends with us) and returns its path. `at` is where the piece begins: 0 begins the file anew, all
+  // else must be its end.
+  static constexpr size_t kMaxUploadBytes = size_t{64} << 20;
+  Result<std::string> Upload(const std::string& name, uint64_t at, std::string_view bytes);
   // A job that is in memory already, for tests.
   std::string Adopt(std::string id, store::Job job);
   // Null if there is none. Data sets live as long as the workspace.
@@ -63,6 +69,8 @@ class Workspace {
   mutable std::mutex mutex_;
   std::vector<std::string> roots_;  // absolute, without links
   std::vector<std::unique_ptr<OpenDataset>> open_;
+  std::string upload_folder_;  // made with the first file; empty: none
+  size_t uploaded_bytes_ = 0;
 };
 
 }  // namespace steplens::server

@@ -380,6 +380,16 @@ class Answers(ServerCase):
         self.assertTrue(answer["items"][0]["t1"] > answer["items"][0]["t0"] >= 0)
         self.assertEqual(self.server.post(f"/ds/{self.ds}/explain", {"kind": "number"})[0], 400)
 
+    def test_a_pair_of_ranks_shows_all_its_operators(self):
+        links = self.query(LEVEL1, "SELECT op_name, transit_size_mb AS mb FROM comm_links WHERE rank = 0 AND src_rank = 0 AND dst_rank = 1")
+        table = self.post("metric", {"name": "comm_matrix", "args": {"src": 0, "dst": 1}})["tables"]["pair"]
+        at = {column["name"]: place for place, column in enumerate(table["columns"])}
+        sizes = {row[at["operator"]]: row[at["Transit Size(MB)"]] for row in table["rows"]}
+        self.assertEqual(sizes.pop("Total Op Info"), sizes["allreduce-total"])
+        self.assertEqual(sizes, {link["op_name"]: round(float(link["mb"]), 4) for link in links})
+        self.assertEqual(len(sizes), 6)
+        self.assertNotIn("pair", self.post("metric", {"name": "comm_matrix", "args": {}})["tables"])
+
     def test_operators_are_followed_to_their_launch(self):
         table = self.server.post(f"/ds/{self.ds}/metric", {"name": "dispatch", "args": {"rank": 0}})[1]["tables"]["dispatch"]
         names = [column["name"] for column in table["columns"]]
@@ -722,6 +732,47 @@ class Safety(ServerCase):
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(seen[0][0][0], 0)
         self.assertIn("RankUnknown", seen[0][0][2])
+
+    def test_a_capture_is_given_another_number(self):
+        event = '{"ph":"X","cat":"cpu_op","name":"%s","pid":1,"tid":1,"ts":%d,"dur":5}'
+        for name in "ab":
+            self.write(f"two/{name}/trace.json", '{"schemaVersion":1,"traceEvents":[%s]}' % ",".join(event % (name, 10 * i) for i in range(1, 50)))
+        server = self.start(self.scratch / "two")
+        ds = server.wait_ready()
+        ranks = server.get(f"/ds/{ds}")[1]["ranks"]
+        self.assertEqual([(rank["rank"], rank["guessed"]) for rank in ranks], [(0, True), (1, True)])
+        status, again = server.post(f"/ds/{ds}/ranks", {"ranks": {ranks[0]["path"]: 7}})
+        self.assertEqual((status, again["job"]), (200, again["ds"]))
+        self.assertNotEqual(again["ds"], ds)
+        server.wait_ready()
+        numbered = {rank["path"]: (rank["rank"], rank["guessed"]) for rank in server.get(f"/ds/{again['ds']}")[1]["ranks"]}
+        self.assertEqual(numbered, {ranks[0]["path"]: (7, False), ranks[1]["path"]: (0, True)})
+        rows = server.post(f"/ds/{again['ds']}/sql", {"query": "SELECT DISTINCT rank, name FROM slices ORDER BY rank"})[1]["rows"]
+        self.assertEqual(rows, [[0, "b"], [7, "a"]])
+        for wrong in ({"ranks": {ranks[0]["path"]: -1}}, {"ranks": {ranks[0]["path"]: 1.5}}, {"ranks": [1]}, {}):
+            self.assertEqual(server.post(f"/ds/{ds}/ranks", wrong)[0], 400, wrong)
+
+    def test_reading_is_stopped_and_what_was_read_stays(self):
+        for rank in range(40):
+            self.write(f"many/rank{rank}.json", json.dumps({"distributedInfo": {"rank": rank}, "schemaVersion": 1, "traceEvents": [
+                {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5} for i in range(20000)]}))
+        server = self.start("--root", self.scratch, "--no-cache")
+        raw = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        raw.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nX-Steplens-Token: {server.token}\r\n\r\n".encode())
+        time.sleep(0.3)
+        ds = server.post("/open", {"path": str(self.scratch / "many")})[1]["ds"]
+        self.assertEqual(server.post_raw(f"/ds/{ds}/stop", {})[0], 204)
+        server.wait_ready()
+        text = b""
+        while b'"what": "done"' not in text:
+            text += raw.recv(65536)
+        raw.close()
+        meta = server.get(f"/ds/{ds}")[1]
+        left_out = [file for file in meta["ignored"] if "reading was stopped" in file["note"]]
+        self.assertGreater(len(left_out), 0)
+        self.assertEqual(len(meta["ranks"]) + len(left_out), 40)
+        self.assertIn(b"event: log", text)
+        self.assertIn(b'"mb_per_s"', text)
 
     def test_the_port_is_a_usual_one_where_it_is_free(self):
         first, second = self.start(support.SAMPLE), self.start(support.SAMPLE)

@@ -1,5 +1,6 @@
 // The typed client of the HTTP API. URLs are relative, so the app works behind a proxy's base path;
 // the session cookie set by the start link is sent by the browser. Every failure is an ApiError.
+import { signal } from "@preact/signals";
 import type * as T from "./api_types";
 
 export class ApiError extends Error {
@@ -34,13 +35,42 @@ async function failure(response: Response): Promise<ApiError> {
   return new ApiError(response.status, "http", `${response.status} ${response.statusText}`, "");
 }
 
+const kSlowMs = 1000;
+
+/** Ways to give up the requests that somebody has been waiting for longer than a moment. */
+export const slowRequests = signal<ReadonlySet<AbortController>>(new Set());
+
+/** Gives them all up; whoever waits for one gets an error that says so. */
+export function cancelSlow(): void {
+  for (const control of slowRequests.value) control.abort();
+}
+
+function noteSlow(control: AbortController, isSlow: boolean): void {
+  if (slowRequests.value.has(control) === isSlow) return;
+  const next = new Set(slowRequests.value);
+  if (isSlow) next.add(control);
+  else next.delete(control);
+  slowRequests.value = next;
+}
+
+/** Tiles are asked for again by themselves: nobody waits for one of them. */
+const isWaitedFor = (path: string): boolean => path !== "/tiles" && path !== "/info";
+
 async function send(path: string, init: RequestInit): Promise<Response> {
+  const control = new AbortController();
+  const outer = init.signal;
+  const either = outer ? AbortSignal.any([outer, control.signal]) : control.signal;
+  const timer = isWaitedFor(path) ? setTimeout(() => noteSlow(control, true), kSlowMs) : 0;
   let response: Response;
   try {
-    response = await fetch(BASE + path, { credentials: "same-origin", ...init });
+    response = await fetch(BASE + path, { credentials: "same-origin", ...init, signal: either });
   } catch (error) {
+    if (isAbort(error) && !outer?.aborted) throw new ApiError(0, "cancelled", "cancelled", "");
     if (isAbort(error)) throw error;
     throw new ApiError(0, "unreachable", "the server does not answer", "");
+  } finally {
+    clearTimeout(timer);
+    noteSlow(control, false);
   }
   if (!response.ok) throw await failure(response);
   return response;
@@ -70,6 +100,8 @@ async function query<R>(path: string, body: unknown, signal?: AbortSignal): Prom
 export const getInfo = () => get<T.Info>("/info");
 export const listFolder = (path: string) => get<{ path: string; entries: T.FsEntry[] }>("/fs", { path });
 export const openPath = (path: string) => query<{ ds: string }>("/open", { path });
+/** A piece of a file for the server's machine, base64; `at` is where it begins. Returns where the file is there. */
+export const uploadPiece = (name: string, at: number, data: string) => query<{ path: string }>("/upload", { name, at, data });
 
 /** All requests about one dataset. `align` is the id of the rank offsets that times refer to; 0 = as recorded. */
 export class Dataset {
@@ -91,8 +123,9 @@ export class Dataset {
   tracks = () => get<T.TracksReply>(this.path("/tracks"));
 
   /** `shade` is what runs are to be coloured by; "" = nothing beside their name. */
-  async tiles(keys: [number, number, number][], shade: string, signal?: AbortSignal): Promise<ArrayBuffer> {
-    return (await post("/tiles", this.timed({ ds: this.ds, keys, ...(shade === "" ? {} : { shade }) }), signal)).arrayBuffer();
+  async tiles(keys: [number, number, number][], shade: string, rules: readonly string[], signal?: AbortSignal): Promise<ArrayBuffer> {
+    const colored = { ...(shade === "" ? {} : { shade }), ...(shade === "rules" ? { rules } : {}) };
+    return (await post("/tiles", this.timed({ ds: this.ds, keys, ...colored }), signal)).arrayBuffer();
   }
 
   modules = (rank: number) => get<{ modules: string[] }>(this.path("/modules"), { rank });
@@ -177,6 +210,10 @@ export class Dataset {
     return `${BASE}${this.path("/trace")}?body=${encodeURIComponent(JSON.stringify(this.timed(body)))}`;
   }
 
+  /** Ranks that nobody reads yet are left out. */
+  stopReading = () => post(this.path("/stop"), {});
+  /** The same captures with other rank numbers, by path: another dataset. */
+  renumber = (ranks: Record<string, number>) => query<{ ds: string }>(this.path("/ranks"), { ranks });
   focus = (body: { ranks: number[] }) => post(this.path("/focus"), body);
   saveView = (state: unknown) => query<{ id: string }>(this.path("/view"), state);
   loadView = (id: string) => get<unknown>(this.path(`/view/${encodeURIComponent(id)}`));

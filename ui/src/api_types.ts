@@ -68,6 +68,8 @@ export interface RankMeta {
   /** How long reading it took. */
   read_ms?: number;
   cached?: boolean;
+  /** The capture does not say which rank it is. */
+  guessed?: boolean;
 }
 
 export interface MissingPart {
@@ -80,7 +82,7 @@ export interface ViewState {
   missing: MissingPart[];
 }
 
-export type ViewName = "timeline" | "operator" | "memory" | "communication" | "cluster" | "pipeline" | "overview";
+export type ViewName = "timeline" | "operator" | "memory" | "communication" | "cluster" | "pipeline" | "rl" | "overview";
 
 export interface DatasetMeta {
   ds: string;
@@ -322,8 +324,8 @@ export interface SqlLanesReply {
 }
 
 export interface LanesReply {
-  /** [track, slices, busy ns] */
-  rows: [number, number, number][];
+  /** [track, slices, busy ns, of counters the largest value] */
+  rows: [number, number, number, number?][];
 }
 
 export interface AlignQuery {
@@ -404,10 +406,11 @@ export interface CompareQuery {
 export interface Progress {
   ds: string;
   phase: string;
-  rank: number;
+  rank: number | null;
   done: number;
   total: number;
   eta_s: number;
+  mb_per_s?: number;
 }
 
 export interface Changed {

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/cluster/host_name.h"
 #include "base/json.h"
 #include "base/number.h"
 
@@ -40,23 +41,6 @@ std::vector<GroupFact> ReadGroups(const TraceStore& rank) {
     groups.push_back(std::move(group));
   });
   return groups;
-}
-
-// The profiler names a capture <host>_<pid>_<time>_ascend_pt; text captures say it nowhere else.
-std::string HostInPath(std::string_view path) {
-  while (path.ends_with('/')) path.remove_suffix(1);
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  if (!name.ends_with("_ascend_pt") && !name.ends_with("_ascend_ms")) return {};
-  name.remove_suffix(std::string_view("_ascend_pt").size());
-  for (const size_t min_digits : {size_t{14}, size_t{1}}) {  // the time, then the process
-    const size_t mark = name.rfind('_');
-    if (mark == name.npos || name.size() - mark - 1 < min_digits ||
-        name.find_first_not_of("0123456789", mark + 1) != name.npos) {
-      return {};
-    }
-    name = name.substr(0, mark);
-  }
-  return std::string(name);
 }
 
 // "step50" -> 50
@@ -136,8 +120,7 @@ RankFacts DescribeRank(const TraceStore& rank) {
   facts.level = rank.info.level;
   facts.device = rank.info.device;
   facts.host_uid = Meta(rank, "hostUid");
-  facts.host_name = Meta(rank, "hostName");
-  if (facts.host_name.empty()) facts.host_name = HostInPath(rank.info.path);
+  facts.host_name = HostName(rank);
   facts.steps = StepNumbers(rank);
   facts.distributed_args = Meta(rank, "distributed_args");
   facts.pp_info = Meta(rank, "pp_info");

@@ -117,8 +117,13 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
       if (use.is_p2p) p2p_groups.insert(use.name);
     }
   }
+  SL_ASSIGN_OR_RETURN(const int64_t pair_src, call.args.IntOr("src", -1));
+  SL_ASSIGN_OR_RETURN(const int64_t pair_dst, call.args.IntOr("dst", -1));
   using Key = std::tuple<int64_t, int64_t, std::string_view>;  // src, dst, transport
   std::map<Key, LinkTotal> links;
+  TableRows pair("pair", {TextColumn("operator"), TextColumn("Group"), TextColumn("Transport Type"),
+                          NumberColumn("Transit Size(MB)", 4), NumberColumn("Transit Time(ms)", 4),
+                          NumberColumn("Bandwidth(GB/s)", 4), TextColumn("Op Name")});
   std::set<std::string_view> operators;
   const table::Table* matrix = FindTable(recipe, "ClusterCommunicationMatrix");
   for (size_t row = 0; matrix != nullptr && row < matrix->rows(); ++row) {
@@ -126,9 +131,16 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
     if (!scope.HasGroup(group, p2p_groups.contains(group))) continue;
     const std::string_view op = TextCell(*matrix, "hccl_op_name", row);
     operators.insert(op);
-    if (op != scope.op) continue;
     const auto src = static_cast<int64_t>(NumberCell(*matrix, "src_rank", row));
     const auto dst = static_cast<int64_t>(NumberCell(*matrix, "dst_rank", row));
+    if (src == pair_src && dst == pair_dst) {
+      const double size_mb = NumberCell(*matrix, "transit_size", row);
+      const double time_ms = NumberCell(*matrix, "transit_time", row);
+      pair.Add(op, group, TextCell(*matrix, "transport_type", row), RoundTo(size_mb, 4),
+               RoundTo(time_ms, 4), RoundTo(Share(size_mb, time_ms), 4),
+               TextCell(*matrix, "op_name", row));
+    }
+    if (op != scope.op) continue;
     if (src == dst && with_inner == 0) continue;
     LinkTotal& link = links[{src, dst, TextCell(*matrix, "transport_type", row)}];
     link.size_mb += NumberCell(*matrix, "transit_size", row);
@@ -156,6 +168,7 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
   }
   answer.tables.push_back(rows.Take());
   answer.tables.push_back(names.Take());
+  if (pair_src >= 0 && pair_dst >= 0) answer.tables.push_back(pair.Take());
   return answer;
 }
 

@@ -26,6 +26,13 @@ Result<Response> PostFocus(const Ask& ask) {
   return response;
 }
 
+Result<Response> PostStop(const Ask& ask) {
+  ask.open.dataset->StopReading();
+  Response response;
+  response.status = 204;
+  return response;
+}
+
 constexpr std::array kRoutes = {
     Route{"GET", "", GetDataset},
     Route{"GET", "/tracks", GetTracks},
@@ -57,6 +64,8 @@ constexpr std::array kRoutes = {
     Route{"POST", "/trace", PostTrace},
     Route{"GET", "/trace", PostTrace},
     Route{"POST", "/focus", PostFocus},
+    Route{"POST", "/stop", PostStop},
+    Route{"POST", "/ranks", PostRanks},
     Route{"POST", "/view", PostView},
 };
 constexpr std::string_view kViewPrefix = "/view/";
@@ -116,6 +125,8 @@ Response Api::Handle(const Request& request) {
   if (!params.ok()) return ErrorResponse(params.error());
   if (request.method == "GET" && path == "/fs") return Answered(GetFiles(workspace_, *params));
   if (request.method == "POST" && path == "/open") return Answered(PostOpen(workspace_, *params));
+  if (request.method == "POST" && path == "/upload")
+    return Answered(PostUpload(workspace_, *params));
   if (request.method == "POST" && path == "/tiles") {
     const Result<std::string> id = params->Text("ds");
     if (!id.ok()) return ErrorResponse(id.error());

@@ -1,6 +1,9 @@
 #include "server/api/api.h"
 
+#include <fmt/format.h>
+
 #include "analysis/testing/store_builder.h"
+#include "base/file.h"
 #include "server/api/test_api.h"
 
 namespace steplens::server {
@@ -77,6 +80,65 @@ TEST_F(ApiTest, TilesCanSayHowLongASliceIsAmongItsLike) {
   EXPECT_EQ(api_.Ask("POST", "/tiles", keys + "}").body, plain);
   EXPECT_EQ(api_.Ask("POST", "/tiles", keys + R"(,"shade":"percentile"})").body, shaded.body);
   EXPECT_EQ(api_.Ask("POST", "/tiles", keys + R"(,"shade":"rainbow"})").status, 400);
+}
+
+TEST_F(ApiTest, TilesCanBeColouredByRules) {
+  const std::string keys = R"({"ds":"d","shade":"rules","keys":[[)" +
+                           std::to_string(api_.TrackOf("r0/hw/stream2")) + R"(,0,0]],"rules":)";
+  const auto shades = [&](const std::string& rules) {
+    const Response response = api_.Ask("POST", "/tiles", keys + rules + "}");
+    EXPECT_EQ(response.status, 200) << response.body;
+    // The shades of the two runs come last, padded to four bytes.
+    return std::vector<int>(response.body.end() - 4, response.body.end() - 2);
+  };
+  EXPECT_EQ(shades(R"(["dur>80ns"])"), (std::vector<int>{1, 0}));
+  // The first that holds counts.
+  EXPECT_EQ(shades(R"(["name=k2","dur>1ns"])"), (std::vector<int>{2, 1}));
+  EXPECT_EQ(shades(R"(["dur>80ns"])"), (std::vector<int>{1, 0}));
+  EXPECT_EQ(api_.Ask("POST", "/tiles", keys + R"(["dur>soon"]})").status, 400);
+}
+
+TEST(Api, RulesMayBeAbsentButNotTooMany) {
+  analysis::StoreBuilder builder;
+  builder.Slice(builder.ThreadOf("python", "main"), 0, 10, "a", "cpu_op");
+  TestApi api(builder.Job());
+  const std::string keys = R"({"ds":"d","shade":"rules","keys":[])";
+  EXPECT_EQ(api.Ask("POST", "/tiles", keys + "}").status, 200);
+  std::string rules = "\"a\"";
+  for (int i = 0; i < 32; ++i) rules += ",\"a\"";
+  EXPECT_EQ(api.Ask("POST", "/tiles", keys + ",\"rules\":[" + rules + "]}").status, 400);
+}
+
+TEST(Api, FilesOfThePageStayInTheirFolder) {
+  analysis::StoreBuilder builder;
+  TestApi api(builder.Job());
+  const auto upload = [&](std::string name, int at, std::string data) {
+    return api.Ask("POST", "/upload",
+                   fmt::format(R"({{"name":"{}","at":{},"data":"{}"}})", name, at, data));
+  };
+  for (const char* name :
+       {"../x", "/etc/x", "a/../../x", ".hidden", "a/.b", "a//b", "a/", "", "a\\u0000b"})
+    EXPECT_EQ(upload(name, 0, "eA==").status, 400) << name;
+  EXPECT_EQ(upload("a.json", 0, "no base64").status, 400);
+  EXPECT_EQ(upload("a.json", 5, "eA==").status, 400);
+  const JsonDocument first = TestApi::Json(upload("job/a.json", 0, "W3sicGgiOiJYIiw="));
+  TestApi::Json(upload("job/a.json", 11, "Im5hbWUiOiJhIn1d"));
+  const std::string path(*first.root()["path"].AsString());
+  const Result<std::string> text = ReadFile(path);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, R"([{"ph":"X","name":"a"}])");
+  EXPECT_EQ(api.Ask("POST", "/open", fmt::format(R"({{"path":"{}"}})", path)).status, 200);
+}
+
+TEST(Api, AReinforcementLearningLoopIsKnownByItsTasks) {
+  const auto is_available = [](std::string name) {
+    analysis::StoreBuilder builder;
+    builder.Slice(builder.ThreadOf("python", "main"), 0, 10, std::move(name), "user_annotation");
+    TestApi api(builder.Job());
+    return TestApi::Json(api.Ask("GET", "/ds/d")).root()["views"]["rl"]["available"].AsBool();
+  };
+  EXPECT_EQ(is_available("aten::mm"), false);
+  EXPECT_EQ(is_available("update_actor"), true);
 }
 
 TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "readers/ascend_text/ascend_text.h"
@@ -58,6 +59,43 @@ Result<std::vector<Entry>> List(const std::string& folder) {
   return entries;
 }
 
+// Reading a data set is a job, which goes by the same name.
+Response OpenedResponse(const std::string& id) {
+  JsonWriter json;
+  json.BeginObject().Key("ds").String(id).Key("job").String(id).EndObject();
+  return JsonResponse(std::move(json));
+}
+
+// Bytes of a text in base64, with its padding; nothing if it is none.
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() % 4 != 0) return std::nullopt;
+  size_t padding = 0;
+  while (padding < 2 && text.ends_with('=')) {
+    text.remove_suffix(1);
+    ++padding;
+  }
+  std::array<int8_t, 256> value;
+  value.fill(-1);
+  for (size_t i = 0; i < kDigits.size(); ++i)
+    value[static_cast<unsigned char>(kDigits[i])] = static_cast<int8_t>(i);
+  std::string out;
+  out.reserve(text.size() / 4 * 3 + 3);
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const int8_t digit = value[static_cast<unsigned char>(c)];
+    if (digit < 0) return std::nullopt;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out.push_back(static_cast<char>(bits >> count & 255));
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Response> GetFiles(Workspace& workspace, const Params& params) {
@@ -90,9 +128,38 @@ Result<Response> PostOpen(Workspace& workspace, const Params& params) {
   SL_ASSIGN_OR_RETURN(const std::string path, params.Text("path"));
   SL_ASSIGN_OR_RETURN(std::string real, workspace.Admit(path));
   SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open({std::move(real)}));
+  return OpenedResponse(id);
+}
+
+Result<Response> PostUpload(Workspace& workspace, const Params& params) {
+  SL_ASSIGN_OR_RETURN(const std::string name, params.Text("name"));
+  SL_ASSIGN_OR_RETURN(const int64_t at, params.IntOr("at", 0));
+  SL_ASSIGN_OR_RETURN(const std::string text, params.Text("data"));
+  const std::optional<std::string> bytes = DecodeBase64(text);
+  if (!bytes) return Error{ErrorCode::kInvalidArgument, "'data' is not base64"};
+  SL_ASSIGN_OR_RETURN(
+      const std::string path,
+      workspace.Upload(name, static_cast<uint64_t>(std::max<int64_t>(0, at)), *bytes));
   JsonWriter json;
-  json.BeginObject().Key("ds").String(id).EndObject();
+  json.BeginObject().Key("path").String(path).EndObject();
   return JsonResponse(std::move(json));
+}
+
+Result<Response> PostRanks(const Ask& ask) {
+  const JsonValue given = ask.params.Raw("ranks");
+  if (!given.IsObject()) return Error{ErrorCode::kInvalidArgument, "'ranks' is not an object"};
+  RankNumbers numbers = ask.open.dataset->numbers();
+  bool sound = true;
+  given.ForEachMember([&](std::string_view path, JsonValue value) {
+    const std::optional<int64_t> rank = WholeNumber(value);
+    sound = sound && rank && *rank >= 0;
+    if (sound) numbers.insert_or_assign(std::string(path), *rank);
+  });
+  if (!sound)
+    return Error{ErrorCode::kInvalidArgument, "'ranks' must give each path a number from 0 on"};
+  SL_ASSIGN_OR_RETURN(const std::string id,
+                      ask.workspace.Open(ask.open.dataset->paths(), std::move(numbers)));
+  return OpenedResponse(id);
 }
 
 Result<Response> PostView(const Ask& ask) {

@@ -51,6 +51,8 @@ Result<Response> PostTrace(const Ask& ask);
 // files.cc
 Result<Response> GetFiles(Workspace& workspace, const Params& params);
 Result<Response> PostOpen(Workspace& workspace, const Params& params);
+Result<Response> PostUpload(Workspace& workspace, const Params& params);
+Result<Response> PostRanks(const Ask& ask);
 Result<Response> PostView(const Ask& ask);
 Result<Response> GetView(const Ask& ask, std::string_view id);
 

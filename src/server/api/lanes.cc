@@ -26,17 +26,20 @@ Result<std::vector<const Lane*>> LanesParam(const Ask& ask) {
 struct Load {
   uint64_t count = 0;
   int64_t busy_ns = 0;
+  std::optional<double> peak{};  // of counters
 };
 
 Load LoadOf(const Lane& lane, int64_t t0_ns, int64_t t1_ns) {
   switch (lane.kind) {
     case LaneKind::kSlices:
-      return {lane.rows.CountTouching(t0_ns, t1_ns), lane.cover.CoveredNs(lane.rows, t0_ns, t1_ns)};
+      return {
+          lane.rows.CountTouching(t0_ns, t1_ns), lane.cover.CoveredNs(lane.rows, t0_ns, t1_ns), {}};
     case LaneKind::kCounter:
-      return {lane.counter.LowerBound(t1_ns) - lane.counter.LowerBound(t0_ns), 0};
+      return {lane.counter.LowerBound(t1_ns) - lane.counter.LowerBound(t0_ns), 0,
+              lane.counter.Peak(t0_ns, t1_ns)};
     case LaneKind::kRank:
     case LaneKind::kGroup:
-      return {lane.summary.CountTouching(t0_ns, t1_ns), lane.summary.CoveredNs(t0_ns, t1_ns)};
+      return {lane.summary.CountTouching(t0_ns, t1_ns), lane.summary.CoveredNs(t0_ns, t1_ns), {}};
   }
   return {};
 }
@@ -67,6 +70,7 @@ Result<Response> PostLanes(const Ask& ask) {
   for (const Lane* lane : lanes) {
     const Load load = LoadOf(*lane, ask.FromShown(*lane, t0), ask.FromShown(*lane, t1));
     json.BeginArray().Int(lane->id).Int(static_cast<int64_t>(load.count)).Int(load.busy_ns);
+    if (load.peak) json.Double(*load.peak);
     json.EndArray();
   }
   json.EndArray().EndObject();

@@ -72,6 +72,28 @@ TEST(Lanes, CountersBeforeAndBehindTheWorkAreReached) {
   EXPECT_EQ(meta.root()["work"].ToText(), "[500,600]");
 }
 
+TEST(Lanes, ACounterSaysItsLargestValueOfARange) {
+  analysis::StoreBuilder builder;
+  builder.Slice(builder.ThreadOf("Ascend Hardware", "Stream 2"), kBegin, kBegin + 100, "a",
+                "AI_CORE");
+  const store::TrackId process = builder.Process("HBM");
+  builder.store.tracks.Append(
+      {.parent = process, .kind = builder.Text("counter"), .name = builder.Text("HBM 0/Read")});
+  const auto series = static_cast<store::TrackId>(builder.store.tracks.size() - 1);
+  for (const auto& [ts_ns, value] : {std::pair(0, 7.0), std::pair(40, 3.0), std::pair(80, 5.5)})
+    builder.store.counters.Append({.track = series, .ts_ns = kBegin + ts_ns, .value = value});
+  TestApi api(builder.Job());
+  const int64_t track = api.TrackOf("r0/counters/npu/hbm0-read");
+  const auto rows = [&](int64_t t0, int64_t t1) {
+    return api.Post("lanes", fmt::format(R"({{"tracks":[{}],"t0":{},"t1":{}}})", track, t0, t1))
+        .root()["rows"]
+        .ToText();
+  };
+  EXPECT_EQ(rows(50, 90), fmt::format("[[{},1,0,5.5]]", track));
+  // What holds when the range begins counts, too.
+  EXPECT_EQ(rows(30, 60), fmt::format("[[{},1,0,7]]", track));
+}
+
 TEST(Lanes, AThreadIsCalledByItsNumberOrByWhatItSaysItIs) {
   analysis::StoreBuilder builder;
   const auto process = builder.Process("python", "", "1");

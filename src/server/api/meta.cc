@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "analysis/cluster/host_name.h"
 #include "server/api/handlers.h"
 
 namespace steplens::server {
@@ -54,7 +55,7 @@ void WriteRank(JsonWriter& json, const Ask& ask, size_t slot) {
   json.BeginObject().Key("rank").Int(rank.rank).Key("alias").String("");
   json.Key("source").String(store.info.source).Key("format").String(store.info.format);
   json.Key("level").String(store.info.level);
-  json.Key("host").String(store.FindMeta("hostName").value_or(""));
+  json.Key("host").String(analysis::cluster::HostName(store));
   json.Key("device");
   if (store.info.device == store::kNone) {
     json.Null();
@@ -63,7 +64,7 @@ void WriteRank(JsonWriter& json, const Ask& ask, size_t slot) {
   }
   json.Key("path").String(store.info.path).Key("ready").Bool(true);
   json.Key("read_ms").Double(static_cast<double>(rank.read_ns) / 1e6);
-  json.Key("cached").Bool(rank.is_from_cache);
+  json.Key("cached").Bool(rank.is_from_cache).Key("guessed").Bool(rank.is_number_ours);
   json.Key("offset_ns").Int(SubtractSaturating(base_ns, ask.view.origin_ns()));
   json.Key("steps").BeginArray();
   for (const analysis::StepRange& step : rank.timeline->steps()) {
@@ -106,11 +107,13 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   bool memory = false;
   bool communication = false;
   bool passes = false;
+  bool rl_tasks = false;
   bool is_ascend = false;
   for (const auto& rank : ask.view.ranks()) {
     const TraceStore& store = *rank->store;
     slices = slices || store.slices.size() > 0;
-    passes = passes || store.markers.size() > 0 || store.strings.Find("fwdbwd").has_value();
+    passes = passes || rank->has_passes;
+    rl_tasks = rl_tasks || rank->has_rl_tasks;
     is_ascend = is_ascend || (store.info.source != "kineto" && store.info.source != "nsys");
     kernels = kernels || store.kernels.size() > 0 || store.op_statistics.size() > 0 ||
               (rank->timeline->lanes().front()->flags & kDeviceLane) != 0;
@@ -134,6 +137,9 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   WritePage(json, "pipeline",
             {{"forward and backward passes", "training with operators of the host, or mstx=True",
               passes}});
+  WritePage(
+      json, "rl",
+      {{"tasks of a reinforcement learning loop", "mstx=True in verl or MindSpeed-RL", rl_tasks}});
   WritePage(
       json, "cluster",
       {{"two ranks or more", "open the folder that holds all ranks", ask.view.ranks().size() > 1}});

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "server/api/handlers.h"
+#include "server/api/rule_shades.h"
 
 namespace steplens::server {
 namespace {
@@ -31,16 +32,34 @@ Result<std::vector<TileKey>> KeysOf(const Params& params) {
   return keys;
 }
 
-// What runs are coloured by; "" and "none" are nothing.
-Result<ShadeBy> ShadeParam(const Ask& ask) {
+// What runs are coloured by.
+struct TileShade {
+  ShadeBy by = ShadeBy::kNone;
+  std::shared_ptr<const RuleSet> rules{};  // of kRules
+
+  uint32_t rules_number() const { return rules ? rules->number() : 0; }
+  Result<std::span<const uint8_t>> Of(const Ask& ask, const Lane& lane) const {
+    const ShownRank& rank = ask.view.RankOf(lane);
+    if (rules) return rules->ShadesOf(ask, lane.rank_slot);
+    return rank.shades.By(by, *rank.store);
+  }
+};
+
+// "" and "none" are nothing.
+Result<TileShade> ShadeParam(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string text, ask.params.TextOr("shade", ""));
-  if (text.empty() || text == "none") return ShadeBy::kNone;
-  if (text == "percentile") return ShadeBy::kPercentile;
-  if (text == "module") return ShadeBy::kModule;
-  return Error{ErrorCode::kInvalidArgument, "'shade' must be none, percentile or module"};
+  if (text.empty() || text == "none") return TileShade{};
+  if (text == "percentile") return TileShade{ShadeBy::kPercentile};
+  if (text == "module") return TileShade{ShadeBy::kModule};
+  if (text == "rules") {
+    SL_ASSIGN_OR_RETURN(std::shared_ptr<const RuleSet> rules, RulesParam(ask));
+    return rules ? TileShade{ShadeBy::kRules, std::move(rules)} : TileShade{};
+  }
+  return Error{ErrorCode::kInvalidArgument, "'shade' must be none, percentile, module or rules"};
 }
 
-std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane, ShadeBy shade) {
+Result<std::string> MakeTile(const Ask& ask, const TileKey& key, const Lane& lane,
+                             const TileShade& shade) {
   std::string out;
   const int64_t base_ns = ask.BaseNs(lane.rank_slot);
   switch (lane.kind) {
@@ -51,9 +70,9 @@ std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane, Shade
         AppendSliceTile(out, key, lane.rows, base_ns, kNoFlows);
         break;
       }
-      const ShownRank& rank = ask.view.RankOf(lane);
-      AppendSliceTile(out, key, lane.rows, base_ns, rank.timeline->has_flow(),
-                      rank.shades.By(shade, *rank.store));
+      SL_ASSIGN_OR_RETURN(const std::span<const uint8_t> shades, shade.Of(ask, lane));
+      AppendSliceTile(out, key, lane.rows, base_ns, ask.view.RankOf(lane).timeline->has_flow(),
+                      shades);
       break;
     }
     case LaneKind::kCounter:
@@ -69,7 +88,7 @@ std::string MakeTile(const Ask& ask, const TileKey& key, const Lane& lane, Shade
 
 using Tile = std::shared_ptr<const std::string>;
 
-Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted, ShadeBy shade) {
+Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted, const TileShade& shade) {
   const Lane* lane = ask.view.FindLane(wanted.track);
   if (lane == nullptr) {
     // A lane of a rank that is not read yet, as after a restart of the server.
@@ -80,10 +99,12 @@ Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted, ShadeBy shade
     return Tile(std::make_shared<std::string>(std::move(bare)));
   }
   TileCache& cache = ask.open.dataset->tiles();
-  const TileCache::Key key{ask.align, wanted.track, wanted.level, wanted.index, shade};
+  const TileCache::Key key{ask.align,    wanted.track, wanted.level,
+                           wanted.index, shade.by,     shade.rules_number()};
   Tile tile = cache.Find(key);
   if (!tile) {
-    tile = std::make_shared<std::string>(MakeTile(ask, wanted, *lane, shade));
+    SL_ASSIGN_OR_RETURN(std::string made, MakeTile(ask, wanted, *lane, shade));
+    tile = std::make_shared<std::string>(std::move(made));
     cache.Insert(key, tile);
   }
   return tile;
@@ -109,7 +130,7 @@ Result<Response> GetTile(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string set, ask.params.TextOr("set", ""));
   if (!set.empty() && set != TileSet(ask))
     return Error{ErrorCode::kNotFound, "'set': these tiles are void; ask for the data set again"};
-  SL_ASSIGN_OR_RETURN(const ShadeBy shade, ShadeParam(ask));
+  SL_ASSIGN_OR_RETURN(const TileShade shade, ShadeParam(ask));
   SL_ASSIGN_OR_RETURN(const Tile tile, FindOrMakeTile(ask, key, shade));
   Response response;
   response.content_type = "application/octet-stream";
@@ -122,7 +143,7 @@ Result<Response> GetTile(const Ask& ask) {
 
 Result<Response> PostTiles(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::vector<TileKey> keys, KeysOf(ask.params));
-  SL_ASSIGN_OR_RETURN(const ShadeBy shade, ShadeParam(ask));
+  SL_ASSIGN_OR_RETURN(const TileShade shade, ShadeParam(ask));
   std::vector<Tile> tiles;
   tiles.reserve(keys.size());
   size_t bytes = 0;

@@ -52,6 +52,16 @@ size_t CounterLane::LowerBound(int64_t t_ns) const {
   return static_cast<size_t>(at - rows_.begin());
 }
 
+std::optional<double> CounterLane::Peak(int64_t t0_ns, int64_t t1_ns) const {
+  size_t position = LowerBound(t0_ns);
+  if (position > 0) --position;  // holds when the range begins
+  std::optional<double> peak;
+  for (; position < size() && ts_ns(position) < t1_ns; ++position) {
+    peak = std::max(peak.value_or(value(position)), value(position));
+  }
+  return peak;
+}
+
 void AppendCounterTile(std::string& out, const TileKey& key, const CounterLane& lane,
                        int64_t base_ns) {
   const std::vector<Point> points = PointsOf(lane, SpanOf(key, base_ns));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class CounterLane {
   size_t size() const { return rows_.size(); }
   int64_t ts_ns(size_t position) const { return values_.ts_ns[rows_[position]]; }
   double value(size_t position) const { return values_.at(rows_[position]); }
+  // The largest value that holds in [t0, t1); nothing if there is none.
+  std::optional<double> Peak(int64_t t0_ns, int64_t t1_ns) const;
   // First position at or after a time.
   size_t LowerBound(int64_t t_ns) const;
   size_t bytes() const { return rows_.capacity() * sizeof(uint32_t); }

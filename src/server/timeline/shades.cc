@@ -49,7 +49,7 @@ std::vector<uint8_t> PercentileShades(const TraceStore& store) {
 }
 
 std::span<const uint8_t> RankShades::By(ShadeBy by, const TraceStore& store) const {
-  if (by == ShadeBy::kNone) return {};
+  if (by == ShadeBy::kNone || by == ShadeBy::kRules) return {};
   if (by == ShadeBy::kModule) {
     FindModules(store);
     return by_module_;

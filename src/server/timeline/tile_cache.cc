@@ -4,8 +4,8 @@ namespace steplens::server {
 
 size_t TileCache::Hash::operator()(const Key& key) const {
   const uint64_t a = uint64_t{key.align} << 32 | key.track;
-  const uint64_t b =
-      uint64_t{key.level} << 32 | uint64_t{static_cast<uint8_t>(key.shade)} << 40 | key.index;
+  const uint64_t b = uint64_t{key.level} << 32 | uint64_t{static_cast<uint8_t>(key.shade)} << 40 |
+                     uint64_t{key.rules} << 44 | key.index;
   return static_cast<size_t>((a * 0x9E3779B97F4A7C15u) ^ (b * 0xC2B2AE3D27D4EB4Fu) ^ (b >> 29));
 }
 

@@ -21,6 +21,7 @@ class TileCache {
     uint32_t level = 0;
     uint32_t index = 0;
     ShadeBy shade = ShadeBy::kNone;
+    uint32_t rules = 0;  // number of the rules that it is shaded by
     bool operator==(const Key&) const = default;
   };
 

@@ -1,7 +1,7 @@
 // The common part of the small charts: a canvas that follows size and theme, with hover, keyboard focus on its marks,
 // a table view, and export as picture or csv. A chart is a function that draws and says where its marks are.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Cell, ColumnInfo } from "../api_types";
 import { formatCell } from "../format";
 import { t } from "../i18n";
@@ -184,15 +184,17 @@ export function CanvasChart({ title, height, draw, deps, table, onPick, onBrush,
   const [tip, setTip] = useState<{ x: number; y: number; text: string } | null>(null);
   const [width, setWidth] = useState(0);
 
-  useEffect(() => {
+  // Before the browser paints: a chart is never seen empty.
+  useLayoutEffect(() => {
     const box = canvas.current?.parentElement;
     if (!box) return;
+    setWidth(box.clientWidth);
     const observer = new ResizeObserver(() => setWidth(box.clientWidth));
     observer.observe(box);
     return () => observer.disconnect();
   }, []);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     if (!element || width === 0) return;
     const ratio = Math.min(2, devicePixelRatio || 1);

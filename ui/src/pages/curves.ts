@@ -1,5 +1,6 @@
 // Points of a named result as curves.
 import { hasMessage, t } from "../i18n";
+import { smallest } from "../charts/ticks";
 import type { MetricReply } from "../api_types";
 import { asNumber, asText, rowsOf } from "./parts";
 
@@ -8,12 +9,14 @@ export interface Curves {
   series: { name: string; values: (number | null)[]; stepped: boolean }[];
 }
 
-/** Points (series, time, value) of some answers as curves over one axis; `prefix` goes before the names of each. */
-export function curvesOf(replies: readonly (MetricReply | null)[], prefix: readonly string[] = [""]): Curves {
+/** Before the names of the baseline's curves. */
+export const kBaselineCurves = "baseline/";
+
+/** Points (series, time, value) of some answers as curves over one axis; `prefix` goes before the names of each. Several are laid over each other: each begins at `from`. */
+export function curvesOf(replies: readonly (MetricReply | null)[], prefix: readonly string[] = [""], from = 0): Curves {
   const points = replies.flatMap((reply, side) => {
     const rows = rowsOf(reply, "points");
-    // Sides are laid over each other: each begins at 0.
-    const begin = replies.length > 1 ? Math.min(...rows.slice(0, 1).map((row) => asNumber(row["time_ms"])), Infinity) : 0;
+    const begin = replies.length > 1 ? smallest(rows.map((row) => asNumber(row["time_ms"])), Infinity) - from : 0;
     return rows.map((row) => ({
       name: (prefix[side] ?? "") + asText(row["series"]),
       time: asNumber(row["time_ms"]) - (Number.isFinite(begin) ? begin : 0),
@@ -33,6 +36,7 @@ export function curvesOf(replies: readonly (MetricReply | null)[], prefix: reado
 
 /** "PTA Reserved", "Allocated of 897357296" in the user's language. */
 export function seriesText(name: string): string {
+  if (name.startsWith(kBaselineCurves)) return `${t("scope.baseline")}: ${seriesText(name.slice(kBaselineCurves.length))}`;
   const kind = `memory.kind.${name}`;
   if (hasMessage(kind)) return t(kind);
   const match = /^(A |B )?(?:(\w+) )?(Allocated|Activated|Reserved)(?: of (.*))?$/.exec(name);

@@ -1,7 +1,9 @@
 // What was read, what was left out and why, what was wrong with it, and which views lack what.
+import type { Dataset } from "../api";
 import type { RankMeta, ViewState } from "../api_types";
 import { formatBytes, formatDuration, formatInt } from "../format";
 import { hasMessage, t, valueText } from "../i18n";
+import { askRankNumber } from "../state/session";
 import { copyText, missingWords } from "../widgets/states";
 import { Card } from "./parts";
 import type { PageProps } from "./registry";
@@ -103,7 +105,7 @@ function readText({ read_ms = 0, cached, files }: RankMeta): string {
   return t("data.read", { time, size: formatBytes(bytes), rate: formatBytes(bytes / Math.max(read_ms / 1000, 1e-6)) });
 }
 
-function Rank({ rank, open }: { rank: RankMeta; open: boolean }) {
+function Rank({ ds, rank, open }: { ds: Dataset; rank: RankMeta; open: boolean }) {
   const counts = Object.entries(rank.counts).filter(([, count]) => count > 0);
   return (
     <details class="card" open={open}>
@@ -114,6 +116,7 @@ function Rank({ rank, open }: { rank: RankMeta; open: boolean }) {
         <span class="muted">
           {[rank.source, rank.format, rank.level, rank.host].filter((part) => part !== "").join(" · ")} · {rank.path}
         </span>{" "}
+        {rank.guessed && <span class="tag">{t("rank.guessed")}</span>}{" "}
         {rank.issues.length > 0 && <span class="tag warn">{t("data.issues", { n: rank.issues.length })}</span>}
       </summary>
       <p class="facts-line">
@@ -129,20 +132,27 @@ function Rank({ rank, open }: { rank: RankMeta; open: boolean }) {
         )}
       </p>
       {rank.read_ms !== undefined && <p class="muted">{readText(rank)}</p>}
+      {rank.guessed && (
+        <p>
+          <button title={t("rank.guessed_text")} onClick={() => askRankNumber(ds, rank)}>
+            {t("rank.renumber")}
+          </button>
+        </p>
+      )}
       <Issues rank={rank} />
       <Files rank={rank} />
     </details>
   );
 }
 
-export default function DataPage({ meta }: PageProps) {
+export default function DataPage({ ds, meta }: PageProps) {
   return (
     <div class="page-body">
       <Card title={t("data.views")}>
         <Views views={meta.views as Record<string, ViewState>} />
       </Card>
       {meta.ranks.map((rank) => (
-        <Rank key={rank.rank} rank={rank} open={meta.ranks.length <= 2} />
+        <Rank key={rank.rank} ds={ds} rank={rank} open={meta.ranks.length <= 2} />
       ))}
       {meta.ignored.length > 0 && (
         <Card title={t("data.ignored")}>

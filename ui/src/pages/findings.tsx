@@ -1,11 +1,14 @@
 // What could be made faster, the largest gain first: why, where to look, what to do. Each can be muted.
 import { signal } from "@preact/signals";
-import type { Cell } from "../api_types";
+import { useEffect } from "preact/hooks";
+import type { Dataset } from "../api";
+import type { Cell, MetricReply } from "../api_types";
 import { formatDuration, middleEllipsis } from "../format";
 import { locale, t } from "../i18n";
 import { openRange, openSearch } from "../state/jump";
 import { navigate } from "../state/router";
-import { scopeRank, setScope } from "../state/session";
+import { findingCount, scopeRank, setScope } from "../state/session";
+import type { Loaded } from "../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../widgets/states";
 import { asNumber, asText, Card, RankPick, rowsOf, useMetric, Warnings } from "./parts";
 import type { PageProps } from "./registry";
@@ -101,8 +104,17 @@ function Finding({ row, muteKey }: { row: Row; muteKey: string }) {
   );
 }
 
-export default function FindingsPage({ ds, meta }: PageProps) {
+/** The findings of the rank in scope; the menu says how many there are once they are known. */
+export function useFindings(ds: Dataset): Loaded<MetricReply> {
   const reply = useMetric(ds, "findings", { rank: scopeRank.value });
+  useEffect(() => {
+    if (reply.data) findingCount.value = { ds: ds.ds, count: rowsOf(reply.data, "findings").length };
+  }, [reply.data]);
+  return reply;
+}
+
+export default function FindingsPage({ ds, meta }: PageProps) {
+  const reply = useFindings(ds);
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
   if (!reply.data) return <Loading />;
   const rows = rowsOf(reply.data, "findings").map((row) => ({ row, key: findingKey(meta.path, row) }));

@@ -11,7 +11,8 @@ import { navigate } from "../state/router";
 import { revision, scope, scopeRank, setScope } from "../state/session";
 import { useLoad } from "../widgets/async";
 import { ErrorState, Loading, missingWords } from "../widgets/states";
-import { gainText, words } from "./findings";
+import { Against } from "./against";
+import { gainText, useFindings, words } from "./findings";
 import { explainNumber } from "./number";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric } from "./parts";
 import type { PageProps } from "./registry";
@@ -216,8 +217,8 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
 }
 
 /** What could be made faster, in a line each. */
-function TopFindings({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
-  const reply = useMetric(ds, "findings", { rank });
+function TopFindings({ ds }: { ds: PageProps["ds"] }) {
+  const reply = useFindings(ds);
   const rows = rowsOf(reply.data, "findings").slice(0, 4);
   if (rows.length === 0) return null;
   return (
@@ -250,6 +251,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
         <RankPick />
         <button onClick={show}>{t("overview.show")}</button>
       </div>
+      <Against />
       <div class="grid-3">
         {rows.length > 0 ? (
           <>
@@ -262,7 +264,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
           </Card>
         )}
         <div class="card-stack">
-          <TopFindings ds={ds} rank={rank} />
+          <TopFindings ds={ds} />
           <Quality meta={meta} />
         </div>
       </div>

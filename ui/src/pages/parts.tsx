@@ -1,7 +1,7 @@
 // What the pages share: named results, pickers, cards, and the way from a row to the timeline.
 import type { ComponentChildren } from "preact";
 import type { Dataset } from "../api";
-import type { Cell, ColumnInfo, DatasetMeta, MetricReply, MetricTable } from "../api_types";
+import type { Cell, ColumnInfo, DatasetMeta, MetricReply, MetricTable, SliceRef } from "../api_types";
 import { hasMessage, t } from "../i18n";
 import { openRange, openSlice } from "../state/jump";
 import { meta, revision, scopeRank, setScope } from "../state/session";
@@ -122,13 +122,24 @@ export function RankPick() {
 /** A time since the epoch, as a table gives it, is a number that may be off by this much (ns). */
 const kRounding = 256;
 
+/** The hit on the rank, else any, that is nearest. */
+function nearest(hits: readonly SliceRef[], rank: number, away: (hit: SliceRef) => number): SliceRef | undefined {
+  const sorted = [...hits].sort((a, b) => away(a) - away(b));
+  return sorted.find((each) => each.lane?.startsWith(`rank ${rank} `)) ?? sorted[0];
+}
+
+/** The slice of that name on a rank that runs at a moment, the shortest of several; it need not begin there. */
+export async function sliceAround(ds: Dataset, rank: number, name: string, t: number): Promise<SliceRef | undefined> {
+  const reply = await ds.search({ q: name, mode: "exact", t0: t - kRounding, t1: t + kRounding, limit: 200, cursor: null });
+  return nearest(reply.hits.filter((hit) => hit.lane?.startsWith(`rank ${rank} `)), rank, (hit) => hit.dur);
+}
+
 /** Shows the slice of that name that begins at `begin` (ns) on the timeline, or the moment if no lane has it. */
 export async function jumpTo(ds: Dataset, rank: number, name: string, begin: number, dur: number): Promise<void> {
   try {
     const reply = await ds.search({ q: name, mode: "exact", t0: begin - kRounding, t1: begin + kRounding, limit: 200, cursor: null });
     const away = (hit: { begin: number }) => Math.abs(hit.begin - begin);
-    const here = reply.hits.filter((hit) => away(hit) <= kRounding).sort((a, b) => away(a) - away(b));
-    const hit = here.find((each) => each.lane?.startsWith(`rank ${rank} `)) ?? here[0];
+    const hit = nearest(reply.hits.filter((each) => away(each) <= kRounding), rank, away);
     if (hit) openSlice(hit.track, hit.i);
     else openRange(begin - dur, begin + 2 * Math.max(dur, 1000));
   } catch (error) {

@@ -17,34 +17,42 @@ export interface PageDef {
   icon: string;
   /** The view of the dataset that must be available; null = works with any. */
   needs: ViewName | null;
+  /** Its name is dimmed without this view; it explains itself when opened. */
+  dims?: ViewName;
+  /** What it takes from the scope bar. */
+  uses: readonly ScopePart[];
   load(): Promise<{ default: ComponentType<PageProps> }>;
 }
 
+export type ScopePart = "ranks" | "step" | "range" | "baseline";
+
 export const pages: PageDef[] = [
-  { id: "overview", title: "page.overview", icon: "overview", needs: "overview", load: () => import("./overview") },
+  { id: "overview", title: "page.overview", icon: "overview", needs: "overview", uses: ["ranks", "step", "range", "baseline"], load: () => import("./overview") },
   {
     id: "timeline",
     title: "page.timeline",
     icon: "timeline",
     needs: "timeline",
+    uses: ["ranks", "step", "range"],
     load: () => import("../timeline/page"),
   },
-  { id: "operators", title: "page.operators", icon: "operators", needs: "operator", load: () => import("./operators/index") },
-  { id: "memory", title: "page.memory", icon: "memory", needs: "memory", load: () => import("./memory/index") },
+  { id: "operators", title: "page.operators", icon: "operators", needs: "operator", uses: ["ranks", "step", "range"], load: () => import("./operators/index") },
+  { id: "memory", title: "page.memory", icon: "memory", needs: "memory", uses: ["ranks", "range", "baseline"], load: () => import("./memory/index") },
   {
     id: "communication",
     title: "page.communication",
     icon: "communication",
     needs: "communication",
+    uses: ["step"],
     load: () => import("./communication/index"),
   },
-  { id: "cluster", title: "page.cluster", icon: "cluster", needs: "cluster", load: () => import("./cluster/index") },
-  { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: "pipeline", load: () => import("./pipeline") },
-  { id: "rl", title: "page.rl", icon: "rl", needs: null, load: () => import("./rl") },
-  { id: "findings", title: "page.findings", icon: "findings", needs: "overview", load: () => import("./findings") },
-  { id: "compare", title: "page.compare", icon: "compare", needs: "overview", load: () => import("./compare/index") },
-  { id: "sql", title: "page.sql", icon: "sql", needs: null, load: () => import("./sql/index") },
-  { id: "data", title: "page.data", icon: "data", needs: null, load: () => import("./data") },
+  { id: "cluster", title: "page.cluster", icon: "cluster", needs: "cluster", uses: ["step"], load: () => import("./cluster/index") },
+  { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: "pipeline", uses: ["ranks"], load: () => import("./pipeline") },
+  { id: "rl", title: "page.rl", icon: "rl", needs: null, dims: "rl", uses: ["ranks"], load: () => import("./rl") },
+  { id: "findings", title: "page.findings", icon: "findings", needs: "overview", uses: ["ranks"], load: () => import("./findings") },
+  { id: "compare", title: "page.compare", icon: "compare", needs: "overview", uses: ["ranks", "step", "baseline"], load: () => import("./compare/index") },
+  { id: "sql", title: "page.sql", icon: "sql", needs: null, uses: [], load: () => import("./sql/index") },
+  { id: "data", title: "page.data", icon: "data", needs: null, uses: [], load: () => import("./data") },
 ];
 
 export const kFirstPage = "timeline";

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatDuration, parseDuration } from "../format";
 import { t } from "../i18n";
 import { pages } from "../pages/registry";
-import { commands, keyLabel } from "../state/commands";
+import { commands, keyLabel, keysOf } from "../state/commands";
 import { openRange, openSearch, openSlice } from "../state/jump";
 import { navigate } from "../state/router";
 import { dataset, meta, scopeSteps } from "../state/session";
@@ -34,7 +34,7 @@ function includes(text: string, wanted: string): boolean {
 function commandChoices(text: string): Choice[] {
   return commands.value
     .filter((command) => includes(t(command.title), text))
-    .map((command) => ({ label: t(command.title), hint: command.keys.map(keyLabel).join(" · "), run: command.run }));
+    .map((command) => ({ label: t(command.title), hint: keysOf(command).map(keyLabel).join(" · "), run: command.run }));
 }
 
 function laneChoices(text: string): Choice[] {

@@ -2,7 +2,7 @@
 import { t } from "../i18n";
 import { pages } from "../pages/registry";
 import { navigate, route } from "../state/router";
-import { meta } from "../state/session";
+import { findingCount, meta } from "../state/session";
 import { Icon } from "./icons";
 
 export function SideMenu({ current }: { current: string }) {
@@ -10,7 +10,8 @@ export function SideMenu({ current }: { current: string }) {
   return (
     <nav class="side-menu" aria-label={t("pages")}>
       {pages.map((page, at) => {
-        const missing = page.needs !== null && meta.value?.views[page.needs]?.available === false;
+        const view = page.needs ?? page.dims;
+        const missing = view !== undefined && meta.value?.views[view]?.available === false;
         return (
           <button
             key={page.id}
@@ -21,6 +22,7 @@ export function SideMenu({ current }: { current: string }) {
           >
             <Icon name={page.icon} />
             <span>{t(page.title)}</span>
+            {page.id === "findings" && findingCount.value?.ds === meta.value?.ds && <span class="menu-count">{findingCount.value?.count}</span>}
           </button>
         );
       })}

@@ -6,6 +6,7 @@ import { t } from "../i18n";
 import { recentPaths } from "../state/recent";
 import { noteState } from "../state/router";
 import { info, openDataset } from "../state/session";
+import { openDropped, openSample } from "../state/uploading";
 import { useLoad } from "../widgets/async";
 import { ErrorState } from "../widgets/states";
 
@@ -73,12 +74,22 @@ function Recent() {
 
 export function StartPage() {
   const [path, setPath] = useState("");
+  const [isOver, setOver] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
     if (path.trim()) void openDataset(path.trim());
   };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    if (event.dataTransfer) void openDropped(event.dataTransfer);
+  };
+  const over = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(true);
+  };
   return (
-    <main class="start">
+    <main class={`start ${isOver ? "drop" : ""}`} onDragOver={over} onDragLeave={() => setOver(false)} onDrop={drop}>
       <h1>{t("start.title")}</h1>
       <p class="muted">{t("start.text")}</p>
       <form class="row" onSubmit={submit}>
@@ -90,7 +101,11 @@ export function StartPage() {
           onInput={(e) => setPath(e.currentTarget.value)}
         />
         <button class="primary">{t("open")}</button>
+        <button type="button" onClick={() => void openSample()}>
+          {t("start.sample")}
+        </button>
       </form>
+      <p class="muted">{t("start.drop")}</p>
       {(info.value?.datasets.length ?? 0) > 0 && <h2>{t("start.recent")}</h2>}
       <ul class="files">
         {info.value?.datasets.map((each) => (

@@ -1,7 +1,7 @@
 // Name and size of what is open, the search box, language, theme, help.
 import { middleEllipsis } from "../format";
 import { t, locale, setLocale } from "../i18n";
-import { info, meta, openDataset } from "../state/session";
+import { datasetColor, info, meta, openDataset } from "../state/session";
 import { recentPaths } from "../state/recent";
 import { noteState } from "../state/router";
 import { nextTheme, themeChoice } from "../state/theme";
@@ -15,6 +15,7 @@ function chooseDataset(anchor: Element): void {
   const entries: MenuEntry[] = (info.value?.datasets ?? []).map((each) => ({
     label: each.name,
     hint: each.path,
+    color: datasetColor(each.ds),
     checked: each.ds === meta.value?.ds,
     run: () =>
       noteState({ ds: each.ds, ranks: null, step: null, range: null, t: null, sel: null, area: null, align: null }),
@@ -36,6 +37,7 @@ export function TopBar() {
     <header class="top-bar">
       <span class="brand">◇ steplens</span>
       <button class="dataset" onClick={(e) => chooseDataset(e.currentTarget)} title={open?.path ?? ""}>
+        {open && (info.value?.datasets.length ?? 0) > 1 && <i class="ds-chip" style={{ background: datasetColor(open.ds) }} />}
         <strong>{open?.name ?? "–"}</strong>
         {open && (
           <span class="muted">{` · ${t("ranks", { n: open.ranks.length })} · ${t("steps", { n: steps })}`}</span>

@@ -15,6 +15,40 @@ export interface Command {
 
 export const commands = signal<Command[]>([]);
 
+const kOwnKeys = "steplens.own_keys";
+
+export type OwnKeys = ReadonlyMap<string, readonly string[]>;
+
+/** Keys by command of a stored text; what is none is left out. */
+export function readOwnKeys(text: string | null): OwnKeys {
+  try {
+    const found = Object.entries(JSON.parse(text ?? "{}") as Record<string, unknown>);
+    return new Map(found.filter((pair): pair is [string, string[]] => Array.isArray(pair[1]) && pair[1].every((key) => typeof key === "string")));
+  } catch {
+    return new Map();
+  }
+}
+
+/** Keys that the user gave to commands, kept in the browser. */
+export const ownKeys = signal<OwnKeys>(readOwnKeys(globalThis.localStorage?.getItem(kOwnKeys) ?? null));
+
+export const keysOf = (command: Pick<Command, "id" | "keys">, own: OwnKeys = ownKeys.value): readonly string[] => own.get(command.id) ?? command.keys;
+
+/** `key` becomes the one of `id`; whatever had it before has it no longer. */
+export function withKey(own: OwnKeys, all: readonly Pick<Command, "id" | "keys">[], id: string, key: string): OwnKeys {
+  const next = new Map(own);
+  for (const other of all) {
+    const keys = keysOf(other, own);
+    if (other.id !== id && keys.includes(key)) next.set(other.id, keys.filter((each) => each !== key));
+  }
+  return next.set(id, [key]);
+}
+
+export function keepOwnKeys(own: OwnKeys): void {
+  ownKeys.value = own;
+  localStorage.setItem(kOwnKeys, JSON.stringify(Object.fromEntries(own)));
+}
+
 /** Adds commands until the returned function is called. */
 export function addCommands(list: Command[]): () => void {
   commands.value = [...commands.value, ...list];
@@ -57,7 +91,7 @@ function onKey(event: KeyboardEvent): void {
   const plain = !(event.ctrlKey || event.metaKey || event.altKey) && event.key !== "F1";
   if (plain && isTyping(event)) return;
   // The page's own keys, added last, win over the shell's.
-  const found = [...commands.value].reverse().find((command) => command.keys.some((key) => names.includes(key)));
+  const found = [...commands.value].reverse().find((command) => keysOf(command).some((key) => names.includes(key)));
   if (!found) return;
   event.preventDefault();
   found.run();

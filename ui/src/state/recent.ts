@@ -17,6 +17,9 @@ export const recentPaths = (): string[] => readRecent(localStorage.getItem(kKey)
 /** The path comes first, once. */
 export const withRecent = (paths: readonly string[], path: string): string[] => [path, ...paths.filter((each) => each !== path)].slice(0, kMost);
 
+/** Files that the page brought along are gone with the server. */
+const kBrought = "/steplens_page_";
+
 export function noteRecent(path: string): void {
-  if (path !== "") localStorage.setItem(kKey, JSON.stringify(withRecent(recentPaths(), path)));
+  if (path !== "" && !path.includes(kBrought)) localStorage.setItem(kKey, JSON.stringify(withRecent(recentPaths(), path)));
 }

@@ -30,7 +30,7 @@ export function startRouter(): void {
 }
 
 /** Parameters that belong to the whole app and survive a change of page. */
-const GLOBAL = new Set(["ds", "ranks", "step", "range", "align"]);
+const GLOBAL = new Set(["ds", "ranks", "step", "range", "align", "base"]);
 
 /** What each page last had in the address, so that coming back finds it as it was. */
 const left = new Map<string, ReadonlyMap<string, string>>();

@@ -1,10 +1,14 @@
 // What is open: the dataset, what the server says about it, the scope all pages share, and the connection.
 import { computed, effect, signal } from "@preact/signals";
 import { ApiError, Dataset, followEvents, getInfo, openPath } from "../api";
-import type { DatasetMeta, Info, Progress, StepSpan } from "../api_types";
+import type { DatasetMeta, Info, Progress, RankMeta, StepSpan } from "../api_types";
+import { seriesColor } from "../charts/palette";
+import { t } from "../i18n";
+import { askText } from "../widgets/dialog";
 import { toast } from "../widgets/toast";
 import { noteRecent } from "./recent";
 import { noteState, route } from "./router";
+import { formatSide, parseSide, type Side } from "./sides";
 
 export const info = signal<Info | null>(null);
 export const startError = signal<ApiError | null>(null);
@@ -26,6 +30,8 @@ export interface Scope {
   step: number | null;
   /** Time range in ns; null = all. */
   range: [number, number] | null;
+  /** What pages compare with; null = nothing. */
+  baseline: Side | null;
 }
 
 /** "0,3-7" -> [0,3,4,5,6,7]; null if there is nothing usable. */
@@ -61,6 +67,7 @@ export const scope = computed<Scope>(() => {
     ranks: parseRanks(params.get("ranks") ?? ""),
     step: step !== undefined && /^\d+$/.test(step) ? Number(step) : null,
     range: t0 !== undefined && t1 !== undefined && t1 > t0 ? [t0, t1] : null,
+    baseline: parseSide(params.get("base")),
   };
 });
 
@@ -69,11 +76,27 @@ export function setScope(patch: Partial<Scope>): void {
   if (patch.ranks !== undefined) params["ranks"] = patch.ranks ? formatRanks(patch.ranks) : null;
   if (patch.step !== undefined) params["step"] = patch.step === null ? null : String(patch.step);
   if (patch.range !== undefined) params["range"] = patch.range ? patch.range.map(Math.round).join(",") : null;
+  if (patch.baseline !== undefined) params["base"] = patch.baseline && formatSide(patch.baseline);
   noteState(params);
 }
 
 /** The rank a page about one rank shows: the first in scope, else the first there is. */
 export const scopeRank = computed(() => scope.value.ranks?.[0] ?? meta.value?.ranks[0]?.rank ?? 0);
+
+/** What is in scope as a side of a comparison. */
+export const scopeSide = computed<Side>(() => ({ ds: dsId.value, rank: scopeRank.value, step: scope.value.step }));
+
+/** The colour that a dataset has wherever several are told apart. */
+export const datasetColor = (ds: string): string => seriesColor(Math.max(0, info.value?.datasets.findIndex((each) => each.ds === ds) ?? 0));
+
+/** "run_B, rank 0, step 3" */
+export function sideName({ ds, rank, step }: Side): string {
+  const run = ds === dsId.value ? "" : (info.value?.datasets.find((each) => each.ds === ds)?.name ?? ds);
+  return [run, `${t("rank")} ${rank}`, step === null ? "" : `${t("step")} ${step}`].filter((part) => part !== "").join(", ");
+}
+
+/** How many findings were last seen, and of which dataset. */
+export const findingCount = signal<{ ds: string; count: number } | null>(null);
 
 /** The steps of the rank in scope, in time order. */
 export const scopeSteps = computed<StepSpan[]>(() => {
@@ -104,6 +127,15 @@ function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(0, "internal", String(error), "");
 }
 
+const told = new Set<string>();
+
+/** Says once that files were left out; the Data page says which and why. */
+function tellUnread({ ds, ignored }: DatasetMeta): void {
+  if (ignored.length === 0 || told.has(ds)) return;
+  told.add(ds);
+  toast("info", t("data.toast", { n: ignored.length }), t("data.toast_text"));
+}
+
 /** Asks again what the server knows of the open dataset. */
 export async function refreshMeta(): Promise<void> {
   const open = dataset.value;
@@ -114,6 +146,7 @@ export async function refreshMeta(): Promise<void> {
     meta.value = reply;
     noteRecent(reply.path);
     if (reply.ready) progress.value = null;
+    if (reply.ready && reply.ranks.length > 0) tellUnread(reply);
     revision.value++;
   } catch (error) {
     const problem = asApiError(error);
@@ -146,6 +179,20 @@ export async function openDataset(path: string): Promise<void> {
     const problem = asApiError(error);
     toast("error", problem.message, problem.hint);
   }
+}
+
+/** Asks which rank a capture is, and shows the dataset again with that number. */
+export function askRankNumber(ds: Dataset, rank: RankMeta): void {
+  askText(t("rank.renumber"), t("rank.renumber_text", { path: rank.path }), String(rank.rank), (text) => {
+    if (!/^\s*\d+\s*$/.test(text) || Number(text) === rank.rank) return;
+    ds.renumber({ [rank.path]: Number(text) }).then(
+      async (reply) => {
+        await refreshInfo();
+        noteState({ ds: reply.ds, ranks: null, align: null });
+      },
+      (error: unknown) => toast("error", asApiError(error).message, asApiError(error).hint),
+    );
+  });
 }
 
 let refreshTimer = 0;

@@ -1,5 +1,6 @@
 // The columns of a table as the user wants them, kept in the browser by the table's name.
 import { t } from "../i18n";
+import { isNumeric } from "../format";
 import type { MenuEntry } from "../widgets/menu";
 import { type ColumnChoice, columnTitle, kPlainColumns, type ShownColumn } from "./columns";
 
@@ -30,6 +31,8 @@ export function movedColumn(names: readonly string[], name: string, by: number):
 export function columnMenu(shown: ShownColumn[], at: number, choice: ColumnChoice, change: (choice: ColumnChoice) => void, group: (column: string) => void): MenuEntry[] {
   const names = shown.map((each) => each.column.name);
   const name = names[at]!;
+  const colored = choice.colored.includes(name);
+  const recolor = () => change({ ...choice, colored: colored ? choice.colored.filter((each) => each !== name) : [...choice.colored, name] });
   const move = (by: number) => change({ ...choice, order: movedColumn(names, name, by) });
   return [
     { label: t("table.column.group"), run: () => group(name) },
@@ -37,6 +40,7 @@ export function columnMenu(shown: ShownColumn[], at: number, choice: ColumnChoic
     { label: t("table.column.left"), disabled: at === 0, run: () => move(-1) },
     { label: t("table.column.right"), disabled: at === shown.length - 1, run: () => move(1) },
     { label: t("table.column.freeze"), checked: choice.frozen === at + 1, run: () => change({ ...choice, frozen: choice.frozen === at + 1 ? 0 : at + 1 }) },
+    { label: t("table.column.color"), checked: colored, disabled: !isNumeric(shown[at]!.column), run: recolor },
     "-",
     ...choice.hidden.map((each): MenuEntry => ({ label: t("table.column.show", { name: columnTitle(each) }), run: () => change({ ...choice, hidden: choice.hidden.filter((other) => other !== each) }) })),
     { label: t("table.column.reset"), disabled: choice === kPlainColumns, run: () => change(kPlainColumns) },

@@ -33,12 +33,14 @@ export interface ShownColumn {
   spec: ColumnSpec;
   title: string;
   width: number;
+  /** Values at the tenths of all rows, ascending; cells are coloured by them. */
+  tenths?: readonly number[] | undefined;
 }
 
 /** Columns of our own have names for programs; those of the reference viewer keep theirs. */
 export function columnTitle(name: string): string {
-  const sum = /^sum\((.*)\)$/.exec(name);
-  if (sum) return `Σ ${columnTitle(sum[1]!)}`;
+  const measure = /^(sum|avg|min|max|p\d+)\((.*)\)$/.exec(name);
+  if (measure) return `${t(`table.fn.${measure[1]}`)} ${columnTitle(measure[2]!)}`;
   const key = `column.${name}`;
   return hasMessage(key) ? t(key) : name;
 }
@@ -52,9 +54,11 @@ export interface ColumnChoice {
   frozen: number;
   /** Widths in px, by name. */
   widths: Readonly<Record<string, number>>;
+  /** Columns whose cells are coloured by how large their value is among all. */
+  colored: readonly string[];
 }
 
-export const kPlainColumns: ColumnChoice = { hidden: [], order: [], frozen: 0, widths: {} };
+export const kPlainColumns: ColumnChoice = { hidden: [], order: [], frozen: 0, widths: {}, colored: [] };
 
 /** Columns whose cells are a few fixed words. */
 const kVerdicts = new Set(["Result", "metric"]);

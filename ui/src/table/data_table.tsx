@@ -15,8 +15,9 @@ import { copyText, ErrorState, Loading } from "../widgets/states";
 import { columnMenu, storeChoice, storedChoice } from "./column_choice";
 import { cellText, type ColumnChoice, type ColumnSpecs, columnTitle, fitColumns, type RowView, type ShownColumn, shownColumns, viewOf } from "./columns";
 import { TableModel } from "./model";
+import { useTenths } from "./percentiles";
 import { TableFooter, TableHeader, TableRow } from "./parts";
-import { canSum, type RowSource } from "./source";
+import { canSum, type GroupFunction, type RowSource } from "./source";
 
 export type { ColumnSpec, RowView } from "./columns";
 
@@ -166,7 +167,8 @@ function useColumns(model: TableModel, props: DataTableProps, room: number): [Sh
     const count = Math.min(kSample, model.filtered.value);
     sample.current = { key, rows: Array.from({ length: count }, (_, at) => model.row(at)).filter((row) => row !== null) };
   }
-  const shown = fitColumns(shownColumns(columns, props.columns ?? {}, choice, sample.current.rows), room, choice);
+  const tenths = useTenths(props.source, choice.colored, model.filter.value, model.filtered.value);
+  const shown = fitColumns(shownColumns(columns, props.columns ?? {}, choice, sample.current.rows), room, choice).map((each) => ({ ...each, tenths: tenths.get(each.column.name) }));
   return [shown, choice, change];
 }
 
@@ -235,9 +237,9 @@ function OneCell({ children }: { children: ComponentChildren }) {
 
 /** A table, or what its rows come to by the values of a column. */
 export function DataTable(props: DataTableProps) {
-  const [group, setGroup] = useState<{ column: string; sums: string[] } | null>(null);
+  const [group, setGroup] = useState<{ column: string; sums: string[]; fn: GroupFunction } | null>(null);
   const [inside, setInside] = useState<TableFilter | null>(null);
-  if (!group) return <Table {...props} key="rows" inside={inside} onInside={setInside} onGroup={(column, sums) => setGroup({ column, sums })} />;
+  if (!group) return <Table {...props} key="rows" inside={inside} onInside={setInside} onGroup={(column, sums) => setGroup({ column, sums, fn: "sum" })} />;
   const { onSelect: _, onJump: __, rowMenu: ___, columns: ____, ...rest } = props;
   const open = (row: RowView) => {
     setInside({ col: group.column, op: "in", value: [String(row.get(group.column) ?? "")] });
@@ -247,16 +249,18 @@ export function DataTable(props: DataTableProps) {
   return (
     <Table
       {...rest}
-      key={`by ${group.column}`}
+      key={`by ${group.column} ${group.fn}`}
       name={`${props.name}_by_${group.column}`}
-      source={props.source.grouped(group.column, group.sums)}
-      sort={[{ col: first ? `sum(${first})` : "count", desc: true }]}
+      source={props.source.grouped(group.column, group.sums, group.fn)}
+      sort={[{ col: first ? `${group.fn}(${first})` : "count", desc: true }]}
       onJump={open}
       grouped={columnTitle(group.column)}
+      fn={first ? group.fn : undefined}
+      onFunction={(fn) => setGroup({ ...group, fn })}
       onWhole={() => setGroup(null)}
       inside={null}
       onInside={setInside}
-      onGroup={(column) => setGroup({ column, sums: group.sums })}
+      onGroup={(column) => setGroup({ ...group, column })}
     />
   );
 }
@@ -268,6 +272,9 @@ interface TableProps extends DataTableProps {
   onGroup(column: string, sums: string[]): void;
   /** What the rows are grouped by. */
   grouped?: string;
+  /** What the values of a group come to; absent where there are none. */
+  fn?: GroupFunction | undefined;
+  onFunction?: (fn: GroupFunction) => void;
   onWhole?: () => void;
 }
 
@@ -359,7 +366,7 @@ function Table(props: TableProps) {
           )}
         </div>
       </div>
-      <TableFooter model={model} shown={shown} name={props.name} onCopy={actions.copy} grouped={props.grouped} onWhole={props.onWhole} />
+      <TableFooter model={model} shown={shown} name={props.name} onCopy={actions.copy} grouped={props.grouped} fn={props.fn} onFunction={props.onFunction} onWhole={props.onWhole} />
     </div>
   );
 }

@@ -77,6 +77,15 @@ export class TableModel {
     return null;
   }
 
+  /** The values of a column that the filters of the other columns leave, the most frequent first. */
+  async valuesOf(column: string, signal: AbortSignal): Promise<{ value: string; count: number }[]> {
+    const filter = this.filter.value.filter((each) => each.col !== column);
+    const reply = await this.source.grouped(column, []).load({ filter, sort: [{ col: "count", desc: true }], offset: 0, limit: kWindow }, signal);
+    const at = reply.columns.findIndex(({ name }) => name === column);
+    const count = reply.columns.findIndex(({ name }) => name === "count");
+    return reply.rows.map((row) => ({ value: String(row[at] ?? ""), count: Number(row[count] ?? 0) }));
+  }
+
   query(offset: number, limit: number) {
     return { filter: this.filter.value, sort: this.sort.value, offset, limit };
   }

@@ -1,12 +1,13 @@
 // The pieces of a table: header, rows, footer.
 import type { Cell, TableFilter } from "../api_types";
-import { formatInt, isNumeric } from "../format";
-import { t } from "../i18n";
+import { formatInt, isNumeric, middleEllipsis } from "../format";
+import { hasMessage, t } from "../i18n";
 import { openPopover } from "../widgets/menu";
-import { cellText, type ShownColumn } from "./columns";
+import { cellText, columnTitle, type ShownColumn } from "./columns";
 import { FilterPopover } from "./filter_popover";
 import type { TableModel } from "./model";
-import { canSum } from "./source";
+import { tenthOf } from "./percentiles";
+import { canSum, type GroupFunction, kGroupFunctions } from "./source";
 
 interface HeaderProps {
   model: TableModel;
@@ -57,7 +58,7 @@ function HeaderCell({ model, shown, stays, onResize, onMenu }: HeaderProps) {
       <button
         class={`th-filter ${own.length > 0 ? "on" : ""}`}
         aria-label={t("table.filter", { name: title })}
-        onClick={(e) => openPopover(e.currentTarget, () => <FilterPopover column={column} now={own} onApply={apply} />)}
+        onClick={(e) => openPopover(e.currentTarget, () => <FilterPopover column={column} title={title} now={own} values={(signal) => model.valuesOf(column.name, signal)} onApply={apply} />)}
       >
         ▾
       </button>
@@ -101,9 +102,10 @@ function BodyCell({ cells, shown, stays }: { cells: Cell[]; shown: ShownColumn; 
   const text = cellText(cells, shown);
   const { bar } = shown.spec;
   const share = bar && typeof value === "number" ? Math.max(0, Math.min(1, value / bar)) : 0;
+  const tenth = shown.tenths && value !== null && value !== "" ? `tenth-${tenthOf(Number(value), shown.tenths)}` : "";
   return (
     <div
-      class={`td ${isNumeric(shown.column) ? "num" : ""} ${stays === null ? "" : "stays"}`}
+      class={`td ${isNumeric(shown.column) ? "num" : ""} ${stays === null ? "" : "stays"} ${tenth}`}
       role="gridcell"
       style={{ width: `${shown.width}px`, ...(stays === null ? {} : { left: `${stays}px` }) }}
       title={text}
@@ -163,6 +165,12 @@ function sumOfSelected(model: TableModel, shown: readonly ShownColumn[]): string
   return t("table.sum", { name: column.title, sum: Number.isInteger(sum) ? String(sum) : sum.toFixed(3), n: selection[1] - selection[0] + 1 });
 }
 
+function filterText({ col, op, value }: TableFilter): string {
+  const key = `table.op.${op}`;
+  const text = Array.isArray(value) ? value.join(", ") : String(value);
+  return `${columnTitle(col)} ${hasMessage(key) ? t(key) : op} ${middleEllipsis(text, 60)}`;
+}
+
 interface FooterProps {
   model: TableModel;
   shown: ShownColumn[];
@@ -170,10 +178,12 @@ interface FooterProps {
   onCopy(): void;
   /** What the rows are grouped by. */
   grouped?: string | undefined;
+  fn?: GroupFunction | undefined;
+  onFunction?: ((fn: GroupFunction) => void) | undefined;
   onWhole?: (() => void) | undefined;
 }
 
-export function TableFooter({ model, shown, name, onCopy, grouped, onWhole }: FooterProps) {
+export function TableFooter({ model, shown, name, onCopy, grouped, fn, onFunction, onWhole }: FooterProps) {
   const { filtered, total, filter } = model;
   const count =
     filtered.value === total.value
@@ -188,9 +198,18 @@ export function TableFooter({ model, shown, name, onCopy, grouped, onWhole }: Fo
           {`${t("table.grouped", { name: grouped })} ×`}
         </button>
       )}
+      {fn && (
+        <select value={fn} aria-label={t("table.aggregate")} onChange={(event) => onFunction?.(event.currentTarget.value as GroupFunction)}>
+          {kGroupFunctions.map((each) => (
+            <option key={each} value={each}>
+              {t(`table.fn.${each}`)}
+            </option>
+          ))}
+        </select>
+      )}
       {filter.value.map((each, at) => (
         <button key={at} class="chip" title={t("clear")} onClick={() => drop(at)}>
-          {`${each.col} ${each.op} ${String(each.value)} ×`}
+          {`${filterText(each)} ×`}
         </button>
       ))}
       <span>{sumOfSelected(model, shown)}</span>

@@ -17,14 +17,19 @@ export interface RowSource {
   load(query: RowQuery, signal: AbortSignal): Promise<TableReply>;
   /** Saves all filtered rows in order as a file. */
   save(name: string, query: RowQuery, format?: SaveFormat): void;
-  /** One row a value of the column: how many there are, and the sums of the columns that are given. */
-  grouped(column: string, sums: readonly string[]): RowSource;
+  /** One row a value of the column: how many there are, and what the columns that are given come to. */
+  grouped(column: string, measured: readonly string[], fn?: GroupFunction): RowSource;
 }
 
 /** Columns whose sum says something: times, sizes, counts. */
 export function canSum({ name, type }: ColumnInfo): boolean {
   return type !== "text" && /\((us|ms|ns|s|KB|MB|B)\)|_(ns|us|ms|bytes)$|^count$/i.test(name) && !/(begin|start|end|alloc|release|^t)_ns$|time\(ms\)|timestamp/i.test(name);
 }
+
+/** What the values of a group come to. */
+export type GroupFunction = Exclude<TableMeasure["fn"], "count">;
+
+export const kGroupFunctions: GroupFunction[] = ["sum", "avg", "min", "max", "p50", "p90", "p99"];
 
 export type SaveFormat = "csv" | "tsv" | "json";
 
@@ -45,7 +50,7 @@ export function serverSource(ds: Dataset, table: ServerTable): RowSource {
     key: `${ds.ds}/${ds.align}/${JSON.stringify(table)}`,
     load: (query, signal) => ds.table(body(query), signal),
     save: (name, query, format = "csv") => downloadUrl(`${name}.${format}`, ds.exportUrl(body(query), format)),
-    grouped: (column, sums) => serverSource(ds, { ...table, group: [column], measures: sums.map((col) => ({ fn: "sum", col })) }),
+    grouped: (column, measured, fn = "sum") => serverSource(ds, { ...table, group: [column], measures: measured.map((col) => ({ fn, col })) }),
   };
 }
 
@@ -109,30 +114,41 @@ export function selectRows(columns: ColumnInfo[], rows: Cell[][], query: Pick<Ro
   });
 }
 
+/** Percentiles are nearest ranks, as the server's are. */
+export function aggregate(values: readonly number[], fn: GroupFunction): number {
+  const sum = values.reduce((total, value) => total + value, 0);
+  if (fn === "sum") return sum;
+  if (values.length === 0) return NaN;
+  if (fn === "avg") return sum / values.length;
+  const sorted = [...values].sort((a, b) => a - b);
+  const share = fn === "min" ? 0 : fn === "max" ? 1 : Number(fn.slice(1)) / 100;
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+}
+
 /** Groups rows in memory as the server would, in order of first appearance. */
-export function groupRows(columns: ColumnInfo[], rows: Cell[][], column: string, sums: readonly string[]): { columns: ColumnInfo[]; rows: Cell[][] } {
+export function groupRows(columns: ColumnInfo[], rows: Cell[][], column: string, measured: readonly string[], fn: GroupFunction = "sum"): { columns: ColumnInfo[]; rows: Cell[][] } {
   const at = (name: string) => columns.findIndex((each) => each.name === name);
-  const groups = new Map<string, Cell[]>();
+  const groups = new Map<string, Cell[][]>();
   for (const row of rows) {
     const key = String(row[at(column)] ?? "");
-    const group = groups.get(key) ?? [row[at(column)] ?? null, 0, ...sums.map(() => 0)];
-    group[1] = Number(group[1]) + 1;
-    sums.forEach((name, k) => (group[2 + k] = Number(group[2 + k]) + Number(row[at(name)] ?? 0)));
-    groups.set(key, group);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
   }
+  const valuesOf = (group: Cell[][], name: string) => group.map((row) => row[at(name)] ?? null).filter((cell) => cell !== null).map(Number);
   const own = columns[at(column)];
   return {
-    columns: [...(own ? [own] : []), { name: "count", type: "int" }, ...sums.map((name): ColumnInfo => ({ name: `sum(${name})`, type: "double", decimals: 3 }))],
-    rows: [...groups.values()],
+    columns: [...(own ? [own] : []), { name: "count", type: "int" }, ...measured.map((name): ColumnInfo => ({ name: `${fn}(${name})`, type: "double", decimals: 3 }))],
+    rows: [...groups.values()].map((group) => [group[0]![at(column)] ?? null, group.length, ...measured.map((name) => aggregate(valuesOf(group, name), fn))]),
   };
 }
 
 /** Rows that are already here. `key` must change with the rows. */
 export function localSource(key: string, columns: ColumnInfo[], rows: Cell[][]): RowSource {
   return {
-    grouped: (column, sums) => {
-      const made = groupRows(columns, rows, column, sums);
-      return localSource(`${key}/by/${column}`, made.columns, made.rows);
+    grouped: (column, measured, fn = "sum") => {
+      const made = groupRows(columns, rows, column, measured, fn);
+      return localSource(`${key}/by/${column}/${fn}`, made.columns, made.rows);
     },
     key: `local/${key}/${rows.length}`,
     load: (query) => {

@@ -1,8 +1,10 @@
 // What colours mean while slices are coloured by more than their kind of work.
+import { middleEllipsis } from "../format";
 import { t } from "../i18n";
 import { theme } from "../state/theme";
 import { readColors } from "./base_layer";
 import { pixelToCss } from "./colors";
+import type { FilterColor } from "./filter_colors";
 import type { TimelineModel } from "./model";
 import { moduleColors, moduleKind, percentileColor } from "./shading";
 
@@ -41,6 +43,19 @@ function Modules({ paths, dark }: { paths: readonly string[] | null; dark: boole
   );
 }
 
+function Rules({ rules }: { rules: readonly FilterColor[] }) {
+  return (
+    <>
+      {rules.slice(0, kMost).map(({ filter, color }) => (
+        <span key={filter}>
+          <i class="tl-swatch" style={{ background: color }} /> {middleEllipsis(filter, 40)}
+        </span>
+      ))}
+      {rules.length > kMost && <span class="muted">{`+ ${rules.length - kMost}`}</span>}
+    </>
+  );
+}
+
 export function ColorLegend({ model }: { model: TimelineModel }) {
   const mode = model.shading.mode.value;
   void [theme.value, model.shading.arrived.value];
@@ -48,7 +63,7 @@ export function ColorLegend({ model }: { model: TimelineModel }) {
   const { dark } = readColors();
   return (
     <div class="tl-legend" aria-label={t(`tl.color.${mode}`)} role="note">
-      {mode === "percentile" ? <Percentiles dark={dark} /> : <Modules paths={model.shading.modules(model.tree.roots[0]?.rank ?? 0)} dark={dark} />}
+      {mode === "rules" ? <Rules rules={model.shading.rules.value} /> : mode === "percentile" ? <Percentiles dark={dark} /> : <Modules paths={model.shading.modules(model.tree.roots[0]?.rank ?? 0)} dark={dark} />}
     </div>
   );
 }

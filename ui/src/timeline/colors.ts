@@ -21,6 +21,9 @@ const tones: Record<Family, [number, number]> = {
 /** Byte order of a little-endian canvas: alpha, blue, green, red. */
 export type Pixel = number;
 
+/** In a table of shades: the colour comes from the name. */
+export const kByName: Pixel = 0;
+
 export function pixel(r: number, g: number, b: number): Pixel {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }

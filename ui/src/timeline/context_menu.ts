@@ -1,15 +1,15 @@
 // The right-click menu: only what makes sense where it was opened.
 import { t } from "../i18n";
 import { navigate } from "../state/router";
-import { setScope } from "../state/session";
+import { askRankNumber, setScope } from "../state/session";
 import { LaneFlag, type Track } from "../state/tracks";
 import type { MenuEntry } from "../widgets/menu";
 import { copyText } from "../widgets/states";
 import { align, askOffset, setBase } from "./aligning";
 import { explainAt } from "./explaining";
 import { saveSnapshot, saveTrace } from "./exporting";
-import { hide, moveLane, neighbour, openAll, rename, setHeight, showAll, togglePin, togglePinByName, toggleSolo, unpinAll } from "./lane_actions";
-import { kHeights } from "./layout";
+import { groupRanks, hide, moveLane, neighbour, openAll, rename, setHeight, showAll, togglePin, togglePinByName, togglePinGroup, toggleSolo, unpinAll } from "./lane_actions";
+import { isOfData, kHeights } from "./layout";
 import { merge, mergeable, mergeableOf, split } from "./merging";
 import type { Hover, TimelineModel } from "./model";
 import { fit, undo, zoomToSelection } from "./moving";
@@ -101,8 +101,17 @@ function moveEntries(model: TimelineModel, track: Track): MenuEntry[] {
   });
 }
 
+function rankEntries(model: TimelineModel, rank: number): MenuEntry[] {
+  const meta = model.meta.ranks.find((each) => each.rank === rank);
+  return [
+    { label: t("tl.align.manual"), run: () => askOffset(model, rank) },
+    ...(meta ? [{ label: t("rank.renumber"), run: () => askRankNumber(model.ds, meta) }] : []),
+  ];
+}
+
 export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): MenuEntry[] {
   const { track } = hover;
+  if (!isOfData(track)) return [{ label: t("tl.group.none"), run: () => void groupRanks(model, null) }];
   const pinned = model.lanes.value.pinned.includes(track.path);
   const leaves = model.tree.leaves(track).map((leaf) => leaf.id);
   const events = () => {
@@ -112,6 +121,7 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
   return [
     { label: t("tl.menu.pin"), hint: "P", checked: pinned, run: () => togglePin(model, track) },
     { label: t("tl.menu.pin_name"), run: () => togglePinByName(model, track) },
+    ...(track.kind === "slices" && track.flags & LaneFlag.commGroup ? [{ label: t("tl.menu.pin_group"), run: () => void togglePinGroup(model, track) }] : []),
     { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
     { label: t("tl.menu.hide"), hint: "H", run: () => hide(model, track) },
     {
@@ -135,7 +145,7 @@ export function laneEntries(model: TimelineModel, hover: Pick<Hover, "track">): 
     ...mergeEntries(model, track),
     ...heightEntries(model, track),
     ...moveEntries(model, track),
-    ...(track.kind === "rank" ? [{ label: t("tl.align.manual"), run: () => askOffset(model, track.rank) }] : []),
+    ...(track.kind === "rank" ? rankEntries(model, track.rank) : []),
     { label: t("tl.menu.rename"), run: () => rename(model, track) },
     { label: t("tl.menu.copy_path"), run: () => void copyText(track.path) },
   ];

@@ -3,12 +3,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { formatDuration, formatInt, formatPercent, formatShort } from "../format";
 import { t } from "../i18n";
 import { Icon } from "../shell/icons";
+import { askRankNumber } from "../state/session";
 import { openMenu, openMenuAt } from "../widgets/menu";
 import { moveRank, offsetOf, offsets } from "./aligning";
 import { laneTop } from "./bands";
 import { laneEntries } from "./context_menu";
 import { hide, moveLane, movePin, toggleOpen, togglePin } from "./lane_actions";
-import { type Lane, lanesIn } from "./layout";
+import { isOfData, type Lane, lanesIn } from "./layout";
 import type { TimelineModel } from "./model";
 import type { TimelineSearch } from "./searching";
 
@@ -20,9 +21,14 @@ interface Props {
 function Badges({ model, search, lane }: Props & { lane: Lane }) {
   const hits = lane.track.kind === "slices" ? search.perTrack.value.get(lane.track.id) : undefined;
   const offset = lane.track.kind === "rank" ? offsets.value.get(lane.track.rank) : undefined;
-  void model;
+  const rank = lane.track.kind === "rank" ? model.meta.ranks.find((each) => each.rank === lane.track.rank) : undefined;
   return (
     <>
+      {rank?.guessed && lane.height >= 18 && (
+        <button class="tag guessed" title={t("rank.guessed_text")} onClick={() => askRankNumber(model.ds, rank)}>
+          {t("rank.guessed")}
+        </button>
+      )}
       {hits !== undefined && (
         <span class="lane-hits" title={t("tl.hits", { n: hits })}>
           {formatShort(hits)}
@@ -104,7 +110,7 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
     else moveLane(model, path, track.path);
   };
   const drag = {
-    draggable: true,
+    draggable: isOfData(track),
     onDragStart: (e: DragEvent) => e.dataTransfer?.setData("text/plain", track.path),
     onDragOver: (e: DragEvent) => e.preventDefault(),
     onDrop: drop,
@@ -147,7 +153,7 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
       </span>
       {lane.height < 36 && lane.height >= 18 && <Stat model={model} lane={lane} />}
       <Badges model={model} search={search} lane={lane} />
-      {lane.height >= 18 && (
+      {lane.height >= 18 && isOfData(track) && (
         <span class="lane-tools">
           <button
             class={`icon ${lane.pinned || model.lanes.value.pinned.includes(track.path) ? "on" : ""}`}

@@ -6,7 +6,7 @@ import { contextEntries } from "./context_menu";
 import { hitRow } from "./hit";
 import type { Hover, TimelineModel } from "./model";
 import { fit, panPixels, zoom, zoomToSelection } from "./moving";
-import { counterAt, summaryAt } from "./probe";
+import { counterAt, stripValue } from "./probe";
 import type { TimelineSearch } from "./searching";
 import { clearSelection, selectSlice, setArea, setAreaB } from "./selecting";
 
@@ -93,7 +93,7 @@ export class TimelineInput {
         track,
         row: 0,
         run: null,
-        value: lane.form === "header" ? null : summaryAt(model, model.stripTrack(track).id, t),
+        value: lane.form === "header" ? null : stripValue(model, track, t),
       };
     const row = rowUnder(model, lane, y);
     const run = row < 0 ? null : hitRow(model.cache, track.id, row, t, scale, kSlack * model.ratio);

@@ -4,6 +4,7 @@ import { alignToBase, setBase } from "./aligning";
 import { explainHere } from "./explaining";
 import { keyPreset, keysFor, toggleKeyPreset } from "./key_presets";
 import { hide, toggleAll, toggleOpen, togglePin, toggleSolo } from "./lane_actions";
+import { isOfData } from "./layout";
 import type { TimelineModel } from "./model";
 import { fit, goStep, panShare, redo, undo, zoom, zoomToSelection } from "./moving";
 import type { TimelineSearch } from "./searching";
@@ -31,7 +32,7 @@ export function mark(model: TimelineModel): void {
 export function timelineCommands({ model, search, focusSearch, focusFilter }: KeyTargets): Command[] {
   const lane = (act: (model: TimelineModel, track: Track) => void) => () => {
     const track = model.hover.value?.track ?? model.tree.byId.get(model.selected.value?.track ?? 0);
-    if (track) act(model, track);
+    if (track && (isOfData(track) || act === toggleOpen)) act(model, track);
   };
   const command = (id: string, keys: string[], run: () => void): Command => ({
     id: `tl.${id}`,

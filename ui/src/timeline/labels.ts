@@ -96,7 +96,7 @@ export function drawLabels(g: PaintList, model: TimelineModel, bands: Band[], sc
         const room = (run.right - run.left) / model.ratio - 2 * kPad;
         const text = fitText((part) => textWidth(g, part), name, room);
         if (!text) continue;
-        g.fillStyle = isDark(shades ? shades[run.shade]! : model.names.color(family, run.name)) ? "#ffffff" : "#10202e";
+        g.fillStyle = isDark((shades && shades[run.shade]!) || model.names.color(family, run.name)) ? "#ffffff" : "#10202e";
         g.fillText(text, x0 + kPad, y);
       }
     }

@@ -1,8 +1,11 @@
 // Pin, hide, solo, expand.
 import { t } from "../i18n";
+import { rankGroupName } from "../pages/cluster/strategy";
+import { asText, rowsOf } from "../pages/parts";
 import type { Track } from "../state/tracks";
 import { askText } from "../widgets/dialog";
-import { childrenOf, isOpen, type LaneHeight } from "./layout";
+import { toast } from "../widgets/toast";
+import { childrenOf, isOpen, type LaneHeight, type RankGrouping } from "./layout";
 import type { TimelineModel } from "./model";
 import { complain } from "./selecting";
 
@@ -52,22 +55,85 @@ export function toggleAll(model: TimelineModel): void {
 /** As many lanes as one question takes. */
 const kLanesAsked = 512;
 
+/** How much of what their strips show the ranks have: the time of it, or the largest value of a counter. */
+async function stripLoads(model: TimelineModel): Promise<{ rank: number; load: number }[]> {
+  const strips = model.tree.roots.map((root) => ({ rank: root.rank, track: model.stripTrack(root).id }));
+  const [t0, t1] = model.meta.extent;
+  const loads = new Map<number, number>();
+  for (let at = 0; at < strips.length; at += kLanesAsked) {
+    const tracks = strips.slice(at, at + kLanesAsked).map((strip) => strip.track);
+    for (const [track, , ns, peak] of (await model.ds.lanes({ tracks, t0, t1 })).rows) loads.set(track, peak ?? ns);
+  }
+  return strips.map(({ rank, track }) => ({ rank, load: loads.get(track) ?? 0 }));
+}
+
 /** Ranks in the order of what their strips show, most first; false = by number. */
 export async function sortRanks(model: TimelineModel, byStrip: boolean): Promise<void> {
   if (!byStrip) return model.arrange({ order: null });
-  const strips = model.tree.roots.map((root) => ({ rank: root.rank, track: model.stripTrack(root).id }));
-  const [t0, t1] = model.meta.extent;
   try {
-    const busy = new Map<number, number>();
-    for (let at = 0; at < strips.length; at += kLanesAsked) {
-      const tracks = strips.slice(at, at + kLanesAsked).map((strip) => strip.track);
-      for (const [track, , ns] of (await model.ds.lanes({ tracks, t0, t1 })).rows) busy.set(track, ns);
-    }
-    const of = (strip: { track: number }) => busy.get(strip.track) ?? 0;
-    model.arrange({ order: [...strips].sort((a, b) => of(b) - of(a)).map((strip) => strip.rank) });
+    model.arrange({ order: (await stripLoads(model)).sort((a, b) => b.load - a.load).map((strip) => strip.rank) });
   } catch (error) {
     complain(error);
   }
+}
+
+/** Strips show something else. Those of memory have one scale, so that ranks can be compared. */
+export async function showStrips(model: TimelineModel, metric: string): Promise<void> {
+  model.stripMetric.value = metric;
+  model.stripHigh = 0;
+  model.invalidate();
+  if (metric !== "Memory") return;
+  try {
+    const high = Math.max(0, ...(await stripLoads(model)).map((strip) => strip.load));
+    if (model.stripMetric.value === metric) model.stripHigh = high;
+    model.invalidate();
+  } catch {
+    // Each strip keeps a scale of its own.
+  }
+}
+
+/** The group of each rank: its host, its stage of the pipeline, or those it shares tensors with. */
+async function groupsOf(model: TimelineModel, grouping: RankGrouping): Promise<Map<number, string>> {
+  if (grouping === "node") return new Map(model.meta.ranks.map((rank) => [rank.rank, rank.host || "–"]));
+  const reply = await model.ds.metric("summary_arrangement", { dimension: "DP+PP+CP+TP" });
+  const groups = new Map<number, string>();
+  for (const row of rowsOf(reply, "elements")) {
+    const name = rankGroupName(asText(row["name"]), grouping);
+    for (const rank of asText(row["ranks"]).split(",").filter((text) => text !== "")) groups.set(Number(rank), name);
+  }
+  return groups;
+}
+
+/** Shows ranks below a header for each group; null = in one list. */
+export async function groupRanks(model: TimelineModel, by: RankGrouping | null): Promise<void> {
+  if (by === null) return model.arrange({ groups: null });
+  try {
+    const of = await groupsOf(model, by);
+    if (of.size === 0) return toast("info", t("tl.group.unknown"));
+    model.arrange({ groups: { by, of } });
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Pins the lanes on which the other ranks of a communication group do the same collectives, or takes them off. */
+export async function togglePinGroup(model: TimelineModel, track: Track): Promise<void> {
+  try {
+    const first = await model.ds.table({ source: "events", args: { tracks: [track.id] }, filter: [], sort: [], offset: 0, limit: 1 });
+    const i = first.rows[0]?.[first.columns.findIndex(({ name }) => name === "i")];
+    if (i === undefined) return;
+    const { slices } = await model.ds.peers(track.id, Number(i));
+    pinTogether(model, [track.path, ...slices.flatMap((slice) => model.tree.byId.get(slice.track)?.path ?? [])]);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Pins all of the lanes, or, if they are, takes them off. */
+function pinTogether(model: TimelineModel, paths: readonly string[]): void {
+  const { pinned } = model.lanes.value;
+  const all = paths.every((path) => pinned.includes(path));
+  model.arrange({ pinned: all ? pinned.filter((path) => !paths.includes(path)) : [...new Set([...pinned, ...paths])] });
 }
 
 export function togglePin(model: TimelineModel, track: Track): void {
@@ -82,11 +148,7 @@ export function togglePinByName(model: TimelineModel, track: Track): void {
   const same = model.tree.all
     .filter((each) => each.name === track.name && each.kind === track.kind && each.level === track.level)
     .map((each) => each.path);
-  const { pinned } = model.lanes.value;
-  const all = same.every((path) => pinned.includes(path));
-  model.arrange({
-    pinned: all ? pinned.filter((path) => !same.includes(path)) : [...new Set([...pinned, ...same])],
-  });
+  pinTogether(model, same);
 }
 
 export function movePin(model: TimelineModel, path: string, before: string): void {

@@ -30,6 +30,10 @@ export type LaneHeight = "one" | "compact" | "full";
 
 export const kHeights: LaneHeight[] = ["one", "compact", "full"];
 
+export type RankGrouping = "node" | "pp" | "tp";
+
+export const kGroupings: RankGrouping[] = ["node", "pp", "tp"];
+
 export interface LaneState {
   /** Paths whose state differs from the default. */
   opened: ReadonlySet<string>;
@@ -44,6 +48,8 @@ export interface LaneState {
   ranks: ReadonlySet<number> | null;
   /** Ranks in the order shown; null = as in the data. */
   order: readonly number[] | null;
+  /** What ranks are grouped by, and the group of each by its number; null = they are in one list. */
+  groups: { by: RankGrouping; of: ReadonlyMap<number, string> } | null;
   /** Lanes that were moved among their siblings: the order of the children, by the parent's path. */
   moved: ReadonlyMap<string, readonly string[]>;
   /** Tracks that a search found, while it hides the others; null = all. */
@@ -65,6 +71,7 @@ export const kPlainLanes: LaneState = {
   filter: null,
   ranks: null,
   order: null,
+  groups: null,
   moved: new Map(),
   found: null,
   merged: new Map(),
@@ -181,6 +188,28 @@ export function childrenOf(track: Track, state: LaneState): readonly Track[] {
   return [...track.children].sort((a, b) => of(a) - of(b));
 }
 
+/** Ranks by group, groups by name ("pp2" before "pp10"); without groups one list without a name. */
+function rankGroups(roots: readonly Track[], groups: ReadonlyMap<number, string> | null): [string, Track[]][] {
+  if (!groups) return [["", [...roots]]];
+  const found = new Map<string, Track[]>();
+  for (const root of roots) {
+    const name = groups.get(root.rank) ?? "–";
+    const known = found.get(name);
+    if (known) known.push(root);
+    else found.set(name, [root]);
+  }
+  return [...found].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+}
+
+/** The header of a group of ranks: a lane that is on the screen only. Its number is none of the server's. */
+function groupTrack(name: string, ranks: readonly Track[], at: number): Track {
+  const n = ranks.reduce((sum, rank) => sum + rank.n, 0);
+  return { id: -1 - at, parent: 0, kind: "group", name: `${name} · ${ranks.length}`, path: `@${name}`, rank: -1, rows: 0, n, flags: 0, level: 0, children: [] };
+}
+
+/** Whether a lane is of the data, and not a header that stands for several ranks. */
+export const isOfData = (track: Track): boolean => track.id > 0;
+
 export function computeLayout(tree: TrackTree, state: LaneState): Layout {
   const ranks = tree.roots.length;
   const shown = shownTracks(tree, state);
@@ -196,7 +225,16 @@ export function computeLayout(tree: TrackTree, state: LaneState): Layout {
       for (const child of childrenOf(track, state)) visit(child);
     }
   };
-  for (const root of inOrder(tree.roots, state.order)) visit(root);
+  const roots = inOrder(tree.roots, state.order).filter((root) => shown.has(root));
+  rankGroups(roots, state.groups?.of ?? null).forEach(([name, members], at) => {
+    if (state.groups) {
+      const track = groupTrack(name, members, at);
+      const expanded = isOpen(track, state, ranks);
+      lanes.push({ track, form: "header", y: 0, height: kHeader, rows: 1, rowHeight: kHeader - 6, level: 0, expandable: true, expanded, pinned: false });
+      if (!expanded) return;
+    }
+    members.forEach(visit);
+  });
   const pinned = state.pinned.flatMap((path) => {
     const track = tree.byPath.get(path);
     return track ? [makeLane(track, state, ranks, true)] : [];

@@ -1,9 +1,11 @@
 // The state of the timeline as parameters of the address. Lanes go by path, so that links survive a new import.
 import { offsetsText, restoreOffsets } from "./aligning";
-import { kHeights, type LaneHeight } from "./layout";
+import { kGroupings, kHeights, type LaneHeight, type RankGrouping } from "./layout";
 import { restoreMerged } from "./merging";
 import { restoreQueries } from "./query_lanes";
-import { type Area, type Tab, kTabs, type TimelineModel } from "./model";
+import { readFilterColors, rulesText } from "./filter_colors";
+import { groupRanks, showStrips } from "./lane_actions";
+import { type Area, kTabs, type Tab, type TimelineModel } from "./model";
 import { openParents, revealTrack } from "./moving";
 import { selectSlice, setArea, setAreaB } from "./selecting";
 import type { TimelineSearch } from "./searching";
@@ -32,7 +34,7 @@ export function parseSlice(model: Pick<TimelineModel, "tree">, text: string): { 
 /** The parameters linkState() speaks of. */
 export const kLinkKeys = [
   ...["t", "sel", "area", "area2", "pins", "hide", "solo", "open", "close", "filter", "merge", "names", "flows", "sqllanes"],
-  ...["heights", "moved", "offsets", "color"],
+  ...["heights", "moved", "offsets", "color", "rules", "strip", "group"],
   ...["q", "others", "tab", "v"],
 ];
 
@@ -62,6 +64,9 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
     heights: [...lanes.heights].map(([path, height]) => `${path}=${height}`).join("|"),
     offsets: offsetsText(),
     color: model.coloring.value === "family" ? "" : model.coloring.value,
+    rules: model.coloring.value === "rules" ? rulesText(model.shading.rules.value) : "",
+    strip: model.stripMetric.value === "Computing" ? "" : model.stripMetric.value,
+    group: lanes.groups?.by ?? "",
     flows: model.flowCats.value.join("|"),
     sqllanes: queriesText(laneQueries.value),
     q: search?.text.value ?? "",
@@ -171,7 +176,13 @@ export async function applyLink(
   if (offsets !== "" && offsets !== offsetsText()) await restoreOffsets(model, offsets);
   model.flowCats.value = list(params.get("flows"));
   const color = (params.get("color") ?? "family") as Coloring;
-  if (color !== model.coloring.value && colorings.includes(color)) model.setColoring(color);
+  const rules = readFilterColors(params.get("rules") ?? null);
+  if (color === "rules" && rules.length > 0 && rulesText(rules) !== rulesText(model.shading.rules.value)) model.setRules(rules);
+  else if (color !== model.coloring.value && colorings.includes(color)) model.setColoring(color);
+  const strip = params.get("strip") ?? "Computing";
+  if (strip !== model.stripMetric.value) void showStrips(model, strip);
+  const group = params.get("group") as RankGrouping | undefined;
+  if (group && group !== model.lanes.value.groups?.by && kGroupings.includes(group)) void groupRanks(model, group);
   model.setLaneFilter(params.get("filter") ?? "");
   const [t0, t1] = (params.get("t") ?? "").split(",").map(Number);
   const hasView = t0 !== undefined && t1 !== undefined && t1 > t0;

@@ -190,7 +190,7 @@ export class MinimapView {
     if (this.timer) return;
     this.timer = setTimeout(() => {
       this.model.ds
-        .tiles(missing.slice(0, 128), "")
+        .tiles(missing.slice(0, 128), "", [])
         .then(
           (buffer) => {
             for (const tile of decodeTiles(buffer)) this.model.cache.put(tile);

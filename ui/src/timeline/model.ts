@@ -3,10 +3,11 @@ import { signal } from "@preact/signals";
 import type { Dataset } from "../api";
 import type { DatasetMeta, FlowsReply, RangeReply, SliceDetail, SliceRef, StepSpan } from "../api_types";
 import { formatDuration } from "../format";
-import { displayName, type Track, TrackTree } from "../state/tracks";
+import { displayName, LaneFlag, type Track, TrackTree } from "../state/tracks";
 import { toast } from "../widgets/toast";
 import { type Family, trackFamily } from "./colors";
 import { laneFilter } from "./filter";
+import type { FilterColor } from "./filter_colors";
 import type { RunHit } from "./hit";
 import { computeLayout, kPlainLanes, type LaneState, type Layout } from "./layout";
 import { levelFor } from "./lod";
@@ -62,6 +63,13 @@ export interface Place {
   filter: string;
 }
 
+/** The lane that says how much memory a rank holds: what is allocated, of all components if there is a sum. */
+function memoryLane(rank: Track): Track | undefined {
+  if (rank.kind !== "rank") return undefined;
+  const lanes = rank.children.flatMap((group) => group.children).filter((lane) => (lane.flags & LaneFlag.memory) !== 0);
+  return [/\bPTA\+GE\b.*allocated/i, /allocated/i, /reserved/i].flatMap((wanted) => lanes.filter((lane) => wanted.test(lane.name)))[0];
+}
+
 export class TimelineModel {
   readonly cache = new TileCache();
   readonly names: NameTable;
@@ -108,8 +116,10 @@ export class TimelineModel {
   readonly eventTracks = signal<number[]>([]);
   readonly base = signal<{ track: number; i: number; begin: number; dur: number; rank: number } | null>(null);
   readonly byDepth = signal(false);
-  /** What strips of ranks show: a lane of the overlap analysis, or "busy" for all lanes together. */
+  /** What strips of ranks show: a lane of the overlap analysis, "Memory", or "busy" for all lanes together. */
   readonly stripMetric = signal("Computing");
+  /** What is full in strips of a counter: the largest value of any rank; 0 = each for itself. */
+  stripHigh = 0;
   /** Read aloud by screen readers. */
   readonly spoken = signal("");
 
@@ -138,7 +148,7 @@ export class TimelineModel {
     let told = false;
     this.loader = new TileLoader(
       this.cache,
-      (keys) => ds.tiles(keys, this.shading.mode.peek()),
+      (keys) => ds.tiles(keys, this.shading.mode.peek(), this.shading.filters),
       () => {
         told = false;
         this.invalidate();
@@ -181,11 +191,21 @@ export class TimelineModel {
     this.coloring.value = coloring;
     this.names.setMode(coloring === "name" ? "name" : "family");
     this.shading.use(coloring);
-    if (this.shading.mode.peek() !== before) {
-      this.cache.clear();
-      this.loader.reset();
-    }
+    if (this.shading.mode.peek() !== before) this.dropTiles();
     this.invalidate();
+  }
+
+  /** Colours slices by rules, the first that holds: filter and colour. */
+  setRules(rules: readonly FilterColor[]): void {
+    this.shading.setRules(rules);
+    this.setColoring("rules");
+    this.dropTiles();
+    this.invalidate();
+  }
+
+  private dropTiles(): void {
+    this.cache.clear();
+    this.loader.reset();
   }
 
   /** Shows these lanes of queries instead of those before. */
@@ -322,10 +342,11 @@ export class TimelineModel {
     return family;
   }
 
-  /** The track whose picture stands for a collapsed rank: itself, or a lane of its overlap analysis. */
+  /** The track whose picture stands for a collapsed rank: itself, a lane of its overlap analysis, or its memory. */
   stripTrack(rank: Track): Track {
     if (this.stripMetric.value === "busy") return rank;
     const wanted = this.stripMetric.value;
+    if (wanted === "Memory") return memoryLane(rank) ?? rank;
     const overlap = rank.children.find((child) => /overlap/i.test(child.name));
     return overlap?.children.find((child) => child.name === wanted) ?? rank;
   }

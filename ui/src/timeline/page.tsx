@@ -63,6 +63,8 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       model.areaB.value,
       model.flowCats.value,
       model.coloring.value,
+      model.shading.rules.value,
+      model.stripMetric.value,
       search.hide.value,
       model.lanes.value,
       laneQueries.value,

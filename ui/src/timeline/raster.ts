@@ -1,5 +1,5 @@
 // Lanes into pixels: one texel per row and device-pixel column. The cost is bounded by pixels, whatever the number of slices.
-import { darker, type Family, mix, mix256, type Pixel } from "./colors";
+import { darker, type Family, kByName, mix, mix256, type Pixel } from "./colors";
 import { bucketNs, kBuckets, tileNs, tileRange } from "./lod";
 import type { NameTable } from "./names";
 import type { TileCache } from "./tile_cache";
@@ -125,12 +125,13 @@ function fillRuns(
       colors = names.colorTable(family);
       patterns = names.patternTable(family);
     }
-    if (shades) color = shadeColor(shades, row, k, ground, names);
+    const isShaded = shades !== null && shades[row.shade ? row.shade[k]! : 0]! !== kByName;
+    if (isShaded) color = shadeColor(shades, row, k, ground, names);
     if (covered < 255) color = mix256(ground, color, 77 + ((covered * 179) >> 8));
     const c0 = left > from ? left : from;
     const c1 = right < to ? right : to;
     for (let c = c0; c < c1; c++) body[line + c] = color;
-    const pattern = shades ? 0 : patterns[id]!;
+    const pattern = isShaded ? 0 : patterns[id]!;
     if (pattern !== 0) fillPattern(body, line, c0, c1, phase, mix256(ground, color, pattern === 1 ? 178 : 64));
     if (right - left >= 3 && right <= to && right > c0 && !(fl[k]! & kClippedRight)) body[line + right - 1] = ground;
     if (cnt[k]! > 1) {
@@ -177,6 +178,17 @@ function fillSummary(
       line + Math.min(right, to),
     );
   }
+}
+
+/** A counter as one line: paler where its value is smaller, `high` is full. */
+export function fillHeat(bitmap: Bitmap, at: number, columns: CounterColumns, high: number, paint: Paint): void {
+  const line = at * bitmap.width;
+  for (let c = 0; c < bitmap.width; c++) {
+    const value = columns.max[c]!;
+    const share = high > 0 && !Number.isNaN(value) ? Math.max(0, Math.min(1, value / high)) : 0;
+    bitmap.body[line + c] = share > 0 ? mix(paint.ground, paint.bar, 0.08 + 0.92 * share) : paint.ground;
+  }
+  bitmap.edge.fill(0, line, line + bitmap.width);
 }
 
 /** Fills the columns of one lane row; what was there is overwritten. */

@@ -1,15 +1,16 @@
 // Colours that tiles bring a number for: how long a slice took among its like, or the module it belongs to.
 import { signal } from "@preact/signals";
-import { hslPixel, nameHash, type Pixel } from "./colors";
+import { hslPixel, kByName, nameHash, parseColor, type Pixel } from "./colors";
+import { type FilterColor, storedFilterColors } from "./filter_colors";
 
-export type ShadeMode = "percentile" | "module";
+export type ShadeMode = "percentile" | "module" | "rules";
 
 /** What slices are coloured by. */
 export type Coloring = "family" | "name" | ShadeMode;
 
-export const colorings: Coloring[] = ["family", "name", "percentile", "module"];
+export const colorings: Coloring[] = ["family", "name", "percentile", "module", "rules"];
 
-const kModes: readonly string[] = ["percentile", "module"] satisfies ShadeMode[];
+const kModes: readonly string[] = ["percentile", "module", "rules"] satisfies ShadeMode[];
 
 /** Blue is shorter than the median of its name, grey is the median, orange and red are longer. p from 0 to 1. */
 export function percentileColor(p: number, dark: boolean): Pixel {
@@ -35,6 +36,8 @@ export class Shading {
   readonly arrived = signal(0);
   /** Grows when colours changed. */
   version = 0;
+  /** What slices are coloured by in the mode "rules". */
+  readonly rules = signal<readonly FilterColor[]>(storedFilterColors());
   private dark = false;
   private tables = new Map<number, Uint32Array>();
   private readonly paths = new Map<number, readonly string[]>();
@@ -44,6 +47,16 @@ export class Shading {
     private readonly fetchModules: (rank: number) => Promise<string[]>,
     private readonly onArrived: () => void,
   ) {}
+
+  /** The rules as the server takes them. */
+  get filters(): string[] {
+    return this.rules.peek().map((rule) => rule.filter);
+  }
+
+  setRules(rules: readonly FilterColor[]): void {
+    this.rules.value = rules;
+    this.reset();
+  }
 
   use(coloring: Coloring): void {
     this.mode.value = kModes.includes(coloring) ? (coloring as ShadeMode) : "";
@@ -71,6 +84,11 @@ export class Shading {
   }
 
   private fill(rank: number): Uint32Array {
+    if (this.mode.value === "rules") {
+      const table = new Uint32Array(256).fill(kByName);
+      table.set(this.rules.peek().map((rule) => parseColor(rule.color)), 1);
+      return table;
+    }
     const table = new Uint32Array(256).fill(hslPixel(212, 6, this.dark ? 36 : 82));
     if (this.mode.value === "percentile") for (let k = 1; k < 256; k++) table[k] = percentileColor((k - 1) / 254, this.dark);
     else table.set(moduleColors(this.modules(rank) ?? [], this.dark), 1);

@@ -8,6 +8,7 @@ import {
   counterColumns,
   type CounterColumns,
   fillCounter,
+  fillHeat,
   fillRow,
   makeBitmap,
   type Paint,
@@ -36,7 +37,7 @@ export class SliceBitmap {
 
   private sign(model: TimelineModel, bands: Band[], scale: Scale, ground: Pixel): string {
     const rows = bands.map((band) => `${band.lane.track.id}:${band.firstRow}:${band.lines}`).join(" ");
-    return `${scale.width} ${scale.nsPerPx} ${model.cache.version} ${model.names.version} ${model.shading.version} ${ground} ${model.stripMetric.value} ${rows}`;
+    return `${scale.width} ${scale.nsPerPx} ${model.cache.version} ${model.names.version} ${model.shading.version} ${ground} ${model.stripMetric.value} ${model.stripHigh} ${rows}`;
   }
 
   /** Which columns must be filled; null = none. */
@@ -65,6 +66,11 @@ export class SliceBitmap {
       return;
     }
     const shown = form === "strip" || form === "summary" ? model.stripTrack(track) : track;
+    if (shown.kind === "counter") {
+      const values = counterColumns(model.cache, shown.id, scale);
+      fillHeat(this.bitmap, band.at, values, model.stripHigh || values.high, paint);
+      return;
+    }
     const family = model.family(shown);
     const shades = model.shading.table(shown.rank);
     for (let line = 0; line < band.lines; line++) {

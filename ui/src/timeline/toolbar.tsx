@@ -5,8 +5,9 @@ import { t } from "../i18n";
 import { Icon } from "../shell/icons";
 import { showAll } from "./lane_actions";
 import { fit, redo, undo, zoom } from "./moving";
+import type { TimelineModel } from "./model";
 import type { TimelineSearch } from "./searching";
-import { alignMenu, flowMenu, markerMenu, moreMenu, type MoreMenu, searchMenu } from "./toolbar_menus";
+import { alignMenu, colorMenu, flowMenu, markerMenu, type MoreMenu, moreMenu, ranksMenu, searchMenu } from "./toolbar_menus";
 
 export interface ToolbarProps extends MoreMenu {
   search: TimelineSearch;
@@ -73,6 +74,30 @@ function SearchBox({ model, search, searchBox }: ToolbarProps) {
   );
 }
 
+/** How far one is zoomed in: left is everything, right the closest there is. It follows the length of time on screen, not every move. */
+function ZoomSlider({ model }: { model: TimelineModel }) {
+  void model.spanText.value;
+  const [most, least] = [Math.max(2, model.meta.extent[1] - model.meta.extent[0]), Math.max(1, model.width / 20)];
+  const depth = Math.max(1e-9, Math.log(most / least));
+  const now = Math.log(most / (model.view.t1 - model.view.t0)) / depth;
+  const change = (share: number) => {
+    const span = most / Math.exp(share * depth);
+    zoom(model, span / (model.view.t1 - model.view.t0));
+  };
+  return (
+    <input
+      class="tl-zoom"
+      type="range"
+      min={0}
+      max={1000}
+      value={Math.round(Math.max(0, Math.min(1, now)) * 1000)}
+      aria-label={t("tl.zoom")}
+      title={t("tl.zoom")}
+      onInput={(event) => change(Number(event.currentTarget.value) / 1000)}
+    />
+  );
+}
+
 export function Toolbar(props: ToolbarProps) {
   const { model, filterBox } = props;
   // Not the view itself: this bar must not be made anew with every frame.
@@ -114,6 +139,7 @@ export function Toolbar(props: ToolbarProps) {
       >
         −
       </button>
+      <ZoomSlider model={model} />
       <button
         class="icon"
         aria-label={t("tl.cmd.zoom_in")}
@@ -149,6 +175,13 @@ export function Toolbar(props: ToolbarProps) {
         onClick={(e) => void flowMenu(e.currentTarget, model)}
         class={model.flowCats.value.length > 0 ? "toggle on" : ""}
       >{`${t("tl.flows")} ▾`}</button>
+      <button
+        onClick={(e) => colorMenu(e.currentTarget, model)}
+        class={model.coloring.value === "family" ? "" : "toggle on"}
+      >{`${t("tl.color")} ▾`}</button>
+      {model.tree.roots.length > 1 && (
+        <button onClick={(e) => ranksMenu(e.currentTarget, model)}>{`${t("tl.ranks")} ▾`}</button>
+      )}
       {model.tree.roots.length > 1 && (
         <button onClick={(e) => alignMenu(e.currentTarget, model)}>{`${t("tl.align")} ▾`}</button>
       )}

@@ -10,12 +10,13 @@ import type { TimelineCanvas } from "./canvas";
 import { openViewFile, savePicture, saveSnapshot, saveSvg, saveTrace, saveViewFile } from "./exporting";
 import { keyPreset, toggleKeyPreset } from "./key_presets";
 import { type LaneStats, laneStatsWanted } from "./lane_stats";
-import { openAll, showAll, sortRanks, unpinAll } from "./lane_actions";
-import { kManyRanks } from "./layout";
+import { groupRanks, openAll, showAll, showStrips, sortRanks, unpinAll } from "./lane_actions";
+import { kGroupings } from "./layout";
 import { editMarker } from "./marker_dialog";
 import type { TimelineModel } from "./model";
 import { ownPresetEntries } from "./own_presets";
 import { presets } from "./presets";
+import { editRules } from "./rule_dialog";
 import { colorings } from "./shading";
 import type { SearchScope, TimelineSearch } from "./searching";
 import { viewAround } from "./view";
@@ -138,41 +139,53 @@ export function markerMenu(anchor: Element, model: TimelineModel): void {
   );
 }
 
-/** For jobs of many ranks: what their strips show, and in which order they come. */
-function stripEntries(model: TimelineModel): MenuEntry[] {
-  const metrics = ["Computing", "Communication", "Communication(Not Overlapped)", "Wait", "Free"];
-  const show = (metric: string) => () => {
-    model.stripMetric.value = metric;
+const kStripMetrics = ["busy", "Computing", "Communication", "Communication(Not Overlapped)", "Wait", "Free", "Memory"];
+
+const stripName = (metric: string): string => (hasMessage(`tl.strip.${metric}`) ? t(`tl.strip.${metric}`) : metric);
+
+/** What ranks that are closed show, in which order and groups they come, and how they are aligned. */
+export function ranksMenu(anchor: Element, model: TimelineModel): void {
+  const metric = stripName(model.stripMetric.value);
+  openMenuAt(anchor, [
+    ...kStripMetrics.map((each): MenuEntry => ({
+      label: t("tl.strip", { metric: stripName(each) }),
+      checked: model.stripMetric.value === each,
+      run: () => void showStrips(model, each),
+    })),
+    "-",
+    { label: t("tl.sort.metric", { metric }), run: () => void sortRanks(model, true) },
+    { label: t("tl.sort.number"), checked: model.lanes.value.order === null, run: () => void sortRanks(model, false) },
+    "-",
+    ...[null, ...kGroupings].map((by): MenuEntry => ({
+      label: t(`tl.group.${by ?? "none"}`),
+      checked: (model.lanes.value.groups?.by ?? null) === by,
+      run: () => void groupRanks(model, by),
+    })),
+  ]);
+}
+
+/** What slices are coloured by. */
+export function colorMenu(anchor: Element, model: TimelineModel): void {
+  const clear = () => {
+    model.names.clearColors();
     model.invalidate();
   };
-  return [
-    "-",
-    ...["busy", ...metrics].map((metric) => ({
-      label: t("tl.strip", { metric }),
-      checked: model.stripMetric.value === metric,
-      run: show(metric),
+  openMenuAt(anchor, [
+    ...colorings.map((coloring): MenuEntry => ({
+      label: t(`tl.color.${coloring}`),
+      checked: model.coloring.value === coloring,
+      disabled: coloring === "rules" && model.shading.rules.value.length === 0,
+      run: () => model.setColoring(coloring),
     })),
-    {
-      label: t("tl.sort.metric", { metric: model.stripMetric.value }),
-      run: () => void sortRanks(model, true),
-    },
-    { label: t("tl.sort.number"), checked: model.lanes.value.order === null, run: () => void sortRanks(model, false) },
-  ];
+    "-",
+    { label: t("tl.rules.edit"), run: () => editRules(model) },
+    { label: t("tl.color.clear", { n: model.names.ownColors }), disabled: model.names.ownColors === 0, run: clear },
+  ]);
 }
 
 export function moreMenu(anchor: Element, props: MoreMenu): void {
   const { model } = props;
   openMenuAt(anchor, [
-    ...colorings.map((coloring): MenuEntry => ({ label: t(`tl.color.${coloring}`), checked: model.coloring.value === coloring, run: () => model.setColoring(coloring) })),
-    {
-      label: t("tl.color.clear", { n: model.names.ownColors }),
-      disabled: model.names.ownColors === 0,
-      run: () => {
-        model.names.clearColors();
-        model.invalidate();
-      },
-    },
-    "-",
     ...presets.map((preset): MenuEntry => ({ label: t(preset.title), run: () => preset.apply(model) })),
     ...ownPresetEntries(model),
     { label: t("tl.menu.expand_all"), run: () => openAll(model, true) },
@@ -183,7 +196,6 @@ export function moreMenu(anchor: Element, props: MoreMenu): void {
       run: () => showAll(model),
     },
     { label: t("tl.menu.unpin_all"), disabled: model.lanes.value.pinned.length === 0, run: () => unpinAll(model) },
-    ...(model.tree.roots.length > kManyRanks ? stripEntries(model) : []),
     "-",
     { label: t("tl.lane_stats"), checked: laneStatsWanted.value, run: () => props.laneStats()?.toggle() },
     { label: t("tl.keys.perfetto"), checked: keyPreset.value === "perfetto", run: toggleKeyPreset },

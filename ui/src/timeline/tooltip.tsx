@@ -31,6 +31,7 @@ function useExact(model: TimelineModel, hover: Hover | null): SliceDetail | null
 function Shade({ model, hover, shade }: { model: TimelineModel; hover: Hover; shade: number }) {
   const mode = model.shading.mode.value;
   if (mode === "" || shade === 0) return null;
+  if (mode === "rules") return <div>{model.shading.rules.value[shade - 1]?.filter ?? ""}</div>;
   if (mode === "module") return <div>{model.shading.modules(hover.track.rank)?.[shade - 1] ?? ""}</div>;
   return <div>{t("tl.tip.percentile", { share: formatPercent((shade - 1) / 254) })}</div>;
 }
@@ -51,8 +52,9 @@ function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; ex
       </>
     );
   }
-  if (hover.value !== null && hover.track.kind === "counter")
-    return <strong>{`${hover.track.name}: ${formatShort(hover.value)}`}</strong>;
+  const counter = hover.track.kind === "counter" ? hover.track : model.stripTrack(hover.track);
+  if (hover.value !== null && counter.kind === "counter")
+    return <strong>{`${counter.name}: ${formatShort(hover.value)}`}</strong>;
   if (hover.value !== null) return <strong>{t("tl.tip.busy", { share: formatPercent(hover.value) })}</strong>;
   return null;
 }

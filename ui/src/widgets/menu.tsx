@@ -8,6 +8,8 @@ export interface MenuItem {
   /** Shown at the right edge, e.g. the key that does the same. */
   hint?: string;
   checked?: boolean;
+  /** A chip before the label. */
+  color?: string;
   disabled?: boolean;
   run?: () => void;
 }
@@ -73,7 +75,10 @@ function MenuButton({ item }: { item: MenuItem }) {
       <span class="menu-mark" aria-hidden="true">
         {item.checked ? "✓" : ""}
       </span>
-      <span class="menu-label">{item.label}</span>
+      <span class="menu-label">
+        {item.color && <i class="ds-chip" style={{ background: item.color }} />}
+        {item.label}
+      </span>
       {item.hint && <kbd>{item.hint}</kbd>}
     </button>
   );

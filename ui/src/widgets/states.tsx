@@ -34,6 +34,10 @@ export function EmptyState({ title, children }: { title: string; children?: Comp
 
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = error instanceof ApiError ? error : new ApiError(0, "internal", String(error), "");
+  if (problem.code === "cancelled")
+    return (
+      <EmptyState title={t("error.cancelled")}>{onRetry && <button onClick={onRetry}>{t("retry")}</button>}</EmptyState>
+    );
   const details = `${problem.code} (${problem.status}): ${problem.message} ${problem.hint}`.trim();
   return (
     <div class="state" role="alert">

@@ -11,11 +11,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 export const shots = join(root, "shots");
 
 /** How long anything may take. Nobody waits that long; the machine may have other things to do. */
-const kPatience_ms = 120_000;
+const kPatience_ms = Number(process.env.PATIENCE_MS ?? 120_000);
 
-/** Starts `steplens view PATH`; resolves to {url, close}. */
-export function startProgram(program, path) {
-  const child = spawn(program, ["view", path, "--no-browser", "--assets", join(root, "dist")], {
+/** Starts `steplens view WORDS...`; resolves to {url, close}. */
+export function startProgram(program, ...words) {
+  const child = spawn(program, ["view", ...words, "--no-browser", "--assets", join(root, "dist")], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   return new Promise((resolve, reject) => {

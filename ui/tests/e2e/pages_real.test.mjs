@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkAccess } from "./axe.mjs";
 import { assert, eventually, openPage, settled, shot, slicePlace, timelineReady } from "./browser.mjs";
+import { goto } from "./walk.mjs";
 
 export const name = "pages on real captures";
 export const needsProgram = true;
@@ -26,22 +27,20 @@ const PAGES = [
   "data",
 ];
 
-export async function goto(page, id) {
-  await page.evaluate((target) => {
-    const query = location.hash.split("?")[1] ?? "";
-    location.hash = `#/${target}${query ? `?${query}` : ""}`;
-  }, id);
-  await page.waitForSelector(`.page[data-page="${id}"]`);
-  await settled(page);
-}
-
-/** No text box or card is wider than the page, and nothing failed. */
+/** No text box or card is wider than the page, no chart is empty, and nothing failed. */
 async function checkLayout(page, id) {
   const problems = await page.evaluate(() => {
     const found = [];
     if (document.documentElement.scrollWidth > innerWidth + 1)
       found.push(`page is ${document.documentElement.scrollWidth} px wide`);
     for (const alert of document.querySelectorAll('.page [role="alert"]')) found.push(alert.textContent);
+    const small = document.createElement("canvas");
+    for (const chart of document.querySelectorAll(".page .chart canvas")) {
+      const g = small.getContext("2d", { willReadFrequently: true });
+      g.drawImage(chart, 0, 0, (small.width = 64), (small.height = 64));
+      const pixels = new Set(new Uint32Array(g.getImageData(0, 0, 64, 64).data.buffer));
+      if (pixels.size < 2) found.push(`nothing is drawn: ${chart.closest("figure").getAttribute("aria-label")}`);
+    }
     for (const card of document.querySelectorAll(".page .card")) {
       if (card.getBoundingClientRect().right > innerWidth + 1)
         found.push(`a card sticks out: ${card.getAttribute("aria-label")}`);
@@ -206,6 +205,7 @@ async function findingsPage(page) {
   const cards = page.locator(".page .card");
   const titles = await cards.locator("h2").allInnerTexts();
   assert.ok(titles.some((title) => title.startsWith("Exposed communication")), titles.join());
+  assert.equal(await page.locator(".menu-count").innerText(), String(titles.length), "the menu says how many there are");
   await cards.first().getByRole("button", { name: "Mute", exact: true }).click();
   await eventually(async () => assert.equal(await cards.count(), titles.length - 1, "a muted one is gone"));
   await page.getByRole("button", { name: "1 muted" }).click();
@@ -288,6 +288,11 @@ async function memoryPage(page) {
   await page.mouse.click(box.x + box.width * 0.6, box.y + 40);
   await page.getByRole("tab", { name: "Live at" }).waitFor();
   await count(/^\d+ rows/);
+  await page.locator(".data-table .tr", { hasText: "aten::" }).first().click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Where it was allocated" }).click();
+  await page.locator("dialog .stack-lines li").first().waitFor();
+  await shot(page, "real-allocation-stack");
+  await page.keyboard.press("Escape");
   // A marker of the timeline is on the curve, and can be taken off there.
   await goto(page, "timeline");
   await timelineReady(page);
@@ -312,6 +317,9 @@ async function communicationPage(page) {
   });
   await page.keyboard.press("Enter");
   await page.waitForSelector(".chip:has-text('rank 1 → rank 0')");
+  const pair = page.locator(".card", { hasText: "Operators of rank 1 → rank 0" });
+  await pair.locator(".tr .td").first().waitFor();
+  await eventually(async () => assert.match(await pair.innerText(), /hcom_allReduce/i, "the operators of the pair"));
   await shot(page, "real-communication-matrix");
   await page.getByRole("tab", { name: "Bandwidth" }).click();
   await page.waitForSelector("text=HCCS should do 18 GB/s");

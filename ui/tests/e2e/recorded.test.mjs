@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { assert, openPage, settled, shot, timelineReady } from "./browser.mjs";
-import { goto, tour } from "./pages_real.test.mjs";
+import { tour } from "./pages_real.test.mjs";
+import { goto, walkBoth } from "./walk.mjs";
 
 export const name = "pages on a recording of our own";
 export const needsProgram = true;
@@ -16,7 +17,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 async function places(browser, url) {
   const { page, done } = await openPage(browser, url);
   await timelineReady(page);
-  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: "Colour ▾", exact: true }).click();
   await page.locator(".menu").getByText("Colour by module", { exact: true }).click();
   await page.waitForSelector(".tl-legend:has-text('LayerNorm')");
   await timelineReady(page);
@@ -52,6 +53,7 @@ export async function run({ browser, steplens, view }) {
     const server = await view(folder);
     await tour(browser, server.url, "recorded", { access: true });
     await places(browser, server.url);
+    await walkBoth(browser, server.url, "recorded", { lane: "r0/py/thread", word: "linear" });
     await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });
   } finally {
     rmSync(folder, { recursive: true, force: true });

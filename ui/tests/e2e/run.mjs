@@ -24,6 +24,7 @@ for (const file of readdirSync(here)
     program: (path) => kept(startProgram(program, join(data, path))),
     steplens: program,
     view: (path) => kept(startProgram(program, path)),
+    viewRoot: (path) => kept(startProgram(program, "--root", path)),
   };
   const missing = test.needsProgram && !program ? "STEPLENS is not set" : test.needsData && !existsSync(data) ? `${data} is not on this machine` : "";
   if (missing) {

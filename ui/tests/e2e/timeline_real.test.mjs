@@ -70,14 +70,17 @@ async function linkReload(page) {
   assert.equal(await page.evaluate(() => location.hash), before, "a reload keeps the address");
 }
 
-async function fromMore(page, entry) {
-  await page.getByRole("button", { name: "More", exact: true }).click();
+async function fromMenu(page, menu, entry) {
+  await page.getByRole("button", { name: menu, exact: true }).click();
   await page.locator(".menu").getByText(entry, { exact: true }).click();
 }
 
+const fromMore = (page, entry) => fromMenu(page, "More", entry);
+const color = (page, entry) => fromMenu(page, "Colour ▾", entry);
+
 /** Slices can be coloured by how long they took among their like; the address says so. */
 async function colours(page) {
-  await fromMore(page, "Colour by duration among its like");
+  await color(page, "Colour by duration among its like");
   await page.waitForSelector(".tl-legend:has-text('shorter than others of its name')");
   await timelineReady(page);
   await addressNoted(page);
@@ -89,11 +92,11 @@ async function colours(page) {
   await page.mouse.move(place.x, place.y);
   await page.waitForSelector(".tl-tip");
   await shot(page, "real-colour-percentile");
-  await fromMore(page, "Colour by module");
+  await color(page, "Colour by module");
   await page.waitForSelector(".tl-legend:has-text('Conv2d')");
   await timelineReady(page);
   await shot(page, "real-colour-module");
-  await fromMore(page, "Colour by kind of work");
+  await color(page, "Colour by kind of work");
   await eventually(async () => assert.equal(await page.locator(".tl-legend").count(), 0));
 }
 

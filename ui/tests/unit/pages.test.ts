@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { matchedBlocks, ratioColor } from "../../src/pages/compare/matched";
-import { firstSides, formatSide, parseSide } from "../../src/pages/compare/sides";
+import { firstSides, formatSide, parseSide } from "../../src/state/sides";
 import { axisOf } from "../../src/charts/scatter";
 import { bandwidthSeries } from "../../src/pages/communication/bandwidth";
 import { linkCells } from "../../src/pages/communication/matrix";

@@ -18,3 +18,11 @@ export function groupOf(names: readonly string[], one: string, kind: string): st
   if (own[kind] === undefined) return [];
   return names.filter((name) => Object.entries(placeOf(name)).every(([each, index]) => each === kind || own[each] === index));
 }
+
+/** What ranks of a group have in common: of a stage "pp1"; of those that differ in `kind` alone the rest of their name, "dp0-pp1". */
+export function rankGroupName(name: string, kind: string): string {
+  const place = placeOf(name);
+  if (kind === "pp") return `pp${place["pp"] ?? 0}`;
+  const rest = Object.entries(place).filter(([each]) => each !== kind);
+  return rest.map(([each, index]) => `${each}${index}`).join("-") || kind;
+}

@@ -3,8 +3,9 @@ import { useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
 import { HeatMap } from "../../charts/heat_map";
 import { largest } from "../../charts/ticks";
-import type { Cell } from "../../api_types";
+import type { Cell, MetricReply } from "../../api_types";
 import { locale, t } from "../../i18n";
+import { openSearch } from "../../state/jump";
 import { meta } from "../../state/session";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
@@ -29,6 +30,23 @@ export function linkCells(links: readonly { src: string; dst: string; value: num
   return cells;
 }
 
+/** Every operator that one rank sent another something with; a double click finds it on the timeline. */
+function PairOperators({ pair, reply }: { pair: string; reply: MetricReply | null }) {
+  const table = tableOf(reply, "pair");
+  const source = useMemo(() => localSource(`pair/${pair}/${table.rows.length}`, table.columns, table.rows), [reply, pair]);
+  return (
+    <Card title={t("comm.pair_operators", { pair })} definition={reply?.definition}>
+      <DataTable
+        name="communication_pair"
+        source={source}
+        sort={[{ col: "Transit Time(ms)", desc: true }]}
+        height={320}
+        onJump={(row) => openSearch(asText(row.get("Op Name")) || asText(row.get("operator")))}
+      />
+    </Card>
+  );
+}
+
 export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const [byHost, setByHost] = useState(false);
   const [pair, setPair] = useState<{ src: string; dst: string } | null>(null);
@@ -36,6 +54,8 @@ export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const [operator, setOperator] = useState("Total Op Info");
   const [inner, setInner] = useState(false);
   const reply = useMetric(ds, "comm_matrix", { ...choice, operator, inner: inner ? 1 : 0 });
+  const ends = pair && !byHost ? [pair.src, pair.dst].map((name) => name.replace(/\D+/g, "")) : null;
+  const pairReply = useMetric(ds, "comm_matrix", ends ? { ...choice, operator, inner: 1, src: Number(ends[0]), dst: Number(ends[1]) } : null);
   const links = rowsOf(reply.data, "matrix");
   const operators = rowsOf(reply.data, "operators").map((row) => asText(row["operator"]));
   const names = operators.includes(operator) ? operators : [operator, ...operators];
@@ -92,6 +112,7 @@ export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
           height={360}
         />
       </Card>
+      {pair && ends && <PairOperators pair={`${pair.src} → ${pair.dst}`} reply={pairReply.data} />}
     </>
   );
 }

@@ -9,16 +9,17 @@ import { formatDuration, formatPercent } from "../../format";
 import { hasMessage, locale, t } from "../../i18n";
 import { openSearch } from "../../state/jump";
 import { navigate, noteState, route } from "../../state/router";
-import { info } from "../../state/session";
+import { datasetColor, info, scope, scopeSide } from "../../state/session";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { type Loaded, useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
+import { partTitle, signedTime } from "../against";
 import { curvesOf, named } from "../curves";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { matchedBlocks } from "./matched";
-import { firstSides, formatSide, parseSide, type Side } from "./sides";
+import { firstSides, formatSide, parseSide, type Side } from "../../state/sides";
 
 const kGroupings = [
   "Computing Operator Type",
@@ -27,13 +28,6 @@ const kGroupings = [
   "Communication Operator",
 ];
 const kLetters = ["A", "B"] as const;
-const kPartKeys: Record<string, string> = {
-  Computing: "part.computing",
-  "Communication(Not Overlapped)": "part.not_overlapped",
-  Overlapped: "part.overlapped",
-  Free: "part.free",
-  Preparing: "part.preparing",
-};
 
 type Row = Record<string, Cell>;
 type Sides = [Side, Side];
@@ -50,6 +44,7 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
   return (
     <div class="controls compare-side">
       <b class={`area-badge area-${letter}`}>{letter}</b>
+      {(info.value?.datasets.length ?? 0) > 1 && <i class="ds-chip" style={{ background: datasetColor(side.ds) }} />}
       <Pick
         label={t("compare.run")}
         value={side.ds}
@@ -67,18 +62,11 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
   );
 }
 
-const signed = (us: number) => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
-
-function partName(row: Row): string {
-  const key = kPartKeys[asText(row["part"])];
-  return key ? t(key) : asText(row["part"]);
-}
-
 /** The parts of a step of both sides: mean over the chosen steps. */
 function Headline({ reply }: { reply: MetricReply }) {
   return (
     <Card title={t("compare.headline")} definition="overview.step_parts">
-      <table class="plain wide">
+      <table class="plain wide step-parts">
         <thead>
           <tr>
             <th>{t("overview.category")}</th>
@@ -94,10 +82,10 @@ function Headline({ reply }: { reply: MetricReply }) {
             const [a, b] = [asNumber(row["a_us"]), asNumber(row["b_us"])];
             return (
               <tr key={asText(row["part"])}>
-                <td>{partName(row)}</td>
+                <td>{partTitle(asText(row["part"]))}</td>
                 <td class="num">{formatDuration(a * 1000)}</td>
                 <td class="num">{formatDuration(b * 1000)}</td>
-                <td class="num">{signed(b - a)}</td>
+                <td class="num">{signedTime(b - a)}</td>
                 <td class="num">{a > 0 ? formatPercent((b - a) / a) : "–"}</td>
                 <td class="muted">{t(`compare.${asText(row["verdict"])}`)}</td>
               </tr>
@@ -117,7 +105,7 @@ function Waterfall({ reply }: { reply: MetricReply }) {
       return `${t("part.free")}: ${hasMessage(key) ? t(key) : asText(row["cause"])}`;
     };
     return [
-      ...rowsOf(reply, "parts").map((row) => ({ name: partName(row), value: asNumber(row["delta_us"]) })),
+      ...rowsOf(reply, "parts").map((row) => ({ name: partTitle(asText(row["part"])), value: asNumber(row["delta_us"]) })),
       ...rowsOf(reply, "communication")
         .slice(0, 8)
         .map((row) => ({ name: asText(row["group"]), value: asNumber(row["delta_us"]) })),
@@ -275,9 +263,11 @@ function useCompare(sides: Sides, grouping: string, chosen: Chosen | null): Load
 }
 
 function firstChoice(meta: DatasetMeta): Sides {
-  const first = firstSides(meta.ds, meta.ranks);
+  const { baseline } = scope.value;
+  // Of the scope bar: the baseline, and what is in scope beside it.
+  const first = baseline ? [baseline, scopeSide.value] : firstSides(meta.ds, meta.ranks);
   const { params } = route.value;
-  return [parseSide(params.get("a")) ?? first[0], parseSide(params.get("b")) ?? first[1]];
+  return [parseSide(params.get("a")) ?? first[0]!, parseSide(params.get("b")) ?? first[1]!];
 }
 
 export default function ComparePage({ meta }: PageProps) {

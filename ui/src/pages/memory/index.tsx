@@ -1,14 +1,17 @@
 // The allocator over time, and who holds what.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Dataset } from "../../api";
 import { LineChart, type LineMark } from "../../charts/line_chart";
 import type { DatasetMeta, MetricReply, RankMeta } from "../../api_types";
 import { formatShort } from "../../format";
 import { locale, t } from "../../i18n";
 import { openRange } from "../../state/jump";
-import { scopeRank } from "../../state/session";
+import { scope, scopeRank } from "../../state/session";
+import { formatSide } from "../../state/sides";
 import { type Marker, Markers, markersKey } from "../../timeline/markers";
+import { useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
-import { type Curves, curvesOf, named, seriesText, unusedReserve, valuesAt } from "../curves";
+import { type Curves, curvesOf, kBaselineCurves, named, seriesText, unusedReserve, valuesAt } from "../curves";
 import { asNumber, asText, Card, Pick, RankPick, rowsOf, useMetric, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { StaticMemory } from "./static_graph";
@@ -105,14 +108,19 @@ export default function MemoryPage({ ds, meta }: PageProps) {
   const whole = useMetric(ds, "memory_curve", { rank, group_by: grouping, width: kPoints });
   const shift = axisShift(whole.data);
   const shown = (ms: number) => Math.round((ms - shift) * 1e6);
+  const { range, baseline } = scope.value;
+  useEffect(() => setZoom(range && whole.data ? [range[0] / 1e6 + shift, range[1] / 1e6 + shift] : null), [range?.join(), whole.data]);
+  const against = useLoad((signal) => (baseline ? new Dataset(baseline.ds).metric("memory_curve", { rank: baseline.rank, group_by: grouping, width: kPoints }, signal) : null), [baseline && formatSide(baseline), grouping]);
   const window = zoom ? { t0: shown(zoom[0]), t1: shown(zoom[1]) } : {};
   const part = useMetric(ds, "memory_curve", zoom ? { rank, group_by: grouping, width: kPoints, ...window } : null);
   const curve = zoom && part.data ? part : whole;
   const curves = useMemo(() => {
     const made = curvesOf([curve.data]);
-    const shown = named(made);
-    return gap ? { ...shown, series: [...shown.series, ...unusedReserve(made, t("memory.unused"))] } : shown;
-  }, [curve.data, gap, locale.value]);
+    const all = baseline && against.data && !zoom ? curvesOf([curve.data, against.data], ["", kBaselineCurves], made.x[0] ?? 0) : made;
+    const own = { ...all, series: all.series.filter(({ name }) => !name.startsWith(kBaselineCurves)) };
+    const shown = named(all);
+    return gap ? { ...shown, series: [...shown.series, ...unusedReserve(own, t("memory.unused"))] } : shown;
+  }, [curve.data, against.data, zoom === null, gap, locale.value]);
   if (whole.error) return <ErrorState error={whole.error} onRetry={whole.reload} />;
   return (
     <div class="page-body">

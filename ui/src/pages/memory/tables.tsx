@@ -10,6 +10,7 @@ import { timeMenu } from "../../table/row_actions";
 import { type ServerTable, serverSource } from "../../table/source";
 import type { Markers } from "../../timeline/markers";
 import { asNumber, asText, Card, jumpTo, rowsOf, useMetric } from "../parts";
+import { showAllocationStack } from "./allocation_stack";
 
 const kTabs = ["all", "live", "held", "by_operator", "growth", "components"] as const;
 type Tab = (typeof kTabs)[number];
@@ -71,6 +72,7 @@ export function AllocationTables(props: TablesProps) {
   useEffect(() => setTab(cursor === null ? "all" : "live"), [cursor?.t_ns]);
   const shown = kTabs.filter((each) => (each !== "live" || cursor !== null) && (each !== "components" || hasComponents) && (each !== "growth" || hasSteps));
   const now = shown.includes(tab) ? tab : "all";
+  const menu = timeMenu(ds, markers, (row) => ({ name: asText(row["Name"]), begin: asNumber(row["alloc_ns"]), dur: row["release_ns"] === null ? 0 : asNumber(row["release_ns"]) - asNumber(row["alloc_ns"]) }));
   const grouped = now === "by_operator";
   const jumps = !grouped && now !== "components" && now !== "growth";
   const sort = now === "components" || now === "growth" ? [] : [{ col: grouped ? "sum(Size(KB))" : "Size(KB)", desc: true }];
@@ -100,7 +102,10 @@ export function AllocationTables(props: TablesProps) {
         {...(jumps
           ? {
               onJump: (row) => void jumpTo(ds, rank, asText(row.get("Name")), asNumber(row.get("alloc_ns")), 0),
-              rowMenu: timeMenu(ds, markers, (row) => ({ name: asText(row["Name"]), begin: asNumber(row["alloc_ns"]), dur: row["release_ns"] === null ? 0 : asNumber(row["release_ns"]) - asNumber(row["alloc_ns"]) })),
+              rowMenu: (row) => [
+                { label: t("memory.stack"), run: () => showAllocationStack(ds, { rank, name: asText(row["Name"]), t_ns: asNumber(row["alloc_ns"]) }) },
+                ...menu(row),
+              ],
             }
           : {})}
         height={420}

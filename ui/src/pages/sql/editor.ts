@@ -18,6 +18,18 @@ export interface EditorOptions {
 }
 
 /** Colours are the app's variables, so the editor follows the theme. */
+/**
+ * Text typed over a selection. Left to the browser it would put the style of the text before into the page as an attribute, which the content
+ * security policy refuses with an error.
+ */
+const kTypeOver = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    if (event.inputType !== "insertText" || !event.data || view.composing || view.state.selection.main.empty) return false;
+    view.dispatch(view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true }));
+    return true;
+  },
+});
+
 const kLook = EditorView.theme({
   "&": { fontSize: "13px", height: "100%", color: "var(--ink)", backgroundColor: "var(--panel)" },
   ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--ink)", padding: "6px 0" },
@@ -84,6 +96,7 @@ export class SqlEditor {
         syntaxHighlighting(kColors),
         this.dialect.of(language(null)),
         EditorView.lineWrapping,
+        kTypeOver,
         EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
         EditorView.updateListener.of((update) => update.docChanged && options.onChange(update.state.doc.toString())),
         keymap.of([

@@ -1,0 +1,51 @@
+// How what is in scope differs from the baseline of the scope bar, in a few lines.
+import { Dataset } from "../api";
+import { formatDuration, formatPercent } from "../format";
+import { t } from "../i18n";
+import { navigate } from "../state/router";
+import { scope, scopeSide, sideName } from "../state/session";
+import { formatSide, type Side } from "../state/sides";
+import { useLoad } from "../widgets/async";
+import { ErrorState, Loading } from "../widgets/states";
+import { asNumber, asText, Card, rowsOf } from "./parts";
+
+const kNames: Record<string, string> = {
+  Computing: "part.computing",
+  "Communication(Not Overlapped)": "part.not_overlapped",
+  Overlapped: "part.overlapped",
+  Free: "part.free",
+  Preparing: "part.preparing",
+};
+
+export const partTitle = (part: string): string => (kNames[part] ? t(kNames[part]) : part);
+
+export const signedTime = (us: number): string => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
+
+const asked = ({ ds, rank, step }: Side) => ({ ds, rank, ...(step === null ? {} : { step }) });
+
+/** Nothing without a baseline. */
+export function Against() {
+  const { baseline } = scope.value;
+  const here = scopeSide.value;
+  const loaded = useLoad(
+    (signal) => (baseline ? new Dataset(baseline.ds).compare({ a: asked(baseline), b: asked(here) }, signal) : null),
+    [baseline && formatSide(baseline), formatSide(here)],
+  );
+  if (!baseline) return null;
+  const rows = rowsOf(loaded.data, "parts");
+  return (
+    <Card title={t("overview.against", { name: sideName(baseline) })} definition="overview.step_parts" extra={<button onClick={() => navigate("compare", { a: null, b: null })}>{t("page.compare")}</button>}>
+      {loaded.error ? <ErrorState error={loaded.error} onRetry={loaded.reload} /> : !loaded.data ? <Loading /> : null}
+      <ul class="facts">
+        {rows.map((row) => {
+          const [a, b] = [asNumber(row["a_us"]), asNumber(row["b_us"])];
+          return (
+            <li key={asText(row["part"])}>
+              {partTitle(asText(row["part"]))} <b>{signedTime(b - a)}</b> <span class="muted">{`${a > 0 ? formatPercent((b - a) / a) : "–"} · ${t(`compare.${asText(row["verdict"])}`)}`}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}
