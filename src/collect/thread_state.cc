@@ -17,7 +17,7 @@
 
 namespace steplens::collect {
 
-std::atomic<uint32_t> current_generation{0};
+constinit HotState hot_state;
 constinit thread_local ThreadState* this_thread = nullptr;
 
 namespace {
@@ -65,7 +65,7 @@ ThreadState* StateOfThisThread() {
 ThreadState* PrepareThread(uint32_t generation) {
   if (generation == kAutoPending) {
     AutoBegin();
-    generation = current_generation.load(std::memory_order_acquire);
+    generation = hot_state.current_generation.load(std::memory_order_acquire);
   }
   if (generation == 0 || generation == kAutoPending) return nullptr;
   ThreadState* state = StateOfThisThread();
