@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kSmallestRing = 16 * 1024;
 constexpr uint64_t kLeastAhead = 256 * 1024;
+// Where thousands of threads share it the writer, one among them all, may not get its turn for
+// long.
+constexpr size_t kSharedRing = 1024 * 1024;
 
 // Gives pages their memory, without changing what is in them. Kernels before 5.14 do nothing.
 void TouchPages(uint8_t* data, uint64_t bytes) {
@@ -41,7 +44,7 @@ void RingPool::Prepare(size_t thread_bytes, size_t total_bytes) {
     kept.push_back(ring);
   }
   rings_.swap(kept);
-  if (shared_ == nullptr) shared_ = Make(std::min<size_t>(256 * 1024, total_bytes_ / 2));
+  if (shared_ == nullptr) shared_ = Make(std::min<size_t>(kSharedRing, total_bytes_ / 2));
   if (shared_ == nullptr) return;
   shared_->ring.Clear();
   shared_->dropped.store(0, std::memory_order_relaxed);
