@@ -87,6 +87,19 @@ SL_API int sl_metadata(const char* key, const char* json);
 /* Any bytes; texts longer than 64 KiB are cut. The same text has the same id. */
 SL_API sl_string sl_intern(const char* text, size_t length);
 SL_API sl_ticks sl_now(void);
+/* Whether sl_now() is sl_read_counter(), which a caller that counts nanoseconds may read itself. Does not change. */
+SL_API int sl_now_is_counter(void);
+static inline sl_ticks sl_read_counter(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return sl_now();
+#endif
+}
 /* The kernel's id of the calling thread, cached. */
 SL_API uint64_t sl_thread(void);
 
@@ -168,9 +181,12 @@ typedef struct sl_plain_op {
   uint8_t scope;
   uint8_t is_async;
   uint8_t with_tensors;
-  uint8_t reserved[5];
+  uint8_t reserved[5]; /* the caller's; not looked at */
 } sl_plain_op;
 SL_API void sl_record_plain_op(const sl_plain_op* op, const uint64_t* inputs);
+/* The same, for one that ends at `end`, whatever op->end is: so `op` can be filled when it starts, and nothing of it was
+ * written a moment before it is read, for which a processor would wait. */
+SL_API void sl_record_plain_op_until(const sl_plain_op* op, sl_ticks end, const uint64_t* inputs);
 
 enum sl_memory_kind { SL_MALLOC = 0, SL_FREE = 1, SL_BLOCK_FREE = 2 };
 typedef struct sl_memory {

@@ -17,12 +17,12 @@ namespace {
 constexpr std::string_view kNamePrefix = "open-file-";  // then the number of the descriptor
 
 // What SQLite holds of an open file; it makes the room and calls the functions of `base`.
-struct OpenedFile {
+struct NumberedFile {
   sqlite3_file base;
   int fd;
 };
 
-int FdOf(sqlite3_file* file) { return reinterpret_cast<OpenedFile*>(file)->fd; }
+int FdOf(sqlite3_file* file) { return reinterpret_cast<NumberedFile*>(file)->fd; }
 
 // Moves all bytes with pread or pwrite, which `move(done)` calls; how many were moved, or -1.
 template <typename Move>
@@ -109,7 +109,7 @@ int OpenByNumber(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, 
   }
   const std::optional<int64_t> fd = ParseInt64(std::string_view(name).substr(kNamePrefix.size()));
   if (!fd) return SQLITE_CANTOPEN;
-  auto* opened = reinterpret_cast<OpenedFile*>(file);
+  auto* opened = reinterpret_cast<NumberedFile*>(file);
   opened->base.pMethods = &kMethods;
   opened->fd = static_cast<int>(*fd);
   if (out_flags != nullptr) *out_flags = flags;
@@ -131,7 +131,7 @@ const char* RegisteredVfs() {
   static sqlite3_vfs vfs = [] {
     sqlite3_vfs made = *sqlite3_vfs_find(nullptr);
     made.zName = "steplens-open-file";
-    made.szOsFile = std::max(made.szOsFile, static_cast<int>(sizeof(OpenedFile)));
+    made.szOsFile = std::max(made.szOsFile, static_cast<int>(sizeof(NumberedFile)));
     made.xOpen = OpenByNumber;
     made.xAccess = NothingThere;
     made.xFullPathname = SameName;

@@ -10,6 +10,7 @@
 #include "analysis/cpu_device/complete.h"
 #include "base/allocator.h"
 #include "base/cancel.h"
+#include "base/program_pages.h"
 #include "base/thread_pool.h"
 #include "cli/capture_analysis.h"
 #include "cli/commands.h"
@@ -117,6 +118,7 @@ void ChooseAllocation(const std::vector<RankSource>& captures) {
 Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRequest& request,
                        size_t jobs) {
   ChooseAllocation(captures);
+  ForgetProgramPages();  // of the start
   ThreadPool pool(jobs);
   std::vector<std::optional<Result<AnalysisOutcome>>> outcomes(captures.size());
   pool.ParallelFor(captures.size(), [&](size_t i) {
@@ -237,7 +239,6 @@ std::vector<OptionSpec> AnalyseOptions() {
 
 CommandSpec AnalyseCommand() {
   CommandSpec spec;
-  spec.name = "analyse";
   spec.summary = "Raw captures to result files (ASCEND_PROFILER_OUTPUT)";
   spec.description =
       "Finds every raw capture at PATH or below and writes its results beside FRAMEWORK: as text, "

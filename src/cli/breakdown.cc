@@ -19,7 +19,6 @@ Result<int> RunBreakdown(const Arguments& arguments) {
 
 CommandSpec BreakdownCommand() {
   CommandSpec spec;
-  spec.name = "breakdown";
   spec.summary = "Where each step's time went";
   spec.description =
       "One row per rank and step, computed from the timeline: computing, communication (overlapped "

@@ -192,7 +192,6 @@ Result<int> RunCluster(const Arguments& arguments) {
 
 CommandSpec ClusterCommand() {
   CommandSpec spec;
-  spec.name = "cluster";
   spec.summary = "Which rank, link or group of a job is slow, and other questions about all ranks";
   spec.description = fmt::format(
       "Reads every rank below DIR once and answers one or several modes; results go to "

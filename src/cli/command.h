@@ -90,6 +90,10 @@ inline constexpr std::string_view kDefaultCommand = "cluster";
 // All commands, in the order help lists them.
 const std::vector<CommandSpec>& Commands();
 
+// The command of that name alone, or all if there is none. What the others would say of themselves
+// costs a start of the program more time and memory than a small capture does.
+std::vector<CommandSpec> CommandsFor(std::string_view word);
+
 // Parses argv, runs the command and returns the exit code. Errors are printed to stderr.
 int RunProgram(int argc, const char* const* argv);
 

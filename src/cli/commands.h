@@ -4,7 +4,7 @@
 
 namespace steplens::cli {
 
-// One function a command, each in the file of its name.
+// One function a command, each in the file of its name. All but the name: Commands says that.
 CommandSpec RecordCommand();
 CommandSpec InfoCommand();
 CommandSpec AnalyseCommand();

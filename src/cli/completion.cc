@@ -186,7 +186,6 @@ Result<int> RunCompletion(const Arguments& arguments) {
 
 CommandSpec CompletionCommand() {
   CommandSpec spec;
-  spec.name = "auto-completion";
   spec.summary = "Print a completion script for a shell";
   spec.description =
       "Load it with: source <(steplens auto-completion bash), or write it where your shell looks "

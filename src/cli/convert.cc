@@ -186,7 +186,6 @@ Result<int> RunConvert(const Arguments& arguments) {
 
 CommandSpec ConvertCommand() {
   CommandSpec spec;
-  spec.name = "convert";
   spec.summary = "Write the result files of a profile in the other form: text or db";
   spec.description =
       "Reads profiles of any form and writes, for every rank, the result files of torch_npu or "

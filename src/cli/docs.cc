@@ -73,7 +73,6 @@ Result<int> RunDocs(const Arguments& arguments) {
 
 CommandSpec DocsCommand() {
   CommandSpec spec;
-  spec.name = "docs";
   spec.summary = "Print a page of docs/ that is made from the code";
   spec.description = "docs/commands.md and docs/schema.md are written with it.";
   spec.positionals = {{.name = "PAGE",

@@ -202,7 +202,6 @@ Result<int> RunInfo(const Arguments& arguments) {
 
 CommandSpec InfoCommand() {
   CommandSpec spec;
-  spec.name = "info";
   spec.summary = "What is in a profile, and whether it is sound";
   spec.description =
       "For each rank: where it comes from, its level, the files used and left out with the reason, "

@@ -74,7 +74,6 @@ Result<int> RunOps(const Arguments& arguments) {
 
 CommandSpec OpsCommand() {
   CommandSpec spec;
-  spec.name = "ops";
   spec.summary = "Which operators the device time went to";
   spec.description =
       "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, "

@@ -127,7 +127,8 @@ Arguments Collect(const Binding& binding) {
 
 // The command line with the default command where none is named.
 std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) return words;
   if (words.front() == "help") {  // `help info` is `info --help`
     words.erase(words.begin());
     words.push_back("--help");
@@ -143,12 +144,11 @@ std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
 
 // Takes the words after "--" out of a command line whose command wants them as they are. Left to
 // CLI11 they would be looked at for options if a list stands before "--".
-std::vector<std::string> TakeRest(std::vector<std::string>& words) {
-  const auto command = std::find_if(Commands().begin(), Commands().end(), [&](const auto& spec) {
-    return !words.empty() && spec.name == words.front() && !spec.rest_positional.empty();
-  });
+std::vector<std::string> TakeRest(const std::vector<CommandSpec>& commands,
+                                  std::vector<std::string>& words) {
+  const bool has_rest = commands.size() == 1 && !commands.front().rest_positional.empty();
   const auto mark = std::find(words.begin(), words.end(), "--");
-  if (command == Commands().end() || mark == words.end()) return {};
+  if (!has_rest || mark == words.end()) return {};
   std::vector<std::string> rest(mark + 1, words.end());
   words.erase(mark, words.end());
   return rest;
@@ -242,14 +242,15 @@ int RunProgram(int argc, const char* const* argv) {
   app.set_version_flag(kVersionNames, kVersionLine);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
-  std::vector<Binding> bindings(Commands().size());
-  for (size_t i = 0; i < bindings.size(); ++i) Bind(Commands()[i], app, bindings[i]);
-  if (argc == 1) {
+  std::vector<std::string> words = WithDefaultCommand(argc, argv);
+  const std::vector<CommandSpec> commands = CommandsFor(words.empty() ? "" : words.front());
+  std::vector<Binding> bindings(commands.size());
+  for (size_t i = 0; i < bindings.size(); ++i) Bind(commands[i], app, bindings[i]);
+  if (words.empty()) {
     const Status printed = PrintResult(app.help());
     return printed.ok() ? Finish(0) : Fail(printed.error());
   }
-  std::vector<std::string> words = WithDefaultCommand(argc, argv);
-  std::vector<std::string> rest = TakeRest(words);
+  std::vector<std::string> rest = TakeRest(commands, words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));

@@ -51,7 +51,6 @@ Result<int> RunQuery(const Arguments& arguments) {
 
 CommandSpec QueryCommand() {
   CommandSpec spec;
-  spec.name = "query";
   spec.summary = "Ask anything in SQL";
   spec.description =
       "Read-only SQL (SQLite's dialect) over the tables of the profile and over the analyses. "

@@ -329,7 +329,6 @@ std::vector<OptionSpec> ProfileOptions() {
 
 CommandSpec RecordCommand() {
   CommandSpec spec;
-  spec.name = "record";
   spec.summary = "Run a program with recording switched on, or steer one that runs";
   spec.description =
       "'steplens record [options] -- program args...' runs the program unchanged; every rank it "

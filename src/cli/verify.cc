@@ -105,7 +105,6 @@ Result<int> RunVerify(const Arguments& arguments) {
 
 CommandSpec VerifyCommand() {
   CommandSpec spec;
-  spec.name = "verify";
   spec.summary = "Whether the files of a profile agree with each other";
   spec.description =
       "Checks on every rank the rules that hold between result files (docs/verify.md lists them), "

@@ -190,7 +190,6 @@ Result<int> RunView(const Arguments& arguments) {
 
 CommandSpec ViewCommand() {
   CommandSpec spec;
-  spec.name = "view";
   spec.summary = "Look at a profile in the browser";
   spec.description =
       "Serves the viewer (timeline, operators, memory, communication, SQL) on a local address, "

@@ -73,7 +73,6 @@ Result<int> RunViewLink(const Arguments& arguments) {
 
 CommandSpec LinkCommand() {
   CommandSpec spec;
-  spec.name = "link";
   spec.summary = "Print a link that view opens at a place";
   spec.description =
       "Prints PATH#LINK, which 'steplens view' opens at a page, a time, a lane or a slice: for "

@@ -61,7 +61,7 @@ Auto*& AutoPointer() {
 void GiveUp() {
   phase.store(Phase::kOff, std::memory_order_release);
   uint32_t pending = kAutoPending;
-  current_generation.compare_exchange_strong(pending, 0);
+  hot_state.current_generation.compare_exchange_strong(pending, 0);
 }
 
 // One line, as a guest speaks: only when something did not go as asked.
@@ -74,7 +74,7 @@ void Watch(const Auto& state) {
   if (!state.window && !state.control) return GiveUp();
   phase.store(Phase::kWatching, std::memory_order_release);
   uint32_t pending = kAutoPending;
-  current_generation.compare_exchange_strong(pending, 0);
+  hot_state.current_generation.compare_exchange_strong(pending, 0);
 }
 
 void Start(Auto& state, Phase next) {
@@ -243,7 +243,7 @@ void AutoLoad() {
   const char* json = std::getenv("STEPLENS_RECORD");
   if (json == nullptr || json[0] == '\0') return;
   phase.store(Phase::kPending);
-  current_generation.store(kAutoPending);
+  hot_state.current_generation.store(kAutoPending);
 }
 
 void AutoBegin() {

@@ -111,6 +111,7 @@ class Capture {
     TheLibrary().rings.ForEach([this](ThreadRing& ring) {
       ring.ring.Drain(
           [&](const RecordHead* record) { encoder_->Add(record, &ring.reader_thread_id); });
+      RingPool::TouchAhead(ring);
     });
     for (const SideQueue::Item& item : TheLibrary().side.Take()) {
       if (item.is_device) {
@@ -225,7 +226,7 @@ uint32_t NextGeneration(Control& control) {
 // From here on no thread records, and none begins to.
 std::unique_ptr<Capture> TakeRunning(Control& control) {
   SetRecordedGeneration(0);
-  current_generation.store(0, std::memory_order_release);
+  hot_state.current_generation.store(0, std::memory_order_release);
   return std::move(control.capture);
 }
 
@@ -273,7 +274,7 @@ int StartCapture(const sl_options& given) {
   static const int registered = std::atexit(StopAtExit);
   static_cast<void>(registered);
   control.capture = std::move(capture);
-  current_generation.store(NextGeneration(control), std::memory_order_release);
+  hot_state.current_generation.store(NextGeneration(control), std::memory_order_release);
   SetRecordedGeneration(options.start_paused == 0 ? control.last_generation : 0);
   return SL_OK;
 }

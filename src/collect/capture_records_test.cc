@@ -56,6 +56,37 @@ TEST_F(Records, APlainOperatorIsAnOperatorOfItsThread) {
   EXPECT_FALSE(ops[1].fields.contains(format::kOpShapes));
 }
 
+TEST_F(Records, APlainOperatorEndsWhenItIsSaidTo) {
+  Start();
+  sl_plain_op op = {};
+  op.name = Id("aten::mm");
+  op.start = sl_now();
+  op.end = 77;  // the caller's until it ends
+  op.reserved[4] = 1;
+  sl_record_plain_op_until(&op, op.start + 500, nullptr);
+  sl_record_plain_op_until(nullptr, op.start, nullptr);
+  op.input_words = 1;
+  sl_record_plain_op_until(&op, op.start + 500, nullptr);  // words without a place: nothing
+  Stop();
+  const auto ops = ReadOps(capture_);
+  ASSERT_EQ(ops.size(), 1u);
+  EXPECT_EQ(ops[0].fixed.start, static_cast<int64_t>(op.start));
+  EXPECT_EQ(ops[0].fixed.end, static_cast<int64_t>(op.start + 500));
+  EXPECT_EQ(op.end, 77u);
+}
+
+TEST_F(Records, TheCounterIsWhatNowReads) {
+  Start();
+  const sl_ticks before = sl_now();
+  const sl_ticks counter = sl_read_counter();
+  const sl_ticks after = sl_now();
+  if (sl_now_is_counter() != 0) {
+    EXPECT_LE(before, counter);
+    EXPECT_LE(counter, after);
+  }
+  Stop();
+}
+
 TEST_F(Records, BlocksGetTheirSizesAndTotals) {
   Start();
   sl_record_block(0x1000, 64, 20, 2);

@@ -14,8 +14,6 @@
 
 namespace steplens::collect {
 
-bool clock_is_counter = false;
-
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -50,7 +48,7 @@ bool KernelDistrustsCounter() {
 void DetectClock() {
   const char* wanted = std::getenv("STEPLENS_CLOCK");
   const bool refused = wanted != nullptr && std::strcmp(wanted, "monotonic") == 0;
-  clock_is_counter = !refused && CpuHasInvariantCounter() && !KernelDistrustsCounter();
+  hot_state.clock_is_counter = !refused && CpuHasInvariantCounter() && !KernelDistrustsCounter();
 }
 
 ClockSample SampleClocks() {
@@ -66,7 +64,8 @@ ClockSample SampleClocks() {
     if (width >= best_width && attempt != 0) continue;
     best_width = width;
     best.monotonic_raw_ns = monotonic;
-    best.counter = clock_is_counter ? before + width / 2 : static_cast<uint64_t>(monotonic);
+    best.counter =
+        hot_state.clock_is_counter ? before + width / 2 : static_cast<uint64_t>(monotonic);
     best.wall_ns = wall - (monotonic_after - monotonic) / 2;
   }
   return best;
@@ -74,7 +73,7 @@ ClockSample SampleClocks() {
 
 double FrequencyMhz(const ClockSample& first, const ClockSample& last) {
   const int64_t elapsed_ns = last.monotonic_raw_ns - first.monotonic_raw_ns;
-  if (!clock_is_counter || elapsed_ns <= 0) return 1000.0;
+  if (!hot_state.clock_is_counter || elapsed_ns <= 0) return 1000.0;
   return static_cast<double>(last.counter - first.counter) * 1000.0 /
          static_cast<double>(elapsed_ns);
 }
@@ -84,7 +83,7 @@ void ClockLog::Start(const ClockSample& baseline) {
   constexpr int64_t kShortestBaseline = kSecond / 50;
   baseline_ = baseline;
   const int64_t age = ClockNs(CLOCK_MONOTONIC_RAW) - baseline.monotonic_raw_ns;
-  if (clock_is_counter && age < kShortestBaseline) {
+  if (hot_state.clock_is_counter && age < kShortestBaseline) {
     const timespec wait = {0, kShortestBaseline - std::max<int64_t>(age, 0)};
     nanosleep(&wait, nullptr);
   }

@@ -4,17 +4,13 @@
 #include <ctime>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "collect/hot_state.h"
+#include "steplens/collect.h"
 
 namespace steplens::collect {
 
-// True if raw time is the CPU's counter. Set once by DetectClock, before any other thread can see
-// it.
-extern bool clock_is_counter;
-
-// Decides on the raw clock: the counter if the CPU promises that it is invariant and the kernel
+// Decides on the raw clock, once, before any other thread can see it (hot_state.clock_is_counter):
+// the counter if the CPU promises that it is invariant and the kernel
 // trusts it, too. STEPLENS_CLOCK=monotonic asks for CLOCK_MONOTONIC_RAW.
 void DetectClock();
 
@@ -26,15 +22,7 @@ inline int64_t ClockNs(clockid_t id) {
 
 // The raw clock: counter ticks or CLOCK_MONOTONIC_RAW nanoseconds.
 inline uint64_t Now() {
-#if defined(__x86_64__)
-  if (__builtin_expect(clock_is_counter, 1)) return __rdtsc();
-#elif defined(__aarch64__)
-  if (__builtin_expect(clock_is_counter, 1)) {
-    uint64_t ticks;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-  }
-#endif
+  if (__builtin_expect(hot_state.clock_is_counter, 1)) return sl_read_counter();
   return static_cast<uint64_t>(ClockNs(CLOCK_MONOTONIC_RAW));
 }
 

@@ -31,7 +31,7 @@ std::string Mhz(double value) {
 
 std::string StartInfo(const ClockLog& clock) {
   const ClockSample& start = clock.samples().front();
-  return Object({{"syscnt_enable", clock_is_counter ? "true" : "false"},
+  return Object({{"syscnt_enable", hot_state.clock_is_counter ? "true" : "false"},
                  {"freq", Mhz(clock.frequency_mhz())},
                  {"start_cnt", std::to_string(start.counter)},
                  {"start_monotonic", std::to_string(start.monotonic_raw_ns)}});

@@ -30,7 +30,7 @@ void InParent() {
 // own. It may start a capture of its own.
 void InChild() {
   SetRecordedGeneration(0);
-  current_generation.store(0, std::memory_order_relaxed);
+  hot_state.current_generation.store(0, std::memory_order_relaxed);
   ForgetRingInChild();
   ForgetCaptureInChild();
   AutoForgetInChild();

@@ -23,7 +23,7 @@ constexpr uint32_t kMaxFields = 64;
 
 // The thread's state while there is a capture, also a paused one: ranges must nest over a pause.
 inline ThreadState* RangeThread() {
-  const uint32_t generation = current_generation.load(std::memory_order_relaxed);
+  const uint32_t generation = hot_state.current_generation.load(std::memory_order_relaxed);
   if (generation == 0) return nullptr;
   ThreadState* state = this_thread;
   if (__builtin_expect(state == nullptr || state->generation != generation, 0)) {
@@ -62,7 +62,7 @@ inline void BeginRange(sl_string name) {
 }
 
 inline void EndRange() {
-  const uint32_t generation = current_generation.load(std::memory_order_relaxed);
+  const uint32_t generation = hot_state.current_generation.load(std::memory_order_relaxed);
   ThreadState* state = this_thread;
   if (generation == 0 || state == nullptr || state->generation != generation) return;
   const uint64_t end = Now();
@@ -146,9 +146,8 @@ inline void EmitOp(ThreadState* state, const sl_op& op) {
        [&op, has_threads, bytes](uint8_t* place) { FillOp(op, has_threads, bytes, place); });
 }
 
-// A time that is not known yet is read as late as can be, but before the record is made.
-inline void EmitPlainOp(ThreadState* state, const sl_plain_op& op, const uint64_t* inputs) {
-  const uint64_t end = op.end != 0 ? op.end : Now();
+inline void EmitPlainOp(ThreadState* state, const sl_plain_op& op, uint64_t end,
+                        const uint64_t* inputs) {
   const uint32_t words = op.input_words <= kMaxInputWords ? op.input_words : 0;
   const size_t bytes = sizeof(PlainOpRecord) + words * sizeof(uint64_t);
   Emit(state, bytes, [&op, inputs, end, words, bytes](uint8_t* place) {
@@ -181,6 +180,7 @@ sl_string sl_intern(const char* text, size_t length) {
 }
 
 sl_ticks sl_now(void) { return Now(); }
+int sl_now_is_counter(void) { return hot_state.clock_is_counter ? 1 : 0; }
 
 uint64_t sl_thread(void) {
   const ThreadState* state = StateOfThisThread();
@@ -191,13 +191,13 @@ void sl_range_begin(sl_string name) { BeginRange(name); }
 void sl_range_end(void) { EndRange(); }
 
 void sl_range_begin_text(const char* name, size_t length) {
-  if (current_generation.load(std::memory_order_relaxed) == 0) return;
+  if (hot_state.current_generation.load(std::memory_order_relaxed) == 0) return;
   BeginRange(sl_intern(name, length));
 }
 
 void sl_step_begin(int64_t step) {
   AutoStepBegin();
-  if (current_generation.load(std::memory_order_relaxed) == 0) return;
+  if (hot_state.current_generation.load(std::memory_order_relaxed) == 0) return;
   char name[48];
   const int length =
       std::snprintf(name, sizeof(name), "ProfilerStep#%lld", static_cast<long long>(step));
@@ -223,7 +223,13 @@ void sl_record_op(const sl_op* op) {
 void sl_record_plain_op(const sl_plain_op* op, const uint64_t* inputs) {
   if (op == nullptr || (op->input_words != 0 && inputs == nullptr)) return;
   ThreadState* state = RecordingThread();
-  if (state != nullptr) EmitPlainOp(state, *op, inputs);
+  if (state != nullptr) EmitPlainOp(state, *op, op->end != 0 ? op->end : Now(), inputs);
+}
+
+void sl_record_plain_op_until(const sl_plain_op* op, sl_ticks end, const uint64_t* inputs) {
+  if (op == nullptr || (op->input_words != 0 && inputs == nullptr)) return;
+  ThreadState* state = RecordingThread();
+  if (state != nullptr) EmitPlainOp(state, *op, end, inputs);
 }
 
 void sl_record_memory(const sl_memory* event) {

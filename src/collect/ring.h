@@ -73,6 +73,9 @@ class Ring {
 
   // ---- The consumer ----
 
+  // How much was committed since the ring was made.
+  uint64_t written() const { return published_head_.load(std::memory_order_acquire); }
+
   // Calls take(const RecordHead*) for each record committed so far, in order; space is handed back
   // as it goes.
   template <typename Take>

@@ -10,6 +10,22 @@ namespace steplens::collect {
 namespace {
 
 constexpr size_t kSmallestRing = 16 * 1024;
+constexpr uint64_t kLeastAhead = 256 * 1024;
+// Where thousands of threads share it the writer, one among them all, may not get its turn for
+// long.
+constexpr size_t kSharedRing = 1024 * 1024;
+
+// Gives pages their memory, without changing what is in them. Kernels before 5.14 do nothing.
+void TouchPages(uint8_t* data, uint64_t bytes) {
+#ifndef MADV_POPULATE_WRITE
+  constexpr int MADV_POPULATE_WRITE = 23;
+#endif
+  constexpr uintptr_t kPage = 4096;
+  if (bytes == 0) return;
+  const uintptr_t first = reinterpret_cast<uintptr_t>(data) & ~(kPage - 1);
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(data) + bytes + kPage - 1) & ~(kPage - 1);
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_POPULATE_WRITE);
+}
 
 }  // namespace
 
@@ -28,7 +44,7 @@ void RingPool::Prepare(size_t thread_bytes, size_t total_bytes) {
     kept.push_back(ring);
   }
   rings_.swap(kept);
-  if (shared_ == nullptr) shared_ = Make(std::min<size_t>(256 * 1024, total_bytes_ / 2));
+  if (shared_ == nullptr) shared_ = Make(std::min<size_t>(kSharedRing, total_bytes_ / 2));
   if (shared_ == nullptr) return;
   shared_->ring.Clear();
   shared_->dropped.store(0, std::memory_order_relaxed);
@@ -38,7 +54,25 @@ void RingPool::Trim() {
   const std::lock_guard lock(mutex_);
   for (ThreadRing* ring : rings_) {
     madvise(ring->ring.data(), ring->ring.capacity(), MADV_DONTNEED);
+    ring->new_at = ring->ready_until = ring->seen = ring->ring.written();
   }
+}
+
+void RingPool::TouchAhead(ThreadRing& ring) {
+  const uint64_t head = ring.ring.written();
+  const uint64_t recorded = head - ring.seen;  // since the last pass
+  ring.seen = head;
+  if (recorded == 0) return;
+  const uint64_t capacity = ring.ring.capacity();
+  // One lap after it was new all of it was written to.
+  const uint64_t end = std::min(head + std::max(kLeastAhead, 2 * recorded), ring.new_at + capacity);
+  const uint64_t begin = std::max(head, ring.ready_until);
+  if (end <= begin) return;
+  ring.ready_until = end;
+  const uint64_t offset = begin & (capacity - 1);
+  const uint64_t to_end = std::min(end - begin, capacity - offset);
+  TouchPages(ring.ring.data() + offset, to_end);
+  TouchPages(ring.ring.data(), end - begin - to_end);
 }
 
 ThreadRing* RingPool::Acquire() {

@@ -18,7 +18,11 @@ struct ThreadRing {
   std::atomic<bool> orphaned{false};  // the thread is gone, or has left this ring
   std::atomic<uint64_t> dropped{0};   // records that found no room
   uint64_t reader_thread_id = 0;      // consumer: whose the next record is
-  bool is_free = false;               // guarded by the pool
+  // Consumer, as Ring::written: where the memory was new, how far it is ready, and the last look.
+  uint64_t new_at = 0;
+  uint64_t ready_until = 0;
+  uint64_t seen = 0;
+  bool is_free = false;  // guarded by the pool
 };
 
 // The rings of all threads within a bound. A thread takes one when it records first and leaves it
@@ -49,6 +53,10 @@ class RingPool {
     for (ThreadRing* ring : snapshot_) take(*ring);
     Recycle();
   }
+
+  // Touches the pages that the ring's thread will write to next, if it is busy: to wait for a new
+  // page costs it as much as some twenty operators. For the consumer only.
+  static void TouchAhead(ThreadRing& ring);
 
   // The ring of threads that have none; hold shared_lock() while writing. nullptr if there is no
   // memory.

@@ -1,6 +1,7 @@
 #include "collect/ring.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <memory>
@@ -148,6 +149,36 @@ TEST(RingPool, RingsBecomeSmallerAndThenRunOutWithinTheBound) {
   pool.LockForFork();
   pool.ResetInChild();
   EXPECT_EQ(pool.allocated_bytes(), 0u);
+}
+
+// How many pages of a ring from its `first` byte on are in memory, without a gap.
+size_t PagesInMemory(const Ring& ring, size_t first) {
+  std::vector<unsigned char> are_in(ring.capacity() / 4096);
+  mincore(ring.data(), ring.capacity(), are_in.data());
+  size_t count = 0;
+  while (first / 4096 + count < are_in.size() && (are_in[first / 4096 + count] & 1) != 0) ++count;
+  return count;
+}
+
+TEST(RingPool, PagesAheadOfABusyThreadAreThere) {
+  RingPool pool;
+  pool.Prepare(1 << 20, 4 << 20);
+  ThreadRing* ring = pool.Acquire();
+  RingPool::TouchAhead(*ring);
+  EXPECT_EQ(PagesInMemory(ring->ring, 0), 0u) << "it is not busy";
+  ASSERT_TRUE(Put(ring->ring, 5));
+  RingPool::TouchAhead(*ring);
+  const size_t ahead = PagesInMemory(ring->ring, 0);
+  if (ahead > 1) {          // older kernels do nothing
+    EXPECT_EQ(ahead, 65u);  // the one written to and 256 KiB
+  }
+  EXPECT_EQ(TakeAll(ring->ring), std::vector<uint64_t>{5}) << "touching changes nothing";
+  pool.Trim();
+  EXPECT_EQ(PagesInMemory(ring->ring, 0), 0u);
+  RingPool::TouchAhead(*ring);
+  EXPECT_EQ(PagesInMemory(ring->ring, 0), 0u) << "nothing was recorded since";
+  pool.LockForFork();
+  pool.ResetInChild();
 }
 
 TEST(RingPool, ARingOfAnEndedThreadIsReusedOnceItIsEmpty) {

@@ -17,7 +17,7 @@
 
 namespace steplens::collect {
 
-std::atomic<uint32_t> current_generation{0};
+constinit HotState hot_state;
 constinit thread_local ThreadState* this_thread = nullptr;
 
 namespace {
@@ -65,7 +65,7 @@ ThreadState* StateOfThisThread() {
 ThreadState* PrepareThread(uint32_t generation) {
   if (generation == kAutoPending) {
     AutoBegin();
-    generation = current_generation.load(std::memory_order_acquire);
+    generation = hot_state.current_generation.load(std::memory_order_acquire);
   }
   if (generation == 0 || generation == kAutoPending) return nullptr;
   ThreadState* state = StateOfThisThread();
@@ -104,10 +104,11 @@ void CountDrop(ThreadState* state) {
 namespace {
 
 // Takes a lock that is held for some tens of nanoseconds, or, where its holder was put to sleep on
-// a machine with more threads than cores, for a turn of the scheduler. Gives up after that.
+// a machine with more threads than cores, for turns of the scheduler: a fifth of a second with
+// thousands of threads. Gives up after that.
 bool LockSoon(std::atomic_flag& lock) {
   constexpr int kSpins = 2000;
-  constexpr int kNaps = 400;
+  constexpr int kNaps = 4000;
   for (int attempt = 0; attempt < kSpins; ++attempt) {
     if (!lock.test_and_set(std::memory_order_acquire)) return true;
     if (attempt % 64 == 63) sched_yield();

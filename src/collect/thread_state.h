@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "collect/hot_state.h"
 #include "collect/ring_pool.h"
 #include "collect/ring_records.h"
 #include "steplens/collect.h"
@@ -34,9 +35,9 @@ struct ThreadState {
   char error[512] = {};
 };
 
-// Not 0 while there is a capture (also while it is paused): its number. kAutoPending: none yet, but
-// the environment asks for one, to be started by the first thing that happens.
-extern std::atomic<uint32_t> current_generation;
+// hot_state.current_generation is not 0 while there is a capture (also while it is paused): its
+// number. kAutoPending: none yet, but the environment asks for one, to be started by the first
+// thing that happens.
 inline constexpr uint32_t kAutoPending = 0xFFFF'FFFF;
 
 // One pointer in the thread's static block: reading it costs one instruction, also when the library
@@ -55,9 +56,12 @@ void ForgetRingInChild();
 
 // The capture whose records are kept, 0: none are. May change at any moment. sl_recording_ is its
 // number, so that a hot call reads one shared place to know all about it.
-inline uint32_t RecordedGeneration() { return __atomic_load_n(&sl_recording_, __ATOMIC_RELAXED); }
+inline uint32_t RecordedGeneration() {
+  return hot_state.recorded_generation.load(std::memory_order_relaxed);
+}
 inline bool IsRecording() { return RecordedGeneration() != 0; }
 inline void SetRecordedGeneration(uint32_t generation) {
+  hot_state.recorded_generation.store(generation, std::memory_order_release);
   __atomic_store_n(&sl_recording_, generation, __ATOMIC_RELEASE);
 }
 
@@ -65,7 +69,7 @@ inline void SetRecordedGeneration(uint32_t generation) {
 inline ThreadState* RecordingThread() {
   uint32_t generation = RecordedGeneration();
   if (generation == 0) {
-    generation = current_generation.load(std::memory_order_relaxed);
+    generation = hot_state.current_generation.load(std::memory_order_relaxed);
     if (__builtin_expect(generation != kAutoPending, 1)) return nullptr;
   }
   ThreadState* state = this_thread;

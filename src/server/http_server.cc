@@ -12,10 +12,15 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/late_library.h"
 #include "base/number.h"
 #include "server/admission.h"
 #include "server/api/api.h"
 #include "server/assets.h"
+
+namespace steplens {
+extern const LateLibrary late_httplib;
+}
 
 namespace steplens::server {
 namespace {
@@ -380,6 +385,7 @@ int HttpServer::port() const { return impl_->port; }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Start(Workspace& workspace,
                                                       const HttpOptions& options) {
+  SL_RETURN_IF_ERROR(LoadLate(late_httplib));
   auto impl = std::make_unique<Impl>(workspace, options);
   int fd = -1;
   impl->server.set_socket_options([&fd](socket_t sock) {

@@ -14,10 +14,15 @@
 #include <memory>
 #include <utility>
 
+#include "base/late_library.h"
 #include "table/display_width.h"
 #include "table/temporary_file.h"
 #include "table/xlsx_text.h"
 #include "table/zip_check.h"
+
+namespace steplens {
+extern const LateLibrary late_xlsxwriter;
+}
 #endif
 
 namespace steplens::table {
@@ -268,6 +273,7 @@ Status FillAndClose(const std::string& path, std::span<const Sheet> sheets) {
 }  // namespace
 
 Status WriteXlsx(const std::string& path, std::span<const Sheet> sheets) {
+  SL_RETURN_IF_ERROR(LoadLate(late_xlsxwriter));
   SL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::CreateBeside(path));
   Status written = FillAndClose(file.name(), sheets);
   if (!written.ok()) return std::move(written).error().During(path);

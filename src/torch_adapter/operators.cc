@@ -24,17 +24,24 @@ namespace {
 
 using Scope = at::RecordScope;
 
-// Set before the callbacks are added and read by them only: the part of slt_options that every
-// operator needs.
+// Set before the callbacks are added and read by them only: what every operator needs, in one cache
+// line. So the library's function and flag are here as well: elsewhere each would be found through
+// a table of addresses, in a line of its own.
 struct alignas(64) Settings {
   uint32_t epoch = 0;                // number of the capture
   std::atomic<uint32_t> schemas{0};  // how often an operator was taken out of the framework
   bool shapes = false;
   bool tensors = false;
   bool marks = false;
+  bool now_is_counter = false;
   slt_stack_function stack = nullptr;
+  const volatile uint32_t* recording = &sl_recording_;
+  void (*record_plain_op)(const sl_plain_op*, sl_ticks, const uint64_t*) = sl_record_plain_op_until;
 };
+static_assert(sizeof(Settings) == 64);
 Settings settings;
+
+sl_ticks Now() { return settings.now_is_counter ? sl_read_counter() : sl_now(); }
 
 // An operator that is taken out of the framework (a torch.library that ends) leaves its place to
 // the name of another one.
@@ -85,65 +92,62 @@ KnownName NameOf(const at::RecordFunction& function, ThreadOps* ops) {
 // The engine's range around a node does not know which forward operator the node belongs to; the
 // node, which starts inside it, does.
 void LinkToNode(const OpenOp& op, ThreadOps* ops) {
-  if (ops->node == kNoNode || op.sequence < 0) return;
-  OpenOp& node = ops->at(ops->node);
+  if (ops->node == kNoNode || op.record.sequence < 0) return;
+  sl_plain_op& node = ops->at(ops->node).record;
   if (node.sequence >= 0) return;
-  node.sequence = op.sequence;
-  node.forward_thread = op.forward_thread;
+  node.sequence = op.record.sequence;
+  node.forward_thread = op.record.forward_thread;
 }
 
-void Push(const at::RecordFunction& function, Scope scope, ThreadOps* ops) {
+// kOnlyTimes: neither stacks nor shapes are wanted.
+template <bool kOnlyTimes>
+inline __attribute__((always_inline)) void Push(const at::RecordFunction& function, Scope scope,
+                                                ThreadOps* ops) {
   if (__builtin_expect(ops->epoch != settings.epoch, 0)) ops->Forget(settings.epoch);
   const bool is_backward = scope == Scope::BACKWARD_FUNCTION;
   const KnownName known = NameOf(function, ops);
   // What may run Python, and so other operators, comes before this one is pushed.
-  sl_string stack = ops->empty() ? 0 : ops->at(ops->depth() - 1).stack;
+  sl_string stack = 0;
   sl_string modules = 0;
-  if (settings.stack && !is_backward) settings.stack(&stack, &modules);
+  if (!kOnlyTimes && settings.stack) {
+    if (!ops->empty()) stack = ops->at(ops->depth() - 1).stack();
+    if (!is_backward) settings.stack(&stack, &modules);
+  }
   if (__builtin_expect(known.kind == NameKind::kCall, 0)) {
     NoteCall(function.name(), function.inputs());
   }
 
   OpenOp* op = ops->Push();
   if (!op) return;
+  const uint32_t first_word = kOnlyTimes ? 0 : ops->words.size();
+  const bool is_node = known.kind == NameKind::kNode;
   op->function = &function;
-  op->sequence = function.seqNr();
-  op->forward_thread = function.forwardThreadId();
-  op->name = known.id;
-  op->call_stack = is_backward ? 0 : stack;
-  op->stack = stack;
-  op->modules = modules;
-  op->first_word = ops->words.size();
-  op->scope = static_cast<uint8_t>(scope);
-  op->is_node = known.kind == NameKind::kNode;
-  if (settings.shapes) AddInputs(function.inputs(), settings.tensors, &ops->words);
-  op->input_words = ops->words.size() - op->first_word;
-  if (is_backward) LinkToNode(*op, ops);
-  if (op->is_node) {
-    op->outer_node = ops->node;
-    ops->node = ops->depth() - 1;
+  op->record.sequence = function.seqNr();
+  op->record.forward_thread = function.forwardThreadId();
+  op->record.name = known.id;
+  op->record.call_stack = is_backward ? 0 : stack;
+  op->record.modules = modules;
+  op->record.scope = static_cast<uint8_t>(scope);
+  op->record.is_async = 0;
+  op->record.with_tensors = settings.tensors;
+  op->SetPlaces(stack, first_word);
+  op->SetNode(is_node, ops->node);
+  if (!kOnlyTimes && settings.shapes) {
+    AddInputs(function.inputs(), settings.tensors, &ops->words);
   }
-  op->start = sl_now();  // last: what is done here is not the operator's time
+  op->record.input_words = kOnlyTimes ? 0 : ops->words.size() - first_word;
+  if (is_backward) LinkToNode(*op, ops);
+  if (is_node) ops->node = ops->depth() - 1;
+  op->record.start = Now();  // last: what is done here is not the operator's time
 }
 
 void Pop(const at::RecordFunction& function, ThreadOps* ops) {
+  const sl_ticks end = Now();  // first, for the same reason
   const OpenOp* op = ops->Pop(&function);
   if (!op || ops->epoch != settings.epoch) return;  // of an earlier capture
-  sl_plain_op record;
-  record.start = op->start;
-  record.end = 0;
-  record.sequence = op->sequence;
-  record.forward_thread = op->forward_thread;
-  record.name = op->name;
-  record.call_stack = op->call_stack;
-  record.modules = op->modules;
-  record.input_words = op->input_words;
-  record.scope = op->scope;
-  record.is_async = 0;
-  record.with_tensors = settings.tensors;
-  sl_record_plain_op(&record, ops->words.data() + op->first_word);
-  if (op->is_node) ops->node = op->outer_node;
-  ops->words.Truncate(op->first_word);
+  settings.record_plain_op(&op->record, end, ops->words.data() + op->first_word());
+  if (op->is_node()) ops->node = op->outer_node();
+  ops->words.Truncate(op->first_word());
 }
 
 // ---- Ranges: they may end on another thread ----------------------------------------------------
@@ -154,8 +158,9 @@ struct Range final : at::ObserverContext {
   CollectiveFields collective;
 };
 
-std::unique_ptr<at::ObserverContext> StartRange(const at::RecordFunction& function, Scope scope,
-                                                ThreadOps* ops) {
+// Not inlined: there are few of them, and they would stand between the lines of operators.
+__attribute__((noinline)) std::unique_ptr<at::ObserverContext> StartRange(
+    const at::RecordFunction& function, Scope scope, ThreadOps* ops) {
   auto range = std::make_unique<Range>();
   sl_op& record = range->record;
   const char* name = function.name();
@@ -177,7 +182,7 @@ std::unique_ptr<at::ObserverContext> StartRange(const at::RecordFunction& functi
   return range;
 }
 
-void EndRange(const at::RecordFunction& function, Range* range) {
+__attribute__((noinline)) void EndRange(const at::RecordFunction& function, Range* range) {
   sl_op& record = range->record;
   record.end = sl_now();
   record.end_thread = sl_thread();
@@ -192,13 +197,14 @@ void EndRange(const at::RecordFunction& function, Range* range) {
 
 // ---- The callbacks -----------------------------------------------------------------------------
 
+template <bool kOnlyTimes>
 std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
-  if (!sl_recording()) return nullptr;
+  if (*settings.recording == 0) return nullptr;
   ThreadOps* ops = OpsOfThread();
   if (!ops) return nullptr;
   const Scope scope = function.scope();
   if (scope == Scope::FUNCTION || scope == Scope::BACKWARD_FUNCTION) {
-    Push(function, scope, ops);
+    Push<kOnlyTimes>(function, scope, ops);
     return nullptr;
   }
   return StartRange(function, scope, ops);
@@ -214,10 +220,12 @@ void End(const at::RecordFunction& function, at::ObserverContext* context) {
 // each node of a backward pass the framework makes its lists of callbacks anew, twice, a list for
 // each scope. Left out are counters of the mobile build and the two inference-only runtimes.
 at::CallbackHandle AddCallback(bool with_inputs) {
-  return at::addGlobalCallback(at::RecordFunctionCallback(&Start, &End)
-                                   .needsInputs(with_inputs)
-                                   .scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION,
-                                            Scope::TORCHSCRIPT_FUNCTION, Scope::USER_SCOPE}));
+  const bool only_times = !settings.shapes && !settings.stack;
+  return at::addGlobalCallback(
+      at::RecordFunctionCallback(only_times ? &Start<true> : &Start<false>, &End)
+          .needsInputs(with_inputs)
+          .scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION, Scope::TORCHSCRIPT_FUNCTION,
+                   Scope::USER_SCOPE}));
 }
 
 }  // namespace
@@ -228,6 +236,7 @@ void InstallOperators(const slt_options& options) {
   settings.tensors = options.shapes != 0 && options.tensors != 0;
   settings.marks = options.marks != 0;
   settings.stack = options.stack;
+  settings.now_is_counter = sl_now_is_counter() != 0;
   ListenToSchemas();
   PrepareInputs();
   ForgetCalls();

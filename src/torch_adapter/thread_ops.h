@@ -5,6 +5,7 @@
 #include <steplens/collect.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "torch_adapter/inputs.h"
 #include "torch_adapter/text_cache.h"
@@ -15,22 +16,32 @@ inline constexpr uint32_t kNoNode = ~0u;
 
 // An operator that runs and will end on the thread it started on. One cache line: between an
 // operator's start and its end the framework has pushed everything out of the nearest cache.
+// So what is only needed while it runs takes the places of what its record has to have at its end.
 struct alignas(64) OpenOp {
-  sl_ticks start;
-  int64_t sequence;
-  uint64_t forward_thread;
+  sl_plain_op record;    // all but its end
   const void* function;  // tells operators apart, never followed
-  sl_string name;
-  sl_string call_stack;  // its own
-  sl_string stack;       // the same or, if it has none, that of what is around it
-  sl_string modules;
-  uint32_t first_word;  // of its inputs
-  uint32_t input_words;
-  uint32_t outer_node;  // what ThreadOps::node was before it, if it is a node itself
-  uint8_t scope;
-  bool is_node;
+
+  // Its own call stack or, if it has none, that of what is around it; and the first word of its
+  // inputs.
+  sl_string stack() const { return static_cast<sl_string>(record.end); }
+  uint32_t first_word() const { return static_cast<uint32_t>(record.end >> 32); }
+  void SetPlaces(sl_string stack, uint32_t first_word) {
+    record.end = uint64_t{first_word} << 32 | stack;
+  }
+
+  // Whether it is a node, and what ThreadOps::node was before it.
+  bool is_node() const { return record.reserved[4] != 0; }
+  uint32_t outer_node() const {
+    uint32_t node;
+    std::memcpy(&node, record.reserved, sizeof(node));
+    return node;
+  }
+  void SetNode(bool is_node, uint32_t outer_node) {
+    std::memcpy(record.reserved, &outer_node, sizeof(outer_node));
+    record.reserved[4] = is_node ? 1 : 0;
+  }
 };
-static_assert(sizeof(OpenOp) == 64);
+static_assert(sizeof(OpenOp) == 64 && sizeof(sl_string) == 4);
 
 // Touched by its thread only. What every operator needs comes first, in one cache line.
 class alignas(64) ThreadOps {

@@ -17,6 +17,7 @@
 #include "analysis/time_math.h"
 #include "base/number.h"
 #include "store/empty_texts.h"
+#include "store/slices_without_args.h"
 
 namespace steplens::analysis {
 namespace {
@@ -30,9 +31,8 @@ using store::TrackId;
 constexpr uint32_t kUserScope = 7;
 constexpr int64_t kNoModel = 4294967295;
 
-// A piece of work of the device to be.
+// A piece of work of the device to be. It begins and ends with its host slice.
 struct Work {
-  int64_t begin_ns = 0;
   uint32_t host_slice = kNoId;
   uint32_t host_op = kNoId;     // row of host_ops
   uint32_t collective = kNoId;  // index; kNoId: a kernel
@@ -88,7 +88,7 @@ std::vector<Work> WorkingOperators(const TraceStore& store) {
       if (begin_ns[slice] < covered_until_ns || is_distributed(store.slices.name[slice])) continue;
       if (!WorksItself(dur_ns[slice], children_ns[place])) continue;
       if (!IsPlausible(begin_ns[slice], end_ns)) continue;
-      works.push_back({begin_ns[slice], static_cast<uint32_t>(slice), ops[slice], kNoId});
+      works.push_back({static_cast<uint32_t>(slice), ops[slice], kNoId});
       covered_until_ns = end_ns;
     }
   }
@@ -117,9 +117,9 @@ class TypeNames {
 
 class DeviceBuilder {
  public:
-  DeviceBuilder(TraceStore& store, std::vector<HostCollective> collectives, bool keeps_waits)
+  DeviceBuilder(TraceStore& store, std::vector<HostCollective> collectives, bool keeps_all)
       : store_(store),
-        keeps_waits_(keeps_waits),
+        keeps_all_(keeps_all),
         collectives_(std::move(collectives)),
         tracks_(store, DeviceOf(store)),
         types_(store) {}
@@ -172,16 +172,19 @@ class DeviceBuilder {
   void Reserve(size_t works, OverlapSlices slices) {
     // The pieces of Overlap Analysis are about two a kernel.
     const size_t per_work = slices == OverlapSlices::kLeftOut ? 1 : 3;
-    store_.slices.Reserve(store_.slices.size() + per_work * works);
+    const size_t rows = store_.slices.size() + per_work * works;
+    keeps_all_ ? store_.slices.Reserve(rows) : ReserveWithoutArgs(store_.slices, rows);
     store_.flows.Reserve(store_.flows.size() + works);
+    store::KernelTable& kernels = store_.kernels;
     for (auto* column :
-         {&store_.kernels.step, &store_.kernels.device, &store_.kernels.stream,
-          &store_.kernels.task_id, &store_.kernels.model_id, &store_.kernels.begin_ns,
-          &store_.kernels.dur_ns, &store_.kernels.correlation})
+         {&kernels.step, &kernels.device, &kernels.stream, &kernels.task_id, &kernels.model_id})
       column->Reserve(works);
-    if (keeps_waits_) store_.kernels.wait_ns.Reserve(works);
-    for (auto* column : {&store_.kernels.name, &store_.kernels.type, &store_.kernels.core,
-                         &store_.kernels.input_shapes, &store_.kernels.input_types})
+    for (auto* column : {&kernels.type, &kernels.core, &kernels.input_shapes, &kernels.input_types})
+      column->Reserve(works);
+    if (!keeps_all_) return;
+    kernels.name.Reserve(works);
+    for (auto* column :
+         {&kernels.begin_ns, &kernels.dur_ns, &kernels.wait_ns, &kernels.correlation})
       column->Reserve(works);
   }
 
@@ -227,7 +230,7 @@ class DeviceBuilder {
     op.name = row.name;
     op.op_type = row.type;
     op.group_name = store_.strings.Intern(collective.group);
-    op.begin_ns = work.begin_ns;
+    op.begin_ns = store_.slices.begin_ns[work.host_slice];
     op.dur_ns = store_.slices.dur_ns[work.host_slice];
     op.data_type = store_.strings.Intern(collective.data_type);
     op.alg_type = gloo_;
@@ -269,14 +272,15 @@ class DeviceBuilder {
     const TrackId host_track = store_.slices.track[work.host_slice];
     row.device = store_.info.device;
     row.model_id = kNoModel;
-    row.begin_ns = work.begin_ns;
+    row.begin_ns = store_.slices.begin_ns[work.host_slice];
     row.dur_ns = store_.slices.dur_ns[work.host_slice];
     row.wait_ns = last_end_ns_ == kNone ? 0 : std::max<int64_t>(0, row.begin_ns - last_end_ns_);
     row.correlation = connection_;
     last_end_ns_ = EndNs(row.begin_ns, row.dur_ns);
     AppendKernel(row);
-    store_.slices.Append(
-        {track, row.begin_ns, row.dur_ns, row.name, category, connection_, kNone, 0});
+    const store::SliceTable::Row slice{track,    row.begin_ns, row.dur_ns, row.name,
+                                       category, connection_,  kNone,      0};
+    keeps_all_ ? store_.slices.Append(slice) : AppendWithoutArgs(store_.slices, slice);
     store_.flows.Append({async_npu_, host_track, row.begin_ns, track, row.begin_ns});
   }
 
@@ -288,14 +292,15 @@ class DeviceBuilder {
     kernels.stream.Append(row.stream);
     kernels.task_id.Append(row.task_id);
     kernels.model_id.Append(row.model_id);
-    kernels.name.Append(row.name);
     kernels.type.Append(row.type);
     kernels.core.Append(row.core);
-    kernels.begin_ns.Append(row.begin_ns);
-    kernels.dur_ns.Append(row.dur_ns);
-    if (keeps_waits_) kernels.wait_ns.Append(row.wait_ns);
     kernels.input_shapes.Append(row.input_shapes);
     kernels.input_types.Append(row.input_types);
+    if (!keeps_all_) return;
+    kernels.name.Append(row.name);
+    kernels.begin_ns.Append(row.begin_ns);
+    kernels.dur_ns.Append(row.dur_ns);
+    kernels.wait_ns.Append(row.wait_ns);
     kernels.correlation.Append(row.correlation);
   }
 
@@ -307,14 +312,29 @@ class DeviceBuilder {
     for (size_t i = 0; i < kernels.size(); ++i) kernels.context_id.Append(nothing.context_id);
     for (auto* column : {&kernels.block_dim, &kernels.mix_block_dim})
       column->Attach(kernels.context_id.span());
-    if (!keeps_waits_) kernels.wait_ns.Attach(kernels.context_id.span());
+    if (!keeps_all_) ShareWithSlices();
     for (auto* column : {&kernels.state, &kernels.hf32, &kernels.input_formats,
                          &kernels.output_shapes, &kernels.output_types, &kernels.output_formats})
       column->Attach(store::EmptyTexts(kernels.size()));
   }
 
+  // The last slices are those of the kernels, one by one, and none follows them any more.
+  void ShareWithSlices() {
+    store::KernelTable& kernels = store_.kernels;
+    const auto share = [&](auto& column, const auto& of_slices) {
+      column.Attach(of_slices.span().last(kernels.size()));
+    };
+    share(kernels.name, store_.slices.name);
+    share(kernels.begin_ns, store_.slices.begin_ns);
+    share(kernels.dur_ns, store_.slices.dur_ns);
+    share(kernels.correlation, store_.slices.correlation);
+    kernels.wait_ns.Attach(kernels.context_id.span());
+  }
+
   TraceStore& store_;
-  bool keeps_waits_;  // the writer of kernel_details.csv works out those that are not known
+  // Also what no writer of result files asks for: args, and waits, which the writer of
+  // kernel_details.csv works out itself.
+  bool keeps_all_;
   std::vector<HostCollective> collectives_;
   DeviceTracks tracks_;
   TypeNames types_;
@@ -332,15 +352,17 @@ class DeviceBuilder {
 void AppendCpuDevice(TraceStore& store, OverlapSlices slices) {
   std::vector<HostCollective> collectives = TakeHostCollectives(store);
   std::vector<Work> works = WorkingOperators(store);
+  if (slices == OverlapSlices::kLeftOut) store.host_ops.scope = {};  // no result file shows it
   for (uint32_t i = 0; i < collectives.size(); ++i) {
     const uint32_t slice = collectives[i].slice;
     const int64_t begin_ns = store.slices.begin_ns[slice];
     if (!IsPlausible(begin_ns, EndNs(begin_ns, store.slices.dur_ns[slice]))) continue;
-    works.push_back({begin_ns, slice, kNoId, i});
+    works.push_back({slice, kNoId, i});
   }
   if (works.empty()) return;
-  const auto before = [](const Work& a, const Work& b) {
-    return std::tuple(a.begin_ns, a.host_slice) < std::tuple(b.begin_ns, b.host_slice);
+  const auto before = [begin_ns = store.slices.begin_ns.span()](const Work& a, const Work& b) {
+    return std::tuple(begin_ns[a.host_slice], a.host_slice) <
+           std::tuple(begin_ns[b.host_slice], b.host_slice);
   };
   if (!std::is_sorted(works.begin(), works.end(), before))
     std::sort(works.begin(), works.end(), before);

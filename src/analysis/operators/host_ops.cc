@@ -80,6 +80,7 @@ struct OperatorLaunch {
 std::vector<OperatorLaunch> CollectLaunches(const TraceStore& store) {
   const AiCoreTasks aicore(store);
   std::vector<OperatorLaunch> launches;
+  launches.reserve(store.flows.size());
   ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
     const auto d = static_cast<size_t>(launch.device);
     launches.push_back({launch.host_ns, store.slices.dur_ns[d], launch.host_track,

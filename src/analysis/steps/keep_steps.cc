@@ -202,8 +202,8 @@ void KeepSamples(Table& table, const store::Column<int64_t>& times, const Window
 std::vector<int64_t> KeepSteps(TraceStore& store, std::span<const int64_t> steps) {
   Windows windows(store, steps);
   if (windows.found().empty()) return {};
+  KeepKernels(store, windows);  // some of its columns may be views of the slices'
   KeepSlices(store, windows);
-  KeepKernels(store, windows);
   KeepRows(store.flows, MaskOf(store.flows, [&](size_t i) {
              return windows.HasOn(store.flows.from_track[i], store.flows.from_ns[i]) &&
                     windows.HasOn(store.flows.to_track[i], store.flows.to_ns[i]);

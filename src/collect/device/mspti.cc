@@ -221,7 +221,7 @@ void Mspti::Request(uint8_t** buffer, size_t* size, size_t* max_records) {
 void Mspti::Complete(uint8_t* buffer, size_t, size_t valid) {
   if (buffer == nullptr) return;
   const auto next = next_record.load();
-  const uint32_t generation = current_generation.load(std::memory_order_acquire);
+  const uint32_t generation = hot_state.current_generation.load(std::memory_order_acquire);
   const bool is_wanted = generation != 0 && generation != kAutoPending && next != nullptr;
   try {
     SideQueue::Item item;

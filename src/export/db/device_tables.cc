@@ -142,8 +142,9 @@ class DeviceWriter {
       }
       rows.Int(last_type_id).Int(context_id);
       rows.Int(Stream(task)).Int(task_id).Int(model_id).EndRow();
+      // The rows come in its order: it grows with them, and nothing has to be sorted.
+      if (id == 0) ctx_.db.Execute("CREATE INDEX TaskIndex ON TASK (startNs, globalTaskId)");
     }
-    if (!tasks_.empty()) ctx_.db.Execute("CREATE INDEX TaskIndex ON TASK (startNs, globalTaskId)");
   }
 
   int64_t Known(StringId text) {
@@ -306,16 +307,16 @@ class DeviceWriter {
       const auto op = ops_by_connection_.find(Connection(task));
       const bool is_plain = task.kernel == kNoId && op != ops_by_connection_.end();
       if (task.comm_task == kNoId && !is_plain) continue;
-      has_rows = true;
       if (task.comm_task != kNoId) {
         WriteCommTask(rows, static_cast<int64_t>(id), task.comm_task, op_of, knows_master);
       } else {
         WritePlainCommTask(rows, static_cast<int64_t>(id), op->second, knows_master);
       }
-    }
-    if (has_rows)
+      if (has_rows) continue;
+      has_rows = true;
       ctx_.db.Execute(
           "CREATE INDEX CommunicationTaskIndex ON COMMUNICATION_TASK_INFO (globalTaskId)");
+    }
   }
 
   // A task of a collective of which only the connection is known (Level0).

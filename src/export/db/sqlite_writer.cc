@@ -188,8 +188,8 @@ Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
   writer.Execute("PRAGMA journal_mode=OFF");
   writer.Execute("PRAGMA synchronous=OFF");
   writer.Execute("PRAGMA locking_mode=EXCLUSIVE");
-  // Rows are appended, so few pages are looked at again; it is also what an index is sorted in.
-  writer.Execute("PRAGMA cache_size=-2048");
+  // Rows are appended, so few pages are looked at again.
+  writer.Execute("PRAGMA cache_size=-256");
   writer.Execute("BEGIN");
   if (!writer.impl_->status.ok()) return std::move(writer.impl_->status).error();
   return writer;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/program_pages.h"
 #include "export/db/analysis_tables.h"
 #include "export/db/db_context.h"
 #include "export/directory.h"
@@ -48,8 +49,9 @@ Status WriteDb(const TraceStore& store, const ExportOptions& options, const std:
   static_cast<void>(store.strings.Find({}));
   std::array<Status, 2> results;
   pool.ParallelFor(results.size(), [&](size_t i) {
-    results[i] = i == 0 ? WriteProfilerDb(store, options, profiler)
-                        : WriteAnalysisDb(store, options, analysis);
+    ForgetProgramPages();
+    results[i] = i == 0 ? WriteAnalysisDb(store, options, analysis)
+                        : WriteProfilerDb(store, options, profiler);
   });
   for (Status& result : results) SL_RETURN_IF_ERROR(std::move(result));
   return {};

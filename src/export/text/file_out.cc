@@ -71,6 +71,7 @@ struct FileOut::Impl {
 
 FileOut::FileOut(std::string path) : impl_(std::make_unique<Impl>()) {
   impl_->path = std::move(path);
+  text_.Reserve(kPieceBytes + kPieceBytes / 8);
 }
 FileOut::~FileOut() = default;
 

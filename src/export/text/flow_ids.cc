@@ -15,6 +15,7 @@ using store::TraceStore;
 // Facts about slices by the point they start at.
 class StartIndex {
  public:
+  void Reserve(size_t count) { facts_.reserve(count); }
   void Add(store::TrackId track, int64_t ns, int64_t fact) { facts_.emplace_back(track, ns, fact); }
   void Build() { std::sort(facts_.begin(), facts_.end()); }
   // The smallest fact of a slice that starts there; kNone if none does.
@@ -49,6 +50,9 @@ StartIndex IndexConnections(const TraceStore& store) {
 
 StartIndex IndexSequences(const TraceStore& store) {
   StartIndex index;
+  const auto& numbers = store.host_ops.sequence_number;
+  index.Reserve(static_cast<size_t>(
+      std::count_if(numbers.begin(), numbers.end(), [](int64_t number) { return number >= 0; })));
   for (size_t i = 0; i < store.host_ops.size(); ++i) {
     const auto slice = static_cast<size_t>(store.host_ops.slice[i]);
     if (store.host_ops.sequence_number[i] < 0 || slice >= store.slices.size()) continue;

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "readers/ascend_db/tracks.h"
 #include "readers/framework/raw_clock.h"
+#include "store/slices_without_args.h"
 #include "store/trace_store.h"
 
 namespace steplens::readers {
@@ -70,24 +71,12 @@ class FrameworkContext {
     return id;
   }
   void ReserveSlices(size_t rows) {
-    if (wants_args) return out.slices.Reserve(rows);
-    out.slices.track.Reserve(rows);
-    out.slices.begin_ns.Reserve(rows);
-    out.slices.dur_ns.Reserve(rows);
-    out.slices.name.Reserve(rows);
-    out.slices.category.Reserve(rows);
-    out.slices.correlation.Reserve(rows);
+    wants_args ? out.slices.Reserve(rows) : ReserveWithoutArgs(out.slices, rows);
   }
 
  private:
   void AppendRow(const store::SliceTable::Row& row) {
-    if (wants_args) return out.slices.Append(row);
-    out.slices.track.Append(row.track);
-    out.slices.begin_ns.Append(row.begin_ns);
-    out.slices.dur_ns.Append(row.dur_ns);
-    out.slices.name.Append(row.name);
-    out.slices.category.Append(row.category);
-    out.slices.correlation.Append(row.correlation);
+    wants_args ? out.slices.Append(row) : AppendWithoutArgs(out.slices, row);
   }
 
   // Where a text is remembered: by its size, first and last bytes, which tell most names and shapes
