@@ -10,7 +10,6 @@
 #include "analysis/cpu_device/complete.h"
 #include "base/allocator.h"
 #include "base/cancel.h"
-#include "base/program_pages.h"
 #include "base/thread_pool.h"
 #include "cli/capture_analysis.h"
 #include "cli/commands.h"
@@ -118,7 +117,6 @@ void ChooseAllocation(const std::vector<RankSource>& captures) {
 Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRequest& request,
                        size_t jobs) {
   ChooseAllocation(captures);
-  ForgetProgramPages();  // of the start
   ThreadPool pool(jobs);
   std::vector<std::optional<Result<AnalysisOutcome>>> outcomes(captures.size());
   pool.ParallelFor(captures.size(), [&](size_t i) {

@@ -1,7 +1,6 @@
 #include "analysis/cpu_device/complete.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 
 #include "analysis/classify/classify.h"
@@ -13,7 +12,6 @@
 #include "analysis/steps/kernel_steps.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
-#include "store/empty_texts.h"
 
 namespace steplens::analysis {
 namespace {
@@ -80,36 +78,9 @@ void CompleteRawCapture(TraceStore& store) {
   OrderMemoryRows(store);
 }
 
-namespace {
-
-// There is no trace text yet that args could be in.
-void DropArgs(TraceStore& store) {
-  store.slices.args_offset = {};
-  store.slices.args_size = {};
-}
-
-// The columns in which nothing was recorded take no memory from here on.
-void DropEmptyTexts(std::initializer_list<store::Column<StringId>*> columns) {
-  for (store::Column<StringId>* texts : columns) {
-    const bool is_empty = std::all_of(texts->begin(), texts->end(),
-                                      [](StringId text) { return text == StringId::kEmpty; });
-    if (!is_empty) continue;
-    const size_t rows = texts->size();
-    *texts = {};
-    texts->Attach(store::EmptyTexts(rows));
-  }
-}
-
-}  // namespace
-
 void CompleteForExport(TraceStore& store) {
-  DropArgs(store);
-  store::HostOpTable& ops = store.host_ops;
-  DropEmptyTexts({&ops.input_shapes, &ops.input_types, &ops.call_stack, &ops.module_hierarchy});
   AddDevice(store, OverlapSlices::kLeftOut);
-  DropEmptyTexts({&store.kernels.input_shapes, &store.kernels.input_types});
   NameMemoryRows(store);
-  DropArgs(store);  // those of the device
   store.host_ops.scope = {};
   std::erase_if(store.sheets, [](const store::DynamicTable& sheet) {
     return sheet.name.starts_with("framework_");

@@ -16,8 +16,6 @@
 #include "analysis/overlap/sweep.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
-#include "store/empty_texts.h"
-#include "store/slices_without_args.h"
 
 namespace steplens::analysis {
 namespace {
@@ -134,7 +132,7 @@ class DeviceBuilder {
         AddCollective(work, collectives_[work.collective]);
       }
     }
-    ShareOtherColumns();
+    FillOtherColumns();
   }
 
   // The four threads of Overlap Analysis, from the first start to the last end of all work.
@@ -172,20 +170,9 @@ class DeviceBuilder {
   void Reserve(size_t works, OverlapSlices slices) {
     // The pieces of Overlap Analysis are about two a kernel.
     const size_t per_work = slices == OverlapSlices::kLeftOut ? 1 : 3;
-    const size_t rows = store_.slices.size() + per_work * works;
-    keeps_all_ ? store_.slices.Reserve(rows) : ReserveWithoutArgs(store_.slices, rows);
+    store_.slices.Reserve(store_.slices.size() + per_work * works);
     store_.flows.Reserve(store_.flows.size() + works);
-    store::KernelTable& kernels = store_.kernels;
-    for (auto* column :
-         {&kernels.step, &kernels.device, &kernels.stream, &kernels.task_id, &kernels.model_id})
-      column->Reserve(works);
-    for (auto* column : {&kernels.type, &kernels.core, &kernels.input_shapes, &kernels.input_types})
-      column->Reserve(works);
-    if (!keeps_all_) return;
-    kernels.name.Reserve(works);
-    for (auto* column :
-         {&kernels.begin_ns, &kernels.dur_ns, &kernels.wait_ns, &kernels.correlation})
-      column->Reserve(works);
+    store_.kernels.Reserve(works);
   }
 
   // The thread a host slice ran on, looked up once a track.
@@ -278,15 +265,14 @@ class DeviceBuilder {
     row.correlation = connection_;
     last_end_ns_ = EndNs(row.begin_ns, row.dur_ns);
     AppendKernel(row);
-    const store::SliceTable::Row slice{track,    row.begin_ns, row.dur_ns, row.name,
-                                       category, connection_,  kNone,      0};
-    keeps_all_ ? store_.slices.Append(slice) : AppendWithoutArgs(store_.slices, slice);
+    store_.slices.Append(
+        {track, row.begin_ns, row.dur_ns, row.name, category, connection_, kNone, 0});
     store_.flows.Append({async_npu_, host_track, row.begin_ns, track, row.begin_ns});
   }
 
-  // The columns that a host can fill.
   void AppendKernel(const store::KernelTable::Row& row) {
     store::KernelTable& kernels = store_.kernels;
+    if (keeps_all_) return kernels.Append(row);
     kernels.step.Append(row.step);
     kernels.device.Append(row.device);
     kernels.stream.Append(row.stream);
@@ -296,39 +282,24 @@ class DeviceBuilder {
     kernels.core.Append(row.core);
     kernels.input_shapes.Append(row.input_shapes);
     kernels.input_types.Append(row.input_types);
-    if (!keeps_all_) return;
-    kernels.name.Append(row.name);
-    kernels.begin_ns.Append(row.begin_ns);
-    kernels.dur_ns.Append(row.dur_ns);
-    kernels.wait_ns.Append(row.wait_ns);
-    kernels.correlation.Append(row.correlation);
   }
 
-  // The others say nothing: one of numbers serves for all of them, and empty texts need none.
-  void ShareOtherColumns() {
+  // What AppendKernel left out. The last slices are those of the kernels, one by one, and none
+  // follows them any more.
+  void FillOtherColumns() {
+    if (keeps_all_) return;
     store::KernelTable& kernels = store_.kernels;
-    const store::KernelTable::Row nothing;
-    kernels.context_id.Reserve(kernels.size());
-    for (size_t i = 0; i < kernels.size(); ++i) kernels.context_id.Append(nothing.context_id);
-    for (auto* column : {&kernels.block_dim, &kernels.mix_block_dim})
-      column->Attach(kernels.context_id.span());
-    if (!keeps_all_) ShareWithSlices();
-    for (auto* column : {&kernels.state, &kernels.hf32, &kernels.input_formats,
-                         &kernels.output_shapes, &kernels.output_types, &kernels.output_formats})
-      column->Attach(store::EmptyTexts(kernels.size()));
-  }
-
-  // The last slices are those of the kernels, one by one, and none follows them any more.
-  void ShareWithSlices() {
-    store::KernelTable& kernels = store_.kernels;
+    const size_t rows = kernels.step.size();
     const auto share = [&](auto& column, const auto& of_slices) {
-      column.Attach(of_slices.span().last(kernels.size()));
+      column.Attach(of_slices.span().last(rows));
     };
     share(kernels.name, store_.slices.name);
     share(kernels.begin_ns, store_.slices.begin_ns);
     share(kernels.dur_ns, store_.slices.dur_ns);
     share(kernels.correlation, store_.slices.correlation);
-    kernels.wait_ns.Attach(kernels.context_id.span());
+    kernels.ForEachColumn([&](auto, auto, auto& column) {
+      if (column.size() < rows) column.AppendUnknown(rows - column.size());
+    });
   }
 
   TraceStore& store_;

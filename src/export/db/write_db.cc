@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "base/program_pages.h"
 #include "export/db/analysis_tables.h"
 #include "export/db/db_context.h"
 #include "export/directory.h"
@@ -49,7 +48,6 @@ Status WriteDb(const TraceStore& store, const ExportOptions& options, const std:
   static_cast<void>(store.strings.Find({}));
   std::array<Status, 2> results;
   pool.ParallelFor(results.size(), [&](size_t i) {
-    ForgetProgramPages();
     results[i] = i == 0 ? WriteAnalysisDb(store, options, analysis)
                         : WriteProfilerDb(store, options, profiler);
   });

@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "analysis/communication/communication.h"
-#include "base/program_pages.h"
 #include "export/directory.h"
 #include "export/export.h"
 #include "export/text/communication_files.h"
@@ -51,10 +50,7 @@ Status WriteText(const TraceStore& store, const ExportOptions& options, const st
     if (IsDeliverable(sheet)) files.push_back([&] { return WriteSheet(sheet, store, dir); });
   }
   std::vector<Status> results(files.size());
-  pool.ParallelFor(files.size(), [&](size_t i) {
-    ForgetProgramPages();  // each file has code of its own
-    results[i] = files[i]();
-  });
+  pool.ParallelFor(files.size(), [&](size_t i) { results[i] = files[i](); });
   for (Status& result : results) SL_RETURN_IF_ERROR(std::move(result));
   return {};
 }

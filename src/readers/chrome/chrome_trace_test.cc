@@ -129,7 +129,7 @@ TEST(ChromeTrace, ArrowsOfTorchNpuAreNumberedByTheirEnds) {
   const TraceStore odd = read("async_npu", "1736408883700059828");  // at both ends
   EXPECT_EQ(odd.flows.size(), 1u);
   EXPECT_EQ(odd.issues.entry(IssueKind::kFlowIdInvalid).example,
-            "flow 'async_npu' at 1736408883700059821 ns has the id 1736408883700059828");
+            "test.json: flow 'async_npu' at 1736408883700059821 ns has the id 1736408883700059828");
 }
 
 TEST(ChromeTrace, OneStartMayHaveTwoEndsAndACategoryIsPartOfTheId) {

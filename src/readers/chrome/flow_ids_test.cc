@@ -44,11 +44,11 @@ TEST(FindOddFlowIds, AnIdChangedAtBothEndsIsFound) {
   const auto queue = ReadJson(Replaced(std::string(kTrace), R"("id":7)", R"("id":8)"));
   EXPECT_EQ(queue.flows.size(), 2u);
   EXPECT_EQ(OddIds(queue).count, 2u);
-  EXPECT_EQ(OddIds(queue).example, "flow 'async_task_queue' at 2000 ns has the id 8");
+  EXPECT_EQ(OddIds(queue).example, "test.json: flow 'async_task_queue' at 2000 ns has the id 8");
   const auto gradient = ReadJson(Replaced(std::string(kTrace), R"("id":41)", R"("id":40)"));
   EXPECT_EQ(gradient.flows.size(), 2u);
   EXPECT_EQ(OddIds(gradient).count, 2u);
-  EXPECT_EQ(OddIds(gradient).example, "flow 'fwdbwd' at 1000 ns has the id 40");
+  EXPECT_EQ(OddIds(gradient).example, "test.json: flow 'fwdbwd' at 1000 ns has the id 40");
 }
 
 TEST(FindOddFlowIds, KinetosFwdbwdIdsAreItsOwn) {

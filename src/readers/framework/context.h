@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "readers/ascend_db/tracks.h"
 #include "readers/framework/raw_clock.h"
-#include "store/slices_without_args.h"
 #include "store/trace_store.h"
 
 namespace steplens::readers {
@@ -66,19 +65,16 @@ class FrameworkContext {
       out.issues.Add(store::IssueKind::kNegativeDuration, out.Text(row.name));
       row.dur_ns = 0;
     }
+    if (!wants_args) {
+      row.args_offset = store::kNone;
+      row.args_size = 0;
+    }
     const store::SliceId id{static_cast<uint32_t>(out.slices.size())};
-    AppendRow(row);
+    out.slices.Append(row);
     return id;
-  }
-  void ReserveSlices(size_t rows) {
-    wants_args ? out.slices.Reserve(rows) : ReserveWithoutArgs(out.slices, rows);
   }
 
  private:
-  void AppendRow(const store::SliceTable::Row& row) {
-    wants_args ? out.slices.Append(row) : AppendWithoutArgs(out.slices, row);
-  }
-
   // Where a text is remembered: by its size, first and last bytes, which tell most names and shapes
   // apart for less than a hash of all of it costs.
   static size_t RecentPlace(std::string_view text) {

@@ -183,7 +183,7 @@ class OpReader {
 void ReserveFor(FrameworkContext& ctx, uint64_t size_bytes, uint64_t bytes_per_op) {
   const auto expected = static_cast<size_t>(size_bytes / std::max<uint64_t>(bytes_per_op, 1));
   const size_t room = expected + expected / 32;
-  ctx.ReserveSlices(ctx.out.slices.size() + 2 * room);
+  ctx.out.slices.Reserve(ctx.out.slices.size() + 2 * room);
   ctx.out.host_ops.Reserve(ctx.out.host_ops.size() + room);
 }
 
