@@ -80,18 +80,17 @@ Status WriteRecipeReports(const Arguments& arguments, const ClusterRequest& requ
 }
 
 Status WriteClusterResults(const Arguments& arguments, const ClusterRequest& request,
-                           const RunResult& result, const cluster::ResultFiles& files,
+                           RunResult& result, const cluster::ResultFiles& files,
                            ClusterOutcome& outcome, Written& written) {
   const bool has_report = HasFindings(request, outcome);
   std::string report;
   std::optional<Result<Written>> tables;
-  // The report is made while the tables are written.
+  // At once: the tables are written, the report is made, and the texts of files are given back.
   ThreadPool writers(files.threads());
-  writers.ParallelFor(has_report ? 2 : 1, [&](size_t i) {
-    if (i > 0) {
-      report = MakeClusterReport(arguments, request, outcome.exports);
-      return;
-    }
+  writers.ParallelFor(3, [&](size_t i) {
+    if (i == 1 && has_report) report = MakeClusterReport(arguments, request, outcome.exports);
+    if (i == 2) result.texts = {};
+    if (i > 0) return;
     // Where an answer on text data has files users know, its tables come only if they are asked
     // for.
     tables.emplace(cluster::WriteAnswers(outcome.exports, request.type, files,

@@ -56,12 +56,6 @@ Status RankTexts::OpenAll(std::span<const SharedPlace> places) {
   return {};
 }
 
-void RankTexts::StopSharing() {
-  views_.clear();
-  own_view_.reset();
-  shared_.reset();
-}
-
 std::optional<std::string_view> RankTexts::Find(const FilePiece& piece) const {
   if (piece.is_here()) return piece.bytes();
   if (piece.text >= texts_.size()) return std::nullopt;

@@ -44,8 +44,7 @@ class RankTexts {
   // Opens what the members share, by member. If one cannot be opened, none is.
   Status OpenAll(std::span<const SharedPlace> places);
   bool has_all() const { return !views_.empty(); }
-  // Gives up what is shared; who else has it open goes on to.
-  void StopSharing();
+  void CloseAll() { views_.clear(); }
 
   size_t HolderOf(uint64_t number) const {
     return recipes_ == 0 || number / recipes_ >= holders_.size() ? 0 : holders_[number / recipes_];

@@ -187,8 +187,7 @@ class Writing {
       Status others = TakeFrom(member);
       if (done.ok()) done = std::move(others);
     }
-    // The memory is free when the others end, which they do while this process goes on.
-    texts_.StopSharing();
+    texts_.CloseAll();  // so that the others, not this process, give back their memory
     SL_RETURN_IF_ERROR(std::move(done));
     for (AtomicFile& file : out_) SL_RETURN_IF_ERROR(file.Commit());
     return {};
@@ -309,7 +308,10 @@ Status WriteTogether(Team& team, ThreadPool& pool, RankTexts& texts,
 
 Status ServeWrites(Team& team, RankTexts& texts) {
   // The root begins with the first file.
-  return team.Serve([&](std::string_view request) { return DoAsked(request, 1, texts); });
+  const Status done =
+      team.Serve([&](std::string_view request) { return DoAsked(request, 1, texts); });
+  texts = {};  // gigabytes, given back while MPI ends
+  return done;
 }
 
 }  // namespace steplens::cluster
