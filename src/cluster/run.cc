@@ -75,6 +75,12 @@ std::string Identity(const RunOptions& options) {
   return text;
 }
 
+// Some readers speak of a file without its folder.
+std::string WithPlace(const std::string& folder, const std::string& reason) {
+  const bool says_folder = reason.find(folder) != reason.npos;
+  return says_folder ? reason : fmt::format("{}: {}", folder, reason);
+}
+
 class Run {
  public:
   Run(Team& team, ThreadPool& pool, const RunOptions& options)
@@ -360,7 +366,7 @@ class Run {
       return;
     }
     if (!part->error.empty()) {
-      result_.failed.push_back({source.rank, source.path, std::move(part->error)});
+      result_.failed.push_back({source.rank, source.path, WithPlace(source.path, part->error)});
       return;  // and is tried again next time
     }
     result_.reused += message->is_cached ? 1 : 0;

@@ -142,7 +142,7 @@ class BadInput(ClusterCase):
             with self.subTest(form):
                 cluster = pathlib.Path(shutil.copytree(self.made / form, self.scratch / form))
                 wreck(cluster, 3)
-                self.assertRegex(self.cluster(cluster).err, r"\brank 3\b")
+                self.assertRegex(self.cluster(cluster).err, rf"\brank 3\b.* {re.escape(str(cluster))}/\S*100003")
                 self.assertEqual(self.overview(cluster)["step(ms)"], self.overview(self.made / form, "--rank_list", "0-2,4-7")["step(ms)"])
 
     def test_all_ranks_unreadable(self):
