@@ -4,11 +4,14 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
+#include <span>
 
 #include "analysis/cluster/recipes/cluster_time_compare_summary.h"
 #include "analysis/cluster/registry.h"
 #include "base/cancel.h"
 #include "base/team.h"
+#include "base/thread_pool.h"
 #include "cli/cluster_messages.h"
 #include "cli/cluster_options.h"
 #include "cli/commands.h"
@@ -49,47 +52,66 @@ Status EditCaptures(const Arguments& arguments, const ClusterRequest& request,
   return {};
 }
 
-// The page people look at: beside the results of `all`, and beside each recipe's csv files where a
-// notebook was asked for.
-Status WriteReports(const Arguments& arguments, const ClusterRequest& request,
-                    const ClusterOutcome& outcome, Written& written) {
-  if (request.run.options.compat) return {};
-  const auto language = arguments.Value("--lang") == "zh" ? cluster::ReportLanguage::kChinese
-                                                          : cluster::ReportLanguage::kEnglish;
-  const auto write = [&](std::span<const Export> exports, const std::string& path) {
-    written.files.push_back(path);
-    return cluster::WriteResultText(path,
-                                    cluster::MakeReport(exports, request.run.input, language));
-  };
-  if (cluster::FindTable(outcome.exports, "ClusterFindings") != nullptr)
-    return write(outcome.exports, written.directory + "/cluster_report.html");
-  if (request.type != ExportType::kNotebook) return {};
+// The page people look at.
+std::string MakeClusterReport(const Arguments& arguments, const ClusterRequest& request,
+                              std::span<const Export> exports) {
+  return cluster::MakeReport(exports, request.run.input,
+                             arguments.Value("--lang") == "zh" ? cluster::ReportLanguage::kChinese
+                                                               : cluster::ReportLanguage::kEnglish);
+}
+
+bool HasFindings(const ClusterRequest& request, const ClusterOutcome& outcome) {
+  return !request.run.options.compat &&
+         cluster::FindTable(outcome.exports, "ClusterFindings") != nullptr;
+}
+
+// A page beside each recipe's csv files where a notebook was asked for.
+Status WriteRecipeReports(const Arguments& arguments, const ClusterRequest& request,
+                          const ClusterOutcome& outcome, Written& written) {
+  if (request.run.options.compat || request.type != ExportType::kNotebook) return {};
   for (const Export& one : outcome.exports) {
     const std::string folder = written.directory + "/" + one.folder;
-    if (std::filesystem::is_directory(folder))
-      SL_RETURN_IF_ERROR(write({&one, 1}, folder + "/report.html"));
+    if (!std::filesystem::is_directory(folder)) continue;
+    written.files.push_back(folder + "/report.html");
+    SL_RETURN_IF_ERROR(cluster::WriteResultText(written.files.back(),
+                                                MakeClusterReport(arguments, request, {&one, 1})));
   }
   return {};
 }
 
 Status WriteClusterResults(const Arguments& arguments, const ClusterRequest& request,
-                           const RunResult& result, const cluster::ResultFiles& files,
+                           RunResult& result, const cluster::ResultFiles& files,
                            ClusterOutcome& outcome, Written& written) {
-  // Where an answer on text data has files users know, its tables come only if they are asked for.
-  SL_ASSIGN_OR_RETURN(written,
-                      cluster::WriteAnswers(outcome.exports, request.type, files,
-                                            request.run.options.compat, request.run.tables_too));
+  const bool has_report = HasFindings(request, outcome);
+  std::string report;
+  std::optional<Result<Written>> tables;
+  // At once: the tables are written, the report is made, and the texts of files are given back.
+  ThreadPool writers(files.threads());
+  writers.ParallelFor(3, [&](size_t i) {
+    if (i == 1 && has_report) report = MakeClusterReport(arguments, request, outcome.exports);
+    if (i == 2) result.texts = {};
+    if (i > 0) return;
+    // Where an answer on text data has files users know, its tables come only if they are asked
+    // for.
+    tables.emplace(cluster::WriteAnswers(outcome.exports, request.type, files,
+                                         request.run.options.compat, request.run.tables_too));
+  });
+  SL_ASSIGN_OR_RETURN(written, *std::move(tables));
   SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
-  SL_RETURN_IF_ERROR(WriteReports(arguments, request, outcome, written));
+  if (has_report) {
+    written.files.push_back(written.directory + "/cluster_report.html");
+    SL_RETURN_IF_ERROR(cluster::WriteResultText(written.files.back(), report));
+  } else {
+    SL_RETURN_IF_ERROR(WriteRecipeReports(arguments, request, outcome, written));
+  }
   if (!arguments.Has("--agent")) PrintWritten(written);
   return {};
 }
 
 // The whole command on the root; `written` and `outcome` also serve the machine's answer.
-Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
-                      const RunResult& result, const std::string& seconds,
-                      const cluster::ResultFiles& files, ClusterOutcome& outcome,
-                      Written& written) {
+Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request, RunResult& result,
+                      const std::string& seconds, const cluster::ResultFiles& files,
+                      ClusterOutcome& outcome, Written& written) {
   if (result.found > 0) PrintCoverage(result, seconds);
   outcome = CollectAnswers(request, result);
   Status done;
@@ -152,7 +174,7 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
   session.is_root = team->is_root();
   cluster::ResultFiles files(request.output, *team, pool);
   if (arguments.Value("--export_type") != "console") {
-    request.run.on_files = [&files](const auto& of_answers, const cluster::RankTexts& texts) {
+    request.run.on_files = [&files](const auto& of_answers, cluster::RankTexts& texts) {
       files.Write(of_answers, texts);
     };
   }
@@ -175,7 +197,11 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
 Result<int> RunCluster(const Arguments& arguments) {
   // How mpirun ends the others when one has died: what was begun is cleaned up.
   std::signal(SIGTERM, [](int) { RequestCancel(); });
-  Session session;
+  // Not freed at the end: to give back millions of pieces one by one takes longer than to end.
+  static Session* kept = nullptr;
+  delete kept;
+  kept = new Session;
+  Session& session = *kept;
   const Result<int> done = RunAsked(arguments, session);
   const int exit_code = done.ok() ? *done : ExitOf(done.error());
   if (!session.is_root) return exit_code;

@@ -12,8 +12,12 @@ enum class Order : uint8_t {
   kStretch = 1,  // the offset where one begins
   kBytes = 2,    // bytes
   kText = 3,     // the number of a text, offset and size of the piece
-  kEnd = 4,      // nothing
+  kShared = 4,   // the member that shares it, offset and size
+  kEnd = 5,      // nothing; other orders may follow
 };
+
+// Small beside what one process writes, so that all can have equally much.
+constexpr uint64_t kLongStretchBytes = uint64_t{4} << 20;
 
 Error Damaged() { return {ErrorCode::kInternal, "the orders to write a file are damaged"}; }
 
@@ -25,20 +29,34 @@ void FilePlan::Add(const FilePiece& piece) {
     size_ += piece.size;
     return;
   }
-  const size_t holder = std::min(texts_.HolderOf(piece.text), orders_.size() - 1);
-  if (is_begun_ && holder != writer_) {
+  const size_t writer = WriterOf(piece);
+  if (is_begun_ && writer != writer_) {
     PutBytes();  // belong to the stretch that ends here
     is_begun_ = false;
   }
-  writer_ = holder;
+  writer_ = writer;
   PutBytes();
-  orders_[writer_](Order::kText, piece.text, piece.offset, piece.size);
+  if (texts_.has_all()) {
+    const uint64_t offset = texts_.OffsetOf(piece.text) + piece.offset;
+    orders_[writer_](Order::kShared, texts_.HolderOf(piece.text), offset, piece.size);
+  } else {
+    orders_[writer_](Order::kText, piece.text, piece.offset, piece.size);
+  }
   size_ += piece.size;
+}
+
+size_t FilePlan::WriterOf(const FilePiece& piece) {
+  if (!texts_.has_all()) return std::min(texts_.HolderOf(piece.text), orders_.size() - 1);
+  if (is_begun_ && size_ - begin_ >= kLongStretchBytes) orders_.emplace_back();
+  return orders_.size() - 1;
 }
 
 // To whoever writes the stretch, which begins if there is none.
 void FilePlan::PutBytes() {
-  if (!is_begun_) orders_[writer_](Order::kStretch, size_ - bytes_.size());
+  if (!is_begun_) {
+    begin_ = size_ - bytes_.size();
+    orders_[writer_](Order::kStretch, begin_);
+  }
   is_begun_ = true;
   if (bytes_.empty()) return;
   orders_[writer_](Order::kBytes, bytes_);
@@ -57,7 +75,7 @@ std::vector<std::string> FilePlan::Take() {
 }
 
 Status CarryOut(std::string_view orders, const RankTexts& texts, const WriteAt& write) {
-  constexpr size_t kBufferBytes = 1 << 20;
+  constexpr size_t kBufferBytes = 1 << 18;  // stays in the caches
   std::string buffer;
   uint64_t offset = 0;
   const auto flush = [&]() -> Status {
@@ -86,8 +104,16 @@ Status CarryOut(std::string_view orders, const RankTexts& texts, const WriteAt& 
       const std::optional<std::string_view> bytes = texts.Find(FilePiece(text, from, size));
       if (!bytes) return Damaged();
       buffer += *bytes;
-    } else if (order == Order::kEnd && reader.Complete()) {
-      return flush();
+    } else if (order == Order::kShared) {
+      uint64_t member = 0;
+      uint64_t from = 0;
+      uint64_t size = 0;
+      reader(member, from, size);
+      const std::optional<std::string_view> bytes = texts.FindShared(member, from, size);
+      if (!bytes) return Damaged();
+      buffer += *bytes;
+    } else if (order == Order::kEnd) {
+      if (reader.Complete()) return flush();
     } else {
       return Damaged();
     }

@@ -59,7 +59,7 @@ Status MakeFolder(const std::string& path) {
 }
 
 Status WriteWhole(const std::string& path, const ResultFile& file, const RankTexts& texts) {
-  constexpr size_t kBufferBytes = 1 << 20;
+  constexpr size_t kBufferBytes = 1 << 18;  // stays in the caches
   SL_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
   std::string buffer;
   const ResultFile::Sink sink = [&](const FilePiece& piece) -> Status {
@@ -271,12 +271,14 @@ Status WriteResultText(const std::string& path, const std::string& text) {
 ResultFiles::ResultFiles(const std::string& output, Team& team, const ThreadPool& pool)
     : directory_((fs::path(output) / kOutputName).string()), team_(team), pool_(pool) {}
 
-void ResultFiles::Write(const std::vector<const ResultFile*>& files, const RankTexts& texts) {
+size_t ResultFiles::threads() const { return ThreadsAfterRanks(team_, pool_); }
+
+void ResultFiles::Write(const std::vector<const ResultFile*>& files, RankTexts& texts) {
   status_ = WriteAll(files, texts);
   team_.Dismiss();  // the others end while the rest is written
 }
 
-Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, const RankTexts& texts) {
+Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, RankTexts& texts) {
   std::vector<FileToWrite> all;
   for (const ResultFile* file : files) {
     const fs::path path = fs::path(directory_) / file->path;
@@ -284,7 +286,7 @@ Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, const 
     all.push_back({path.string(), file});
     paths_.push_back(path.string());
   }
-  ThreadPool writers(ThreadsAfterRanks(team_, pool_));
+  ThreadPool writers(threads());
   if (team_.members() > 1 && !all.empty()) {
     SL_RETURN_IF_ERROR(WriteTogether(team_, writers, texts, all));
     for (const std::string& path : paths_) ::chmod(path.c_str(), kFileMode);

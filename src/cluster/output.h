@@ -35,15 +35,14 @@ struct Written {
 class ResultFiles {
  public:
   ResultFiles(const std::string& output, Team& team, const ThreadPool& pool);
-  void Write(const std::vector<const analysis::cluster::ResultFile*>& files,
-             const RankTexts& texts);
+  void Write(const std::vector<const analysis::cluster::ResultFile*>& files, RankTexts& texts);
+  size_t threads() const;  // for what is written after the ranks
   const Status& status() const { return status_; }
   const std::string& directory() const { return directory_; }
   const std::vector<std::string>& paths() const { return paths_; }
 
  private:
-  Status WriteAll(const std::vector<const analysis::cluster::ResultFile*>& files,
-                  const RankTexts& texts);
+  Status WriteAll(const std::vector<const analysis::cluster::ResultFile*>& files, RankTexts& texts);
 
   std::string directory_;
   Team& team_;

@@ -13,10 +13,11 @@ template <typename Text>
 struct RenderedText {
   Text index;  // empty: nothing was rendered
   uint64_t size = 0;
+  uint64_t offset = 0;  // in what the process that rendered it shares (RankTexts)
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(index, size);
+    archive(index, size, offset);
   }
   bool operator==(const RenderedText&) const = default;
 };

@@ -75,6 +75,12 @@ std::string Identity(const RunOptions& options) {
   return text;
 }
 
+// Some readers speak of a file without its folder.
+std::string WithPlace(const std::string& folder, const std::string& reason) {
+  const bool says_folder = reason.find(folder) != reason.npos;
+  return says_folder ? reason : fmt::format("{}: {}", folder, reason);
+}
+
 class Run {
  public:
   Run(Team& team, ThreadPool& pool, const RunOptions& options)
@@ -216,6 +222,7 @@ class Run {
       [[maybe_unused]] const Status writable = cache_.BeginWriting();
     }
     result_.texts = RankTexts(result_.recipes.size(), count);
+    if (team_.members() > 1) result_.texts.Share();
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
@@ -262,8 +269,8 @@ class Run {
     for (size_t r = 0; r < part.parts.size(); ++r) {
       auto rendered = result_.recipes[r]->Render(part.facts, part.parts[r]);
       if (!rendered) rendered.emplace();
-      message.rendered.push_back({std::move(rendered->index), rendered->text.size()});
-      result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
+      const uint64_t offset = result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
+      message.rendered.push_back({std::move(rendered->index), rendered->text.size(), offset});
     }
   }
 
@@ -359,7 +366,7 @@ class Run {
       return;
     }
     if (!part->error.empty()) {
-      result_.failed.push_back({source.rank, source.path, std::move(part->error)});
+      result_.failed.push_back({source.rank, source.path, WithPlace(source.path, part->error)});
       return;  // and is tried again next time
     }
     result_.reused += message->is_cached ? 1 : 0;
@@ -379,8 +386,10 @@ class Run {
         result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
                                             source.rank, options_.recipes[r].name));
       } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
-        const auto& [index, size] = message->rendered[r];
-        recipe.AddRendered(index, result_.texts.NumberOf(i, r), size);
+        const auto& [index, size, offset] = message->rendered[r];
+        const uint64_t number = result_.texts.NumberOf(i, r);
+        result_.texts.SetOffset(number, offset);
+        recipe.AddRendered(index, number, size);
       }
     }
     result_.ranks.push_back(std::move(part->facts));

@@ -34,8 +34,8 @@ struct RunOptions {
   bool tables_too = false;               // tables also where text captures have files of their own
   // Called on the root with the answers' files as soon as they can be written, in a thread of its
   // own where there is one.
-  using OnFiles = std::function<void(const std::vector<const analysis::cluster::ResultFile*>&,
-                                     const RankTexts&)>;
+  using OnFiles =
+      std::function<void(const std::vector<const analysis::cluster::ResultFile*>&, RankTexts&)>;
   OnFiles on_files;
   bool use_cache = true;
   bool show_progress = false;

@@ -17,12 +17,13 @@ struct FileToWrite {
 };
 
 // On the root: writes files whose texts may be with other members of the team, each whole or not at
-// all. Members on the same machine write their own stretches; others send them. The threads of
-// `pool` are used where others have nothing to do.
-Status WriteTogether(Team& team, ThreadPool& pool, const RankTexts& texts,
+// all. If all are on one machine, each looks at the texts of all and whoever has time writes. Else
+// those of the root's machine write the stretches of their own texts, and others send them. The
+// threads of `pool` are used where others have nothing to do.
+Status WriteTogether(Team& team, ThreadPool& pool, RankTexts& texts,
                      std::span<const FileToWrite> files);
 
 // On all others: does what the root asks for until it needs nothing more.
-Status ServeWrites(Team& team, const RankTexts& texts);
+Status ServeWrites(Team& team, RankTexts& texts);
 
 }  // namespace steplens::cluster

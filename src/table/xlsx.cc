@@ -14,9 +14,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/file.h"
 #include "base/late_library.h"
 #include "table/display_width.h"
-#include "table/temporary_file.h"
 #include "table/xlsx_text.h"
 #include "table/zip_check.h"
 
@@ -232,10 +232,9 @@ bool CanAndShouldStream(std::span<const Sheet> sheets) {
   return cells > kCellsKeptInMemory;
 }
 
-// The library keeps its own temporary files beside the result: where a large result fits, they do.
-Workbook OpenWorkbook(const std::string& path, bool is_streamed) {
-  std::string folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
+// The library keeps its own temporary files in `folder`, that of the result: where a large result
+// fits, they do.
+Workbook OpenWorkbook(const std::string& path, std::string folder, bool is_streamed) {
   lxw_workbook_options options{};
   options.constant_memory = is_streamed ? LXW_TRUE : LXW_FALSE;
   options.tmpdir = folder.data();
@@ -246,8 +245,9 @@ Workbook OpenWorkbook(const std::string& path, bool is_streamed) {
   return workbook;
 }
 
-Status FillAndClose(const std::string& path, std::span<const Sheet> sheets) {
-  Workbook workbook = OpenWorkbook(path, CanAndShouldStream(sheets));
+Status FillAndClose(const std::string& path, const std::string& folder,
+                    std::span<const Sheet> sheets) {
+  Workbook workbook = OpenWorkbook(path, folder, CanAndShouldStream(sheets));
   if (!workbook) return Error{ErrorCode::kIo, "not enough memory"};
   const Formats formats = AddFormats(workbook.get());
   SheetNames names;
@@ -274,10 +274,11 @@ Status FillAndClose(const std::string& path, std::span<const Sheet> sheets) {
 
 Status WriteXlsx(const std::string& path, std::span<const Sheet> sheets) {
   SL_RETURN_IF_ERROR(LoadLate(late_xlsxwriter));
-  SL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::CreateBeside(path));
-  Status written = FillAndClose(file.name(), sheets);
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  const std::string folder = std::filesystem::path(path).parent_path();
+  Status written = FillAndClose(file.temporary_path(), folder.empty() ? "." : folder, sheets);
   if (!written.ok()) return std::move(written).error().During(path);
-  return file.RenameTo(path);
+  return file.Commit();
 }
 
 #else

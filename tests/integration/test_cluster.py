@@ -142,7 +142,7 @@ class BadInput(ClusterCase):
             with self.subTest(form):
                 cluster = pathlib.Path(shutil.copytree(self.made / form, self.scratch / form))
                 wreck(cluster, 3)
-                self.assertRegex(self.cluster(cluster).err, r"\brank 3\b")
+                self.assertRegex(self.cluster(cluster).err, rf"\brank 3\b.* {re.escape(str(cluster))}/\S*100003")
                 self.assertEqual(self.overview(cluster)["step(ms)"], self.overview(self.made / form, "--rank_list", "0-2,4-7")["step(ms)"])
 
     def test_all_ranks_unreadable(self):
@@ -673,14 +673,17 @@ class SeveralProcesses(ClusterCase):
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_one_that_is_killed_while_it_writes_leaves_nothing(self):
-        source = self.write("die.c", "#include <signal.h>\n#include <unistd.h>\n"
-                            "long pwrite64(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n"
-                            "long pwrite(int f, const void *b, size_t n, long o) { return kill(getpid(), SIGKILL); }\n")
-        library = self.scratch / "die.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
-        for who in ("first", "second"):
+        libraries = {}
+        # The other has the file where it began for itself, until the first is dead.
+        for name, deed in (("die", "kill(getpid(), SIGKILL)"), ("wait", "sleep(30)")):
+            source = self.write(f"{name}.c", "#include <signal.h>\n#include <unistd.h>\n"
+                                f"long pwrite64(int f, const void *b, size_t n, long o) {{ return {deed}; }}\n"
+                                f"long pwrite(int f, const void *b, size_t n, long o) {{ return {deed}; }}\n")
+            libraries[name] = self.scratch / f"{name}.so"
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", str(libraries[name]), str(source)], check=True)
+        for who, other in (("first", "second"), ("second", "first")):
             with self.subTest(who):
-                done = self.run_two(**{who: f"export LD_PRELOAD={shlex.quote(str(library))}"})
+                done = self.run_two(**{one: f"export LD_PRELOAD={shlex.quote(str(libraries[name]))}" for one, name in ((who, "die"), (other, "wait"))})
                 self.assertNotEqual(done.returncode, 0)
                 self.assertTrue(self.out.exists(), "nobody began to write")
                 self.assertEqual(snapshot(self.out), {})

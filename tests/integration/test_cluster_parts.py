@@ -192,6 +192,20 @@ class Database(ClusterCase):
 class NoRoom(ClusterCase):
     CLUSTERS = {"text": ("--format", "text")}
 
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_a_kill_before_an_excel_file_has_its_name_leaves_nothing(self):
+        source = self.scratch / "die.c"
+        source.write_text("#include <signal.h>\n#include <unistd.h>\n"
+                          "int linkat(int a, const char *b, int c, const char *d, int e) { return kill(getpid(), SIGKILL); }\n"
+                          "int rename(const char *a, const char *b) { return kill(getpid(), SIGKILL); }\n")
+        library = self.scratch / "die.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+        words = [PROGRAM, "cluster", "-m", "hccl_sum", "-d", str(self.made / "text"), "-o", str(self.out), "--export_type", "xlsx", "--no-cache"]
+        done = subprocess.run(words, capture_output=True, text=True, env={**self.environment, "LD_PRELOAD": str(library)}, timeout=60, check=False)
+        self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
+        self.assertTrue((self.out / OUTPUT).is_dir(), "nobody began to write")
+        self.assertEqual(files_of(self.out), {})
+
     def test_an_excel_file_that_cannot_be_written_is_said_once(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -136,12 +136,11 @@ class Thinner {
     std::vector<LinkRow> kept;
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<LinkRow>> large;
     for (const LinkRow& row : part_.links) {
-      if (members_[part_.Text(row.group)] <= kFullMatrixRanks) {
+      const bool says_rank = row.src == row.dst && part_.Text(row.op).ends_with("top1");
+      if (says_rank || members_[part_.Text(row.group)] <= kFullMatrixRanks) {
         kept.push_back(row);
       } else if (part_.Text(row.op).ends_with("total")) {
         large[{row.step, row.group, row.transport}].push_back(row);
-      } else if (row.src == row.dst && part_.Text(row.op).ends_with("top1")) {
-        kept.push_back(row);  // says which rank this is
       }
     }
     for (auto& [key, rows] : large) Thin(rows, kept);

@@ -243,7 +243,7 @@ table::Table LinkBandwidthTable(std::vector<LinkTotal> links) {
     table.AddColumn(name, CellType::kDouble);
   for (size_t i = 0; i < links.size();) {
     LinkTotal sum = links[i];
-    while (++i < links.size() && key(links[i]) == key(sum)) {
+    for (++i; i < links.size() && key(links[i]) == key(sum); ++i) {
       sum.size_mb += links[i].size_mb;
       sum.time_ms += links[i].time_ms;
     }
