@@ -14,8 +14,9 @@ STAGE := scripts/stage
 
 # Used when they are there: a compiler cache, a fast linker. mold 1.10 must begin segments at pages: else, one time in hundreds, what is to
 # be protected after the start begins in a page that does not exist, and the program does not start.
+MOLD = -DCMAKE_EXE_LINKER_FLAGS='-fuse-ld=mold -Wl,-z,separate-loadable-segments'
 FASTER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
-         $(if $(shell command -v mold),-DCMAKE_EXE_LINKER_FLAGS='-fuse-ld=mold -Wl,-z,separate-loadable-segments')
+         $(if $(shell command -v mold),$(MOLD))
 # The thread sanitizer's shadow memory needs a fixed address layout on recent kernels.
 FIXED_LAYOUT = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
