@@ -2,7 +2,8 @@
 #
 # Lets TARGET call the functions of a shared library whose names (as the linker sees them) match PATTERN without linking it: the program
 # starts without the library and what that needs in turn, and loads it with steplens::LoadLate(steplens::late_NAME) (src/base/late_library.h)
-# before the first call. PACKAGE is what pkg_check_modules made of it. Where this machine's jumps are not known here the library is linked.
+# before the first call. PACKAGE is what pkg_check_modules made of it. Where this machine's jumps are not known here the library is linked; for
+# sanitizers, too, which look at types of its classes.
 function(steplens_load_late TARGET NAME PACKAGE PATTERN)
   set(targets PkgConfig::${PACKAGE})
   target_include_directories(${TARGET} SYSTEM PRIVATE $<TARGET_PROPERTY:${targets},INTERFACE_INCLUDE_DIRECTORIES>)
@@ -11,7 +12,9 @@ function(steplens_load_late TARGET NAME PACKAGE PATTERN)
   list(FILTER libraries INCLUDE REGEX "\\.so$")
   list(POP_FRONT libraries library)
   set(jump "")
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  if(STEPLENS_SANITIZE)
+    set(jump "")
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     set(jump "jmp *%SLOT%(%rip)")
   elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set(jump "adrp x16, %SLOT%\\n ldr x16, [x16, :lo12:%SLOT%]\\n br x16")
