@@ -62,6 +62,23 @@ TEST_F(Cache, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->issues.entry(IssueKind::kEventDamaged).count, 2u);
 }
 
+TEST_F(Cache, ColumnsInWhichNothingIsKnownTakeNoRoom) {
+  static constexpr size_t kRows = 100'000;
+  TraceStore store;
+  for (size_t i = 0; i < kRows; ++i) store.kernels.Append({.name = store.strings.Intern("MatMul")});
+  ASSERT_TRUE(WriteCache(directory_, key_, store).ok());
+  EXPECT_LT(fs::file_size(FilePath()), kRows * sizeof(StringId) + 10'000);
+  Result<TraceStore> read = ReadCache(directory_, key_, pool_);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->kernels.size(), kRows);
+  read->kernels.ForEachColumn([](std::string_view name, std::string_view, const auto& column) {
+    EXPECT_EQ(column.size(), kRows) << name;
+    EXPECT_EQ(column.is_unknown(), name != "name") << name;
+  });
+  EXPECT_EQ(read->kernels.begin_ns[kRows - 1], kNone);
+  EXPECT_EQ(read->Text(read->kernels.name[kRows - 1]), "MatMul");
+}
+
 TEST_F(Cache, LargeColumnsKeepTheirPlace) {
   TraceStore store = MakeStore();
   for (int64_t i = 0; i < 100000; ++i)

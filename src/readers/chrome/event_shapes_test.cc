@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <random>
+#include <utility>
 
 #include "readers/chrome/event_parser.h"
 #include "readers/testing/batch_text.h"
@@ -202,6 +205,42 @@ TEST(EventShapes, KnownEventsGiveWhatTheirTokensGive) {
   for (int round = 0; round < 4000; ++round) {
     const std::string text = RandomEvents(random, round % 2 == 0 ? 1000 : 20);
     ASSERT_EQ(DescribeParse(by_shapes, text), DescribeParse(by_tokens, text)) << text;
+  }
+}
+
+std::string OpsWithStacks(std::initializer_list<std::string> stacks) {
+  std::string text;
+  for (const std::string& stack : stacks) {
+    text += text.empty() ? "[" : ", ";
+    text += R"({"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 3, "dur": 4, "cat": "cpu_op", )"
+            R"("args": {"Call stack": ")" +
+            stack + R"("}})";
+  }
+  return text + "]";
+}
+
+TEST(EventShapes, LongStringsThatBeginAlikeAreKeptApart) {
+  const std::string stack(300, 's');
+  const std::string text = OpsWithStacks(
+      {stack, stack, stack + "t", stack, stack, stack.substr(1), stack + R"(\")", stack});
+  EventParser by_shapes(true);
+  EventParser by_tokens(false);
+  EXPECT_EQ(DescribeParse(by_shapes, text), DescribeParse(by_tokens, text));
+}
+
+// Where a long string stood, two operators stand in the next text, and end where it ended.
+TEST(EventShapes, ALongStringOfTheTextBeforeIsForgotten) {
+  const size_t between = OpsWithStacks({"", ""}).size() - OpsWithStacks({""}).size();
+  const std::string one = OpsWithStacks({std::string(300, 's')});
+  const std::string two = OpsWithStacks({std::string(100, 'v'), std::string(200 - between, 'v')});
+  ASSERT_EQ(one.size(), two.size());
+  std::string buffer = one + std::string(kParserPadding, ' ');
+  EventParser parser(true);
+  EventBatch batch;
+  for (const auto& [text, ops] : {std::pair(one, 1u), std::pair(one, 1u), std::pair(two, 2u)}) {
+    std::copy(text.begin(), text.end(), buffer.begin());
+    ASSERT_TRUE(parser.Parse({buffer.data(), text.size()}, 0, batch));
+    EXPECT_EQ(batch.host_ops.size(), ops);
   }
 }
 
