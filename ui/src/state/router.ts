@@ -21,11 +21,15 @@ export function formatHash(route: Route): string {
   return `#/${route.page}${text ? `?${text}` : ""}`;
 }
 
-export const route = signal<Route>(parseHash(globalThis.location?.hash ?? ""));
+/** The address that `route` was read from. The browser tells of a new one a moment after it stands there. */
+let read = globalThis.location?.hash ?? "";
+
+export const route = signal<Route>(parseHash(read));
 
 export function startRouter(): void {
   addEventListener("hashchange", () => {
-    route.value = parseHash(location.hash);
+    read = location.hash;
+    route.value = parseHash(read);
   });
 }
 
@@ -47,15 +51,16 @@ export function navigate(page: string, patch: Record<string, string | null> = {}
   location.hash = formatHash({ page, params });
 }
 
-/** Notes state in the address without a new history entry. Nothing is noted on the way to another page: the address is that page's already. */
+/** Notes state in the address without a new history entry. Nothing is noted over a link that was just followed and is not read yet. */
 export function noteState(patch: Record<string, string | null>): void {
-  if (parseHash(location.hash).page !== route.value.page) return;
+  if (location.hash !== read) return;
   const params = new Map(route.value.params);
   apply(params, patch);
   const next = { page: route.value.page, params };
   const hash = formatHash(next);
   if (hash === location.hash) return;
   history.replaceState(null, "", hash);
+  read = location.hash;
   route.value = next;
 }
 

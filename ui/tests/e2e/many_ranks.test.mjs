@@ -71,6 +71,7 @@ async function groups(page) {
 async function pinGroup(page) {
   // Its tensor parallel group has most to do.
   const path = await model(page, "(m) => m.tree.all.filter((track) => track.rank === 0 && track.kind === 'slices' && (track.flags & 4) !== 0).sort((a, b) => b.n - a.n)[0].path");
+  await addressNoted(page);
   await page.evaluate((lane) => (location.hash += `&lane=${encodeURIComponent(lane)}`), path);
   const header = page.locator(`.lane[title*="${path} "]`).first();
   await header.waitFor();

@@ -12,7 +12,7 @@ import {
 } from "../../src/format";
 import { formatMessage } from "../../src/i18n/message";
 import { keyNames } from "../../src/state/commands";
-import { formatHash, noteState, parseHash, route } from "../../src/state/router";
+import { formatHash, noteState, parseHash, route, startRouter } from "../../src/state/router";
 import { formatRanks, parseRanks, ranksLookedAt } from "../../src/state/session";
 import { canSum, groupRows, selectRows } from "../../src/table/source";
 import { movedColumn } from "../../src/table/column_choice";
@@ -222,18 +222,30 @@ test("ticks are round", () => {
   assert.deepEqual(niceTicks(0, 0, 5), [0]);
 });
 
-test("state that is noted late does not take back a change of page", () => {
-  const written: string[] = [];
-  const browser = { location: { hash: "#/timeline?ds=1" }, history: { replaceState: (_: unknown, __: string, hash: string) => written.push(hash) } };
+test("state that is noted late does not take back a link that was just followed", () => {
+  const location = { hash: "#/timeline?ds=1" };
+  let arrived = () => {};
+  const browser = {
+    location,
+    history: { replaceState: (_: unknown, __: string, hash: string) => (location.hash = hash) },
+    addEventListener: (_: string, listener: () => void) => (arrived = listener),
+  };
   Object.assign(globalThis, browser);
   try {
-    route.value = parseHash(browser.location.hash);
+    startRouter();
+    arrived();
     noteState({ t: "1,2" });
-    assert.deepEqual(written, ["#/timeline?ds=1&t=1,2"]);
+    assert.equal(location.hash, "#/timeline?ds=1&t=1,2");
     // The address says where the user wants to go; the event about it is on its way.
-    browser.location.hash = "#/operators?ds=1";
+    for (const link of ["#/operators?ds=1", "#/timeline?ds=1&lane=r0/comm"]) {
+      location.hash = link;
+      noteState({ t: "3,4", lane: null });
+      assert.equal(location.hash, link);
+      arrived();
+      assert.deepEqual(route.value, parseHash(link));
+    }
     noteState({ t: "3,4" });
-    assert.equal(written.length, 1);
+    assert.equal(location.hash, "#/timeline?ds=1&lane=r0/comm&t=3,4");
   } finally {
     for (const name of Object.keys(browser)) delete (globalThis as Record<string, unknown>)[name];
   }
