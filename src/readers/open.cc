@@ -53,13 +53,15 @@ bool IsWanted(const SourceFile& file, const Wanted& wanted) {
   }
 }
 
-Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore& out) {
+// `loose` is null if the rank has no other trace to find the partners of flows in.
+Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore& out,
+                  LooseFlows* loose) {
   if (!IsWanted(file, options.wanted)) return {};
   switch (file.role) {
     case FileRole::kFramework:
       return ReadFramework(fs::path(file.path).parent_path().parent_path().string(), options, out);
     case FileRole::kTrace:
-      return ReadChromeTrace(file.path, options, out);
+      return ReadChromeTrace(file.path, options, out, loose);
     case FileRole::kProfilerDb:
       return ReadProfilerDb(file.path, options, out);
     case FileRole::kAnalysisDb:
@@ -146,6 +148,7 @@ struct Part {
   Status status;
   bool has_rows = false;  // read before the file failed, if it did
   int64_t read_ns = 0;
+  LooseFlows loose;  // to be joined with those of the other parts
 };
 
 bool HasRows(const TraceStore& store) {
@@ -188,11 +191,14 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
   const auto is_read_already = [&](size_t i) {
     return i > 0 && source.files[i].role == FileRole::kFramework;
   };
+  const auto is_trace = [](const SourceFile& file) { return file.role == FileRole::kTrace; };
+  const bool in_pieces = std::count_if(source.files.begin(), source.files.end(), is_trace) > 1;
   options.pool->ParallelFor(parts.size(), [&](size_t i) {
     if (is_read_already(i)) return;
     parts[i].store.info.rank = source.rank;
     const auto start = std::chrono::steady_clock::now();
-    parts[i].status = ReadSource(source.files[i], options, parts[i].store);
+    parts[i].status =
+        ReadSource(source.files[i], options, parts[i].store, in_pieces ? &parts[i].loose : nullptr);
     parts[i].has_rows = HasRows(parts[i].store);
     parts[i].read_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   });
@@ -204,18 +210,20 @@ Result<TraceStore> ReadFiles(const RankSource& source, const ReadOptions& option
 
   KeepKernelsOnce(source, parts);
   TraceStore out = std::move(parts.front().store);
-  bool first_trace = source.files.front().role == FileRole::kTrace;
+  LooseFlows loose = std::move(parts.front().loose);
+  bool first_trace = is_trace(source.files.front());
   for (size_t i = 1; i < parts.size(); ++i) {
-    if (source.files[i].role == FileRole::kTrace) {
+    if (is_trace(source.files[i])) {
       if (first_trace) NameArgsFile(parts[i].store, i);
       first_trace = true;
     }
     if (is_read_already(i)) continue;
-    store::AppendStore(out, parts[i].store);
+    AppendLoose(parts[i].loose, store::AppendStore(out, parts[i].store), loose);
     if (out.info.rank == kNone) out.info.rank = parts[i].store.info.rank;
     if (out.info.device == kNone) out.info.device = parts[i].store.info.device;
     parts[i].store = TraceStore();
   }
+  CountLoose(PairFlows(loose, out.flows), source.path, out);
   DescribeFrom(source, out);
   complete = true;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -1,10 +1,13 @@
 #include "readers/open.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "base/testing/scratch_folder.h"
 
 namespace steplens::readers {
 namespace {
@@ -33,6 +36,36 @@ TEST(OpenJob, CountsValuesThatNoPartOfAStepCanLast) {
   EXPECT_EQ(issues_of("-30").example,
             "step_trace_time row 2: Free is -30 us, which no part of a step can last");
   fs::remove_all(folder);
+}
+
+// An exporter cuts a long timeline into files; a launch may stand in one and its task in the next.
+TEST(OpenJob, ArrowsGoFromOneFileOfATimelineIntoAnother) {
+  const ScratchFolder folder;
+  const fs::path output = folder / "mindstudio_profiler_output";
+  fs::create_directory(output);
+  const auto event = [](std::string_view phase, int id, int pid, int ts) {
+    return fmt::format(
+        R"({{"ph": "{}", "name": "HostToDevice{}", "cat": "HostToDevice", "id": "{}", "pid": {},)"
+        R"( "tid": 1, "ts": "{}", "dur": 1}})",
+        phase, id, id, pid, ts);
+  };
+  std::ofstream(output / "msprof_slice_0_20250109.json") << fmt::format(
+      "[{},{},{}]", event("X", 0, 1, 10), event("s", 7, 1, 10), event("s", 8, 1, 11));
+  std::ofstream(output / "msprof_slice_1_20250109.json") << fmt::format(
+      "[{},{},{}]", event("X", 0, 2, 20), event("f", 7, 2, 20), event("f", 9, 2, 21));
+  OpenOptions options;
+  options.use_cache = false;
+  const Result<store::Job> job = OpenJob({output.string()}, options);
+  ASSERT_TRUE(job.ok()) << job.error().message;
+  ASSERT_EQ(job->ranks.size(), 1u);
+  const store::TraceStore& rank = job->ranks.front();
+  ASSERT_EQ(rank.flows.size(), 1u);
+  EXPECT_EQ(rank.Text(rank.flows.kind[0]), "HostToDevice");
+  EXPECT_EQ(rank.flows.from_track[0], rank.slices.track[0]);
+  EXPECT_EQ(rank.flows.to_track[0], rank.slices.track[1]);
+  EXPECT_EQ(rank.flows.to_ns[0], 20'000);
+  EXPECT_EQ(rank.issues.entry(store::IssueKind::kFlowWithoutStart).count, 1u);
+  EXPECT_EQ(rank.issues.entry(store::IssueKind::kFlowWithoutEnd).count, 1u);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '2'};
-constexpr uint64_t kFormatVersion = 4;
+constexpr uint64_t kFormatVersion = 5;
 constexpr uint64_t kUnknown = uint64_t{1} << 63;
 constexpr size_t kHeaderBytes = 48;
 constexpr size_t kSmallPiece = 256 << 10;

@@ -14,22 +14,12 @@
 namespace steplens::store {
 namespace {
 
-// What the ids of the appended part become.
-struct Shift {
-  std::vector<StringId> strings;  // old id -> new id
-  std::vector<TrackId> tracks;    // old id -> new id
-  uint32_t slices = 0;
-
+// What the values of the appended part become.
+struct Shift : NewIds {
+  using NewIds::operator();
   int64_t operator()(int64_t value) const { return value; }
   double operator()(double value) const { return value; }
   uint32_t operator()(uint32_t value) const { return value; }
-  StringId operator()(StringId id) const { return strings[static_cast<size_t>(id)]; }
-  TrackId operator()(TrackId id) const {
-    return id == kNoTrack ? id : tracks[static_cast<size_t>(id)];
-  }
-  SliceId operator()(SliceId id) const {
-    return id == kNoSlice ? id : SliceId{static_cast<uint32_t>(id) + slices};
-  }
 };
 
 template <typename T>
@@ -135,9 +125,9 @@ void AppendSheet(TraceStore& into, const DynamicTable& sheet, const Shift& shift
 
 }  // namespace
 
-void AppendStore(TraceStore& into, const TraceStore& part) {
+NewIds AppendStore(TraceStore& into, const TraceStore& part) {
   Shift shift;
-  shift.slices = static_cast<uint32_t>(into.slices.size());
+  shift.slices_before = static_cast<uint32_t>(into.slices.size());
   shift.strings.reserve(part.strings.size());
   for (uint32_t id = 0; id < part.strings.size(); ++id) {
     shift.strings.push_back(into.strings.Intern(part.strings.Get(StringId{id})));
@@ -167,6 +157,7 @@ void AppendStore(TraceStore& into, const TraceStore& part) {
   for (const DynamicTable& sheet : part.sheets) AppendSheet(into, sheet, shift);
   DropRepeatedMeta(into);
   into.issues.Merge(part.issues);
+  return shift;
 }
 
 }  // namespace steplens::store

@@ -105,7 +105,9 @@ class Collector {
   const std::string& tail() const { return tail_; }
   bool array_ended() const { return array_ended_; }
   void Reserve(double ratio) { assembler_.Reserve(ratio); }
-  void Finish(int64_t shift_ns, ThreadPool& pool) { assembler_.Finish(shift_ns, pool); }
+  LooseFlows Finish(int64_t shift_ns, ThreadPool& pool) {
+    return assembler_.Finish(shift_ns, pool);
+  }
 
  private:
   void PickEvents(bool at_end) {
@@ -175,7 +177,7 @@ class Collector {
 
 // `size_bytes`: of the file, packed or not; 0 if it is not known.
 Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name,
-                const ReadOptions& options, store::TraceStore& out) {
+                const ReadOptions& options, store::TraceStore& out, LooseFlows* loose) {
   constexpr uint64_t kEstimateParts = 64;  // rows are guessed from one part in this many
   ChunkCutter cutter(source, name, options.chunk_bytes);
   SL_RETURN_IF_ERROR(cutter.ReadHead());
@@ -217,23 +219,28 @@ Status ReadFrom(ByteSource& source, uint64_t size_bytes, const std::string& name
   std::optional<std::string_view> tail;
   if (collector.array_ended()) tail = collector.tail();
   const int64_t base_ns = ReadTraceMembers(cutter.head(), tail, name, out);
-  collector.Finish(base_ns, *options.pool);
+  LooseFlows left = collector.Finish(base_ns, *options.pool);
+  if (loose != nullptr) {
+    *loose = std::move(left);
+  } else {
+    CountLoose(left, name, out);
+  }
   return {};
 }
 
 }  // namespace
 
-Status ReadChromeTrace(const std::string& path, const ReadOptions& options,
-                       store::TraceStore& out) {
+Status ReadChromeTrace(const std::string& path, const ReadOptions& options, store::TraceStore& out,
+                       LooseFlows* loose) {
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
   SL_ASSIGN_OR_RETURN(const FileStamp stamp, StatFile(path));
-  return ReadFrom(*source, stamp.size_bytes, path, options, out);
+  return ReadFrom(*source, stamp.size_bytes, path, options, out, loose);
 }
 
 Status ReadChromeText(std::string_view text, const std::string& name, const ReadOptions& options,
                       store::TraceStore& out) {
   const std::unique_ptr<ByteSource> source = MakeMemorySource(text);
-  return ReadFrom(*source, text.size(), name, options, out);
+  return ReadFrom(*source, text.size(), name, options, out, nullptr);
 }
 
 }  // namespace steplens::readers

@@ -1,5 +1,7 @@
 #include "readers/chrome/flow_pairing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -72,16 +74,16 @@ class StartGroups {
 
 }  // namespace
 
-PairedFlows PairFlows(const std::vector<FlowEnd>& starts, const std::vector<FlowEnd>& ends,
-                      store::FlowTable& flows) {
-  PairedFlows result;
+LooseFlows PairFlows(const LooseFlows& loose, store::FlowTable& flows) {
+  const auto& [starts, ends] = loose;
+  LooseFlows left;
   const StartGroups groups(starts);
   std::vector<bool> used(groups.size(), false);
   flows.Reserve(flows.size() + ends.size());
   for (const FlowEnd& end : ends) {
     const uint32_t group = groups.Find(end);
     if (group == StartGroups::kNoGroup) {
-      if (result.ends.count++ == 0) result.ends.example = end;
+      left.ends.push_back(end);
       continue;
     }
     used[group] = true;
@@ -93,12 +95,35 @@ PairedFlows PairFlows(const std::vector<FlowEnd>& starts, const std::vector<Flow
   }
   for (uint32_t group = 0; group < groups.size(); ++group) {
     if (used[group]) continue;
-    const FlowEnd& first = starts[groups[group].front()];
-    const bool is_earliest = result.starts.count == 0 || first.ts_ns < result.starts.example.ts_ns;
-    if (is_earliest) result.starts.example = first;
-    result.starts.count += groups[group].size();
+    for (const uint32_t i : groups[group]) left.starts.push_back(starts[i]);
   }
-  return result;
+  return left;
+}
+
+void AppendLoose(const LooseFlows& part, const store::NewIds& ids, LooseFlows& into) {
+  const auto append = [&ids](const std::vector<FlowEnd>& from, std::vector<FlowEnd>& to) {
+    for (FlowEnd end : from) {
+      end.track = ids(end.track);
+      end.kind = ids(end.kind);
+      to.push_back(end);
+    }
+  };
+  append(part.starts, into.starts);
+  append(part.ends, into.ends);
+}
+
+void CountLoose(const LooseFlows& loose, std::string_view name, store::TraceStore& out) {
+  const auto count = [&](store::IssueKind kind, const std::vector<FlowEnd>& ends) {
+    if (ends.empty()) return;
+    const FlowEnd& first =
+        *std::min_element(ends.begin(), ends.end(),
+                          [](const FlowEnd& a, const FlowEnd& b) { return a.ts_ns < b.ts_ns; });
+    out.issues.Add(kind,
+                   fmt::format("{}: flow '{}' at {} ns", name, out.Text(first.kind), first.ts_ns),
+                   ends.size());
+  };
+  count(store::IssueKind::kFlowWithoutStart, loose.ends);
+  count(store::IssueKind::kFlowWithoutEnd, loose.starts);
 }
 
 }  // namespace steplens::readers

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "store/merge.h"
 #include "store/trace_store.h"
 
 namespace steplens::readers {
@@ -17,19 +19,21 @@ struct FlowEnd {
   StringId kind;
 };
 
-// Ends or starts that found no partner.
-struct LeftOver {
-  uint64_t count = 0;
-  FlowEnd example{};  // one of them
-};
-struct PairedFlows {
-  LeftOver ends;
-  LeftOver starts;
+// Starts and ends that have not found each other yet.
+struct LooseFlows {
+  std::vector<FlowEnd> starts;
+  std::vector<FlowEnd> ends;
 };
 
 // Joins every end with the start of the same key that precedes it most closely in time (the first
-// start if none does) and appends the arrows to `flows` in the order of `ends`.
-PairedFlows PairFlows(const std::vector<FlowEnd>& starts, const std::vector<FlowEnd>& ends,
-                      store::FlowTable& flows);
+// start if none does) and appends the arrows to `flows` in the order of the ends. Returns what
+// found no partner.
+LooseFlows PairFlows(const LooseFlows& loose, store::FlowTable& flows);
+
+// Adds what one part of a timeline left over to `into`, under the ids of the whole.
+void AppendLoose(const LooseFlows& part, const store::NewIds& ids, LooseFlows& into);
+
+// Counts flows without a partner as issues of the trace `name`.
+void CountLoose(const LooseFlows& loose, std::string_view name, store::TraceStore& out);
 
 }  // namespace steplens::readers

@@ -52,8 +52,7 @@ struct TraceAssembler::Impl {
   tsl::robin_map<uint32_t, uint32_t> processes;  // pid text -> track
   tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash>
       series;  // (process, name), series -> track
-  std::vector<FlowEnd> flow_starts;
-  std::vector<FlowEnd> flow_ends;
+  LooseFlows flows;
   std::vector<CommDetail> comms;
   std::vector<EventBatch::Memory> memories;
   struct Edge {
@@ -95,7 +94,6 @@ struct TraceAssembler::Impl {
   void AppendMetas();
   void OrderTracks();
   void FinishEdges();
-  void CountLeftOver(IssueKind kind, const LeftOver& left);
   void Issue(IssueKind kind, std::string_view what, uint64_t count = 1) {
     out.issues.Add(kind, fmt::format("{}: {}", name, what), count);
   }
@@ -232,7 +230,7 @@ void TraceAssembler::Impl::AppendDetails(uint32_t first_slice) {
 
 void TraceAssembler::Impl::AppendFlows() {
   for (const EventBatch::Flow& flow : batch->flows) {
-    (flow.is_start ? flow_starts : flow_ends)
+    (flow.is_start ? flows.starts : flows.ends)
         .push_back({flow.key_high, flow.key_low, flow.ts_ns, flow.id, tracks[flow.track],
                     Text(flow.kind)});
   }
@@ -318,8 +316,8 @@ void TraceAssembler::Reserve(double ratio) {
   self.out.host_ops.Reserve(rows(self.out.host_ops.size()));
   self.out.kernels.Reserve(rows(self.out.kernels.size()));
   self.out.counters.Reserve(rows(self.out.counters.size()));
-  self.flow_starts.reserve(rows(self.flow_starts.size()));
-  self.flow_ends.reserve(rows(self.flow_ends.size()));
+  self.flows.starts.reserve(rows(self.flows.starts.size()));
+  self.flows.ends.reserve(rows(self.flows.ends.size()));
   self.comms.reserve(rows(self.comms.size()));
   self.memories.reserve(rows(self.memories.size()));
 }
@@ -391,8 +389,8 @@ void TraceAssembler::Impl::OrderTracks() {
     for (size_t i = 0; i < column->size(); ++i)
       column->Set(i, renamed[static_cast<size_t>((*column)[i])]);
   }
-  for (FlowEnd& end : flow_starts) rename(end.track);
-  for (FlowEnd& end : flow_ends) rename(end.track);
+  for (FlowEnd& end : flows.starts) rename(end.track);
+  for (FlowEnd& end : flows.ends) rename(end.track);
   for (Edge& edge : edges) rename(edge.track);
 }
 
@@ -410,21 +408,15 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
     for (size_t i = 0; i < column->size(); ++i)
       column->Set(i, AddSaturating((*column)[i], shift_ns));
   }
-  for (FlowEnd& end : flow_starts) shift(end.ts_ns);
-  for (FlowEnd& end : flow_ends) shift(end.ts_ns);
+  for (FlowEnd& end : flows.starts) shift(end.ts_ns);
+  for (FlowEnd& end : flows.ends) shift(end.ts_ns);
   for (EventBatch::Memory& memory : memories) shift(memory.ts_ns);
   for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
-void TraceAssembler::Impl::CountLeftOver(IssueKind kind, const LeftOver& left) {
-  if (left.count == 0) return;
-  Issue(kind, fmt::format("flow '{}' at {} ns", out.Text(left.example.kind), left.example.ts_ns),
-        left.count);
-}
-
-void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
+LooseFlows TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
-  if (const OddFlowIds odd = FindOddFlowIds(self.flow_starts, self.flow_ends, self.out);
+  if (const OddFlowIds odd = FindOddFlowIds(self.flows.starts, self.flows.ends, self.out);
       odd.count > 0) {
     self.Issue(IssueKind::kFlowIdInvalid, odd.first, odd.count);
   }
@@ -432,9 +424,9 @@ void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   self.OrderTracks();
   self.FinishEdges();
   // Each task has tables of its own; only one of them adds texts, and the others read none.
-  PairedFlows paired;
+  LooseFlows left;
   const std::array<std::function<void()>, 2> tasks{
-      [&] { paired = PairFlows(self.flow_starts, self.flow_ends, self.out.flows); },
+      [&] { left = PairFlows(self.flows, self.out.flows); },
       [&] {
         FillCommunication(self.comms, self.out);
         FillSteps(self.out);
@@ -442,8 +434,7 @@ void TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
       },
   };
   pool.ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
-  self.CountLeftOver(IssueKind::kFlowWithoutStart, paired.ends);
-  self.CountLeftOver(IssueKind::kFlowWithoutEnd, paired.starts);
+  return left;
 }
 
 }  // namespace steplens::readers

@@ -6,6 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "readers/chrome/event_batch.h"
+#include "readers/chrome/flow_pairing.h"
 #include "store/trace_store.h"
 
 namespace steplens::readers {
@@ -25,8 +26,8 @@ class TraceAssembler {
 
   // After the last batch: pairs flows and begin/end events, and fills kernels, comm_ops,
   // comm_tasks, steps, allocations and memory_samples from what was seen. `shift_ns` is added to
-  // every time.
-  void Finish(int64_t shift_ns, ThreadPool& pool);
+  // every time. Returns the flows that have no partner.
+  LooseFlows Finish(int64_t shift_ns, ThreadPool& pool);
 
  private:
   struct Impl;
