@@ -1,11 +1,12 @@
 """Makes the large inputs, runs the measurements, prints them and writes docs/performance.md.
 
-    python3 bench/run.py BUILD_DIR [DATA_DIR]
+    python3 bench/run.py BUILD [INPUTS]
 
-The inputs are made with the generators in ../shared/tools (once; they are kept in DATA_DIR, by default below BUILD_DIR). Times are CPU
+The inputs are made with the generators in ../shared/tools (once; they are kept in INPUTS, by default below BUILD). Times are CPU
 seconds, best of 5, and every rate stands beside the limit measured in the same run: machines are noisy, ratios much less so.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -168,11 +169,17 @@ def write_report(bench, further):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description="Measures everything and writes docs/performance.md.")
+    parser.add_argument("build", type=pathlib.Path, help="folder of a release build with STEPLENS_BUILD_BENCH=ON")
+    parser.add_argument("inputs", type=pathlib.Path, nargs="?", help="where the inputs are kept, 4 GB (default: BUILD/bench/data)")
+    words = parser.parse_args()
+    build = words.build.resolve()
+    if not (build / "bench/steplens_bench").is_file():
+        sys.exit(f"bench: {build}: there is no bench/steplens_bench; expected a build made by `make bench`")
     if not SHARED.is_dir():
         print(f"bench: the inputs are made from {SHARED}, which is not on this machine; nothing measured")
         return
-    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else build / "bench/data"
+    folder = words.inputs or build / "bench/data"
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < 4e9:
         sys.exit(f"bench: {folder}: 4 GB of free space are needed for the inputs")

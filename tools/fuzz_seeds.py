@@ -6,11 +6,11 @@ Writes FOLDER/<target>/<seed>. A seed is short but has every kind of record, so 
 instead of first having to find out what one looks like.
 """
 
+import argparse
 import json
 import pathlib
 import sqlite3
 import struct
-import sys
 
 import make_framework as raw
 
@@ -159,4 +159,6 @@ def make_seeds(folder):
 
 
 if __name__ == "__main__":
-    make_seeds(pathlib.Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Makes small starting inputs for the fuzz targets.")
+    parser.add_argument("folder", type=pathlib.Path, help="gets a folder for each target")
+    make_seeds(parser.parse_args().folder)
