@@ -1,11 +1,10 @@
 #include "readers/chrome/flow_ids.h"
 
-#include <fmt/format.h>
 #include <tsl/robin_map.h>
 
-#include <optional>
 #include <span>
-#include <string_view>
+
+#include "base/saturate.h"
 
 namespace steplens::readers {
 namespace {
@@ -17,23 +16,24 @@ class Finder {
  public:
   explicit Finder(const TraceStore& trace) : trace_(trace) {}
 
-  void LookAtLaunches(std::span<const FlowEnd> ends, StringId kind) {
+  void LookAtLaunches(std::span<const FlowEnd> ends, StringId kind, int64_t shift_ns) {
     for (const FlowEnd& end : ends) {
-      if (end.kind == kind && end.id != kNone && end.id != end.ts_ns) Add(end);
+      if (end.kind != kind || end.id == kNone) continue;
+      if (end.id != SubtractSaturating(end.ts_ns, shift_ns)) Add(end);
     }
   }
 
   // Each item of the queue is followed by its arrow, so items and arrows are in the same order.
   // Where they are not, the trace is not as torch_npu wrote it, and the rest is left alone.
-  void LookAtQueue(std::span<const FlowEnd> arrows, StringId kind, std::string_view category) {
-    const std::optional<StringId> wanted = trace_.strings.Find(category);
-    if (!wanted) return;
+  void LookAtQueue(std::span<const FlowEnd> arrows, StringId kind,
+                   std::optional<StringId> category) {
+    if (!category) return;
     const store::SliceTable& slices = trace_.slices;
     size_t item = 0;
     for (const FlowEnd& arrow : arrows) {
       if (arrow.kind != kind) continue;
       const auto is_its_item = [&](size_t i) {
-        return slices.category[i] == *wanted && slices.begin_ns[i] == arrow.ts_ns &&
+        return slices.category[i] == *category && slices.begin_ns[i] == arrow.ts_ns &&
                slices.track[i] == arrow.track;
       };
       while (item < slices.size() && !is_its_item(item)) ++item;
@@ -69,7 +69,7 @@ class Finder {
     }
   }
 
-  OddFlowIds Take() { return std::move(odd_); }
+  const OddFlowIds& odd() const { return odd_; }
 
  private:
   // Where an arrow begins or ends; operators inside each other may start there together.
@@ -84,9 +84,7 @@ class Finder {
   }
 
   void Add(const FlowEnd& end) {
-    if (odd_.count++ > 0) return;
-    odd_.first =
-        fmt::format("flow '{}' at {} ns has the id {}", trace_.Text(end.kind), end.ts_ns, end.id);
+    if (odd_.count++ == 0) odd_.first = end;
   }
 
   const TraceStore& trace_;
@@ -95,19 +93,25 @@ class Finder {
 
 }  // namespace
 
-OddFlowIds FindOddFlowIds(const std::vector<FlowEnd>& starts, const std::vector<FlowEnd>& ends,
+TorchNpuTexts::TorchNpuTexts(const StringPool& strings)
+    : launch(strings.Find("async_npu")),
+      queue(strings.Find("async_task_queue")),
+      gradient(strings.Find("fwdbwd")),
+      enqueue(strings.Find("enqueue")),
+      dequeue(strings.Find("dequeue")) {}
+
+OddFlowIds FindOddFlowIds(const LooseFlows& flows, const TorchNpuTexts& texts, int64_t shift_ns,
                           const TraceStore& trace) {
-  const std::optional<StringId> launch = trace.strings.Find("async_npu");
-  const std::optional<StringId> queue = trace.strings.Find("async_task_queue");
-  const std::optional<StringId> gradient = trace.strings.Find("fwdbwd");
+  const auto& [starts, ends] = flows;
   Finder finder(trace);
-  if (launch) finder.LookAtLaunches(ends, *launch);
-  if (queue) {
-    finder.LookAtQueue(starts, *queue, "enqueue");
-    finder.LookAtQueue(ends, *queue, "dequeue");
+  if (texts.launch) finder.LookAtLaunches(ends, *texts.launch, shift_ns);
+  if (texts.queue) {
+    finder.LookAtQueue(starts, *texts.queue, texts.enqueue);
+    finder.LookAtQueue(ends, *texts.queue, texts.dequeue);
   }
-  if (gradient && (launch || queue)) finder.LookAtGradients(starts, ends, *gradient);
-  return finder.Take();
+  const bool is_torch_npu = texts.launch || texts.queue;
+  if (texts.gradient && is_torch_npu) finder.LookAtGradients(starts, ends, *texts.gradient);
+  return finder.odd();
 }
 
 }  // namespace steplens::readers

@@ -7,9 +7,35 @@
 
 namespace steplens::readers {
 
+struct MemoryEvent {
+  int64_t ts_ns;
+  int64_t bytes;
+  int64_t address;
+  int64_t total_allocated;
+  int64_t total_reserved;
+  StringId device;
+};
+
+// The events of a trace in the order they came, their devices by name.
+class MemoryEvents {
+ public:
+  explicit MemoryEvents(StringPool& strings) : strings_(strings) {}
+  void Append(const EventBatch::Memory& event);
+  std::vector<MemoryEvent>& rows() { return rows_; }
+
+ private:
+  StringPool& strings_;
+  std::vector<MemoryEvent> rows_;
+  // Of the event before: a trace names few devices.
+  bool device_known_ = false;
+  int64_t device_type_ = 0;
+  int64_t device_id_ = 0;
+  StringId device_{};
+};
+
 // Kineto's '[memory]' events: each becomes a memory_sample; a positive size opens an allocation,
-// the negative one at the same address and device closes it. Events without an address open
-// allocations that are never seen to close.
-void FillMemory(std::vector<EventBatch::Memory> events, store::TraceStore& out);
+// the negative one at the same address and device closes it. An event without an
+// address closes the last one opened of its size. Adds no texts.
+void FillMemory(std::vector<MemoryEvent> events, store::TraceStore& out);
 
 }  // namespace steplens::readers

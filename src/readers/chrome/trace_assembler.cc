@@ -54,7 +54,7 @@ struct TraceAssembler::Impl {
       series;  // (process, name), series -> track
   LooseFlows flows;
   std::vector<CommDetail> comms;
-  std::vector<EventBatch::Memory> memories;
+  MemoryEvents memories{out.strings};
   struct Edge {
     TrackId track;
     int64_t ts_ns;
@@ -299,7 +299,7 @@ void TraceAssembler::Append(const EventBatch& batch) {
     self.out.instants.Append({self.tracks[instant.track], instant.ts_ns, self.Text(instant.name),
                               self.Text(instant.category)});
   }
-  self.memories.insert(self.memories.end(), batch.memories.begin(), batch.memories.end());
+  for (const EventBatch::Memory& memory : batch.memories) self.memories.Append(memory);
   for (size_t i = 0; i < static_cast<size_t>(IssueKind::kCount); ++i) {
     const auto kind = static_cast<IssueKind>(i);
     const store::IssueLog::Entry& entry = batch.issues.entry(kind);
@@ -319,7 +319,7 @@ void TraceAssembler::Reserve(double ratio) {
   self.flows.starts.reserve(rows(self.flows.starts.size()));
   self.flows.ends.reserve(rows(self.flows.ends.size()));
   self.comms.reserve(rows(self.comms.size()));
-  self.memories.reserve(rows(self.memories.size()));
+  self.memories.rows().reserve(rows(self.memories.rows().size()));
 }
 
 // Joins each 'E' with the latest open 'B' of its track.
@@ -410,30 +410,35 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   }
   for (FlowEnd& end : flows.starts) shift(end.ts_ns);
   for (FlowEnd& end : flows.ends) shift(end.ts_ns);
-  for (EventBatch::Memory& memory : memories) shift(memory.ts_ns);
+  for (MemoryEvent& memory : memories.rows()) shift(memory.ts_ns);
   for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
 LooseFlows TraceAssembler::Finish(int64_t shift_ns, ThreadPool& pool) {
   Impl& self = *impl_;
-  if (const OddFlowIds odd = FindOddFlowIds(self.flows.starts, self.flows.ends, self.out);
-      odd.count > 0) {
-    self.Issue(IssueKind::kFlowIdInvalid, odd.first, odd.count);
-  }
   if (shift_ns != 0) self.Shift(shift_ns);
   self.OrderTracks();
   self.FinishEdges();
-  // Each task has tables of its own; only one of them adds texts, and the others read none.
+  // Each task fills tables of its own; only one of them adds texts, and the others read none.
   LooseFlows left;
-  const std::array<std::function<void()>, 2> tasks{
-      [&] { left = PairFlows(self.flows, self.out.flows); },
+  OddFlowIds odd;
+  const TorchNpuTexts texts(self.out.strings);
+  const std::array<std::function<void()>, 4> tasks{
+      [&] { FillMemory(std::move(self.memories.rows()), self.out); },
       [&] {
         FillCommunication(self.comms, self.out);
         FillSteps(self.out);
-        FillMemory(std::move(self.memories), self.out);
       },
+      [&] { left = PairFlows(self.flows, self.out.flows); },
+      [&] { odd = FindOddFlowIds(self.flows, texts, shift_ns, self.out); },
   };
   pool.ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
+  if (odd.count > 0) {
+    self.Issue(IssueKind::kFlowIdInvalid,
+               fmt::format("flow '{}' at {} ns has the id {}", self.out.Text(odd.first.kind),
+                           odd.first.ts_ns, odd.first.id),
+               odd.count);
+  }
   return left;
 }
 
