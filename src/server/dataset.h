@@ -22,7 +22,6 @@
 #include "server/timeline/query_lane.h"
 #include "server/timeline/rank_timeline.h"
 #include "server/timeline/shades.h"
-#include "server/timeline/tile_cache.h"
 #include "store/trace_store.h"
 
 namespace steplens::server {
@@ -76,7 +75,6 @@ class Dataset {
   // Ranks that nobody reads yet are left out; the data set is ready without them.
   void StopReading() { stopped_.store(true); }
   const RankNumbers& numbers() const { return numbers_; }
-  TileCache& tiles() const { return tiles_; }
   ThreadPool& pool() const { return pool_; }
 
   // What can be seen now. Hold it for one request, not longer.
@@ -156,7 +154,6 @@ class Dataset {
   const bool use_cache_;
   const RankNumbers numbers_;
   mutable ThreadPool pool_;
-  mutable TileCache tiles_;
   std::chrono::steady_clock::time_point started_;
 
   std::mutex loading_mutex_;  // guards what is between detection and display
