@@ -73,6 +73,7 @@ Dataset::Dataset(std::string id, store::Job job, EventHub& events)
 }
 
 Dataset::~Dataset() {
+  StopReading();
   if (loader_.joinable()) loader_.join();
 }
 
@@ -124,12 +125,17 @@ void Dataset::Load() {
 }
 
 Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, readers::SaveRank& save) {
-  if (stopped_.load()) return Error{ErrorCode::kCancelled, "not read: reading was stopped"};
+  const Error stopped{ErrorCode::kCancelled, "not read: reading was stopped"};
+  if (stopped_.load()) return stopped;
+  // A rank that is being read is given up, too.
+  const CancelScope until_stopped([this] { return stopped_.load(); });
   readers::OpenOptions options;
   options.use_cache = use_cache_;
   options.complete = analysis::CompleteCapture;
   options.save_later = &save;
-  return readers::OpenRank(slot.source, pool_, options);
+  Result<store::TraceStore> opened = readers::OpenRank(slot.source, pool_, options);
+  if (!opened.ok() && stopped_.load()) return stopped;
+  return opened;
 }
 
 void Dataset::ReadRank(size_t index) {

@@ -72,7 +72,8 @@ class Dataset {
   std::optional<Status> WaitDetected(std::chrono::milliseconds timeout) const;
   // Reads these ranks before others that are not being read yet. The last call counts.
   void Focus(std::vector<int64_t> ranks) { queue_.Focus(std::move(ranks)); }
-  // Ranks that nobody reads yet are left out; the data set is ready without them.
+  // Ranks that are not read yet are left out, also those that are being read; the data set is ready
+  // without them.
   void StopReading() { stopped_.store(true); }
   const RankNumbers& numbers() const { return numbers_; }
   ThreadPool& pool() const { return pool_; }
