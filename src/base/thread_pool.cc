@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/cancel.h"
+
 namespace steplens {
 
 struct ThreadPool::Batch {
   Batch(size_t n, const std::function<void(size_t)>& f) : count(n), task(f) {}
   const size_t count;
   const std::function<void(size_t)>& task;
+  const CancelScope* const scope = CancelScope::Current();  // whoever works on it works for this
   std::atomic<size_t> next{0};
   std::atomic<size_t> done{0};
   std::mutex done_mutex;
@@ -28,6 +31,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Drain(Batch& batch) {
+  const CancelScope::Entered working_for(batch.scope);
   for (size_t i; (i = batch.next.fetch_add(1)) < batch.count;) {
     batch.task(i);
     if (batch.done.fetch_add(1) + 1 == batch.count) {

@@ -25,7 +25,7 @@ class ThreadPool {
   size_t threads() const { return workers_.size() + 1; }
 
   // Calls task(0) ... task(count - 1), each once, in any order and on any thread; returns when all
-  // are done.
+  // are done. Tasks belong to the caller's CancelScope.
   void ParallelFor(size_t count, const std::function<void(size_t)>& task);
 
   // Calls body() threads() times, at once where workers are free: the frame of a pipeline.

@@ -16,19 +16,6 @@
 namespace steplens::server {
 namespace {
 
-constexpr size_t kLeastTileBytes = size_t{8} << 20;
-constexpr size_t kMostTileBytes = size_t{96} << 20;
-
-size_t StoreBytes(const store::TraceStore& store) {
-  size_t total = store.strings.bytes().size() + store.strings.offsets().size_bytes();
-  store.ForEachTable([&](const auto& table) {
-    table.ForEachColumn([&](std::string_view, std::string_view, const auto& column) {
-      total += column.span().size_bytes();
-    });
-  });
-  return total;
-}
-
 // Builds the index of the pool now: looking a text up builds it, which is not for many threads.
 void PrepareStrings(const store::TraceStore& store) {
   [[maybe_unused]] const auto found = store.strings.Find("");
@@ -63,7 +50,6 @@ Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& event
       events_(events),
       use_cache_(use_cache),
       numbers_(std::move(numbers)),
-      tiles_(kLeastTileBytes),
       started_(std::chrono::steady_clock::now()) {
   alignments_[0] = {};
   loader_ = std::jthread([this] { Load(); });
@@ -73,7 +59,6 @@ Dataset::Dataset(std::string id, store::Job job, EventHub& events)
     : id_(std::move(id)),
       events_(events),
       use_cache_(false),
-      tiles_(kLeastTileBytes),
       started_(std::chrono::steady_clock::now()) {
   alignments_[0] = {};
   slots_.resize(job.ranks.size());
@@ -88,6 +73,7 @@ Dataset::Dataset(std::string id, store::Job job, EventHub& events)
 }
 
 Dataset::~Dataset() {
+  StopReading();
   if (loader_.joinable()) loader_.join();
 }
 
@@ -139,12 +125,17 @@ void Dataset::Load() {
 }
 
 Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, readers::SaveRank& save) {
-  if (stopped_.load()) return Error{ErrorCode::kCancelled, "not read: reading was stopped"};
+  const Error stopped{ErrorCode::kCancelled, "not read: reading was stopped"};
+  if (stopped_.load()) return stopped;
+  // A rank that is being read is given up, too.
+  const CancelScope until_stopped([this] { return stopped_.load(); });
   readers::OpenOptions options;
   options.use_cache = use_cache_;
   options.complete = analysis::CompleteCapture;
   options.save_later = &save;
-  return readers::OpenRank(slot.source, pool_, options);
+  Result<store::TraceStore> opened = readers::OpenRank(slot.source, pool_, options);
+  if (!opened.ok() && stopped_.load()) return stopped;
+  return opened;
 }
 
 void Dataset::ReadRank(size_t index) {
@@ -318,16 +309,12 @@ void Dataset::Realign() {
   work_ = shown_work.value_or(store::Extent{0, end_ns});
   alignments_[0].offset_ns = std::move(offset_ns);
   for (auto& [id, alignment] : alignments_) alignment.offset_ns.resize(ranks_.size(), 0);
-  if (moved && !before.empty()) {
-    ++generation_;
-    tiles_.Clear();
-  }
+  if (moved && !before.empty()) ++generation_;
 }
 
 void Dataset::Finish() {
   {
     const std::unique_lock lock(shown_mutex_);
-    size_t bytes = 0;
     for (const Slot& slot : slots_) {
       if (!slot.store && !slot.error.empty())
         ignored_.push_back({slot.source.path, 0, false, slot.error});
@@ -339,7 +326,6 @@ void Dataset::Finish() {
               [](const ShownRank* a, const ShownRank* b) { return a->rank < b->rank; });
     job_.ranks.reserve(ordered.size());
     for (ShownRank* rank : ordered) {
-      bytes += StoreBytes(*rank->store);
       job_.ranks.push_back(std::move(*rank->store));
       rank->store = &job_.ranks.back();
     }
@@ -350,7 +336,6 @@ void Dataset::Finish() {
                                     : ignored_.back().note;
     }
     slots_.clear();
-    tiles_.SetLimit(std::clamp(bytes / 8, kLeastTileBytes, kMostTileBytes));
     ready_.store(true, std::memory_order_release);
   }
   {

@@ -22,7 +22,6 @@
 #include "server/timeline/query_lane.h"
 #include "server/timeline/rank_timeline.h"
 #include "server/timeline/shades.h"
-#include "server/timeline/tile_cache.h"
 #include "store/trace_store.h"
 
 namespace steplens::server {
@@ -73,10 +72,10 @@ class Dataset {
   std::optional<Status> WaitDetected(std::chrono::milliseconds timeout) const;
   // Reads these ranks before others that are not being read yet. The last call counts.
   void Focus(std::vector<int64_t> ranks) { queue_.Focus(std::move(ranks)); }
-  // Ranks that nobody reads yet are left out; the data set is ready without them.
+  // Ranks that are not read yet are left out, also those that are being read; the data set is ready
+  // without them.
   void StopReading() { stopped_.store(true); }
   const RankNumbers& numbers() const { return numbers_; }
-  TileCache& tiles() const { return tiles_; }
   ThreadPool& pool() const { return pool_; }
 
   // What can be seen now. Hold it for one request, not longer.
@@ -156,7 +155,6 @@ class Dataset {
   const bool use_cache_;
   const RankNumbers numbers_;
   mutable ThreadPool pool_;
-  mutable TileCache tiles_;
   std::chrono::steady_clock::time_point started_;
 
   std::mutex loading_mutex_;  // guards what is between detection and display

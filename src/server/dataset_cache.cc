@@ -94,7 +94,7 @@ std::shared_ptr<const RuleSet> DatasetCache::KeepRules(const std::string& questi
                                                        std::vector<SliceFilter> rules) {
   const std::lock_guard lock(rules_mutex_);
   if (auto known = FindRecent(rules_, question)) return known;  // somebody was faster
-  rules_.emplace_front(question, std::make_shared<const RuleSet>(++last_rules_, std::move(rules)));
+  rules_.emplace_front(question, std::make_shared<const RuleSet>(std::move(rules)));
   if (rules_.size() > kMaxRuleSets) rules_.pop_back();
   return rules_.front().second;
 }

@@ -71,7 +71,6 @@ class DatasetCache {
   std::list<std::pair<std::string, std::shared_ptr<const PreparedTable>>> tables_;  // recent first
 
   std::mutex rules_mutex_;
-  uint32_t last_rules_ = 0;
   std::list<std::pair<std::string, std::shared_ptr<const RuleSet>>> rules_;  // recent first
 };
 

@@ -59,7 +59,7 @@ export function formatBytes(bytes: number): string {
 
 export function formatPercent(share: number, digits = 1): string {
   // "-0.0" would be a sign without a number.
-  return Number.isFinite(share) ? `${(share * 100).toFixed(digits).replace(/^-(0\.?0*)$/, "$1")} %` : "–";
+  return Number.isFinite(share) ? `${(share * 100).toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "−")} %` : "–";
 }
 
 /** A table cell as its column wants it. Empty cells of the data stay empty. */

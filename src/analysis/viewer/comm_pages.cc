@@ -200,6 +200,7 @@ Result<MetricAnswer> CommThumbnail(const MetricCall& call) {
                                IntColumn("elapse_ns"), IntColumn("step"), TextColumn("group"),
                                TextColumn("call"), IntColumn("track"), IntColumn("comm_op")});
   for (uint32_t r = 0; r < call.job.ranks.size(); ++r) {
+    SL_RETURN_IF_ERROR(StillWanted());
     const TraceStore& rank = call.job.ranks[r];
     const store::CommOpTable& ops = rank.comm_ops;
     const GroupNames groups(rank);

@@ -113,6 +113,7 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
                       AskRecipe("communication_matrix_sum", options, call.job));
   std::set<std::string, std::less<>> p2p_groups;
   for (const store::TraceStore& rank : call.job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
     for (const cluster::GroupUse& use : cluster::UsedGroups(rank)) {
       if (use.is_p2p) p2p_groups.insert(use.name);
     }

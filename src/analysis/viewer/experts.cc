@@ -69,6 +69,7 @@ Result<MetricAnswer> Experts(const MetricCall& call) {
                                 NumberColumn("imbalance", 3), IntColumn("slowest_rank")});
   std::vector<std::pair<int64_t, std::vector<Load>>> ranks;
   for (const TraceStore& store : call.job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
     std::vector<Load> loads = LoadsOf(store, static_cast<size_t>(layers));
     const bool has_any =
         std::any_of(loads.begin(), loads.end(), [](const Load& load) { return load.kernels > 0; });

@@ -330,7 +330,9 @@ class Finder {
       const std::string names(TextCell(*table, hint.column, 0));
       Add({.kind = hint.table,
            .subject = hint.subject,
-           .reason = {fmt::format("found {} times, first: {}", table->rows(), names),
+           .reason = {table->rows() == 1
+                          ? "found once: " + names
+                          : fmt::format("found {} times, first: {}", table->rows(), names),
                       fmt::format("{} 处，首个：{}", table->rows(), names)},
            .advice = hint.advice,
            .sure = "low",

@@ -183,6 +183,7 @@ Result<MetricAnswer> KernelPlaces(const MetricCall& call) {
   bool has_modules = false;
   bool has_frames = false;
   for (const TraceStore& store : call.job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
     const store::KernelTable& k = store.kernels;
     const std::vector<KernelPlace> places = FindKernelPlaces(store);
     for (size_t i = 0; i < k.size(); ++i) {

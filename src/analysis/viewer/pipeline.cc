@@ -152,6 +152,7 @@ Result<std::vector<Pass>> FindPasses(const MetricCall& call, const Wanted& wante
                       tasks->Find("endNs")->ints[i]});
   }
   for (const TraceStore& rank : call.job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
     if (!IsWanted(wanted, rank.info.rank) || done.contains(rank.info.rank)) continue;
     for (Pass& pass : PassesOf(rank.info.rank, FindPairs(rank))) passes.push_back(std::move(pass));
   }

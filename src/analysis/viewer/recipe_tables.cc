@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/cluster/registry.h"
+#include "analysis/viewer/scope.h"
 
 namespace steplens::analysis::viewer {
 
@@ -17,6 +18,7 @@ Result<cluster::Answer> AskRecipe(std::string_view name, const cluster::Options&
   }
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<cluster::Recipe> recipe, spec->make(options));
   for (const store::TraceStore& rank : job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
     const cluster::RankFacts facts = cluster::DescribeRank(rank);
     if (!recipe->Add(facts, recipe->Map(rank, facts))) {
       return Error{ErrorCode::kInternal, fmt::format("'{}' cannot read its own part", name)};

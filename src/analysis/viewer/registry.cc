@@ -100,7 +100,9 @@ std::vector<MetricEntry> Metrics() {
 Result<MetricAnswer> ComputeMetric(std::string_view name, const MetricArgs& args,
                                    const store::Job& job, const ArgsReader& read_args) {
   for (const Registered& metric : All()) {
-    if (metric.entry.name == name) return metric.compute({args, job, read_args});
+    if (metric.entry.name != name) continue;
+    SL_RETURN_IF_ERROR(StillWanted());
+    return metric.compute({args, job, read_args});
   }
   return Error{ErrorCode::kNotFound, fmt::format("there is no metric '{}'", name)};
 }

@@ -255,6 +255,7 @@ Result<MetricAnswer> Rl(const MetricCall& call) {
   for (const RlFramework& framework : frameworks) {
     std::vector<TaskRun>& runs = found.emplace_back();
     for (const TraceStore& rank : call.job.ranks) {
+      SL_RETURN_IF_ERROR(StillWanted());
       if (!listed.empty() && !std::binary_search(listed.begin(), listed.end(), rank.info.rank))
         continue;
       for (TaskRun& run : FindRuns(rank, framework)) runs.push_back(std::move(run));

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "analysis/time_math.h"
+#include "base/cancel.h"
 
 namespace steplens::analysis::viewer {
 namespace {
@@ -56,6 +57,11 @@ Result<std::optional<int64_t>> StepOf(const MetricCall& call) {
     }
   }
   return call.args.Int("step");
+}
+
+Status StillWanted() {
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the result any more"};
+  return {};
 }
 
 std::string SqlText(std::string_view text) {

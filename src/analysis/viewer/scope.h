@@ -48,6 +48,9 @@ Result<TimeRange> RangeOf(const MetricCall& call);
 // Argument `step`: a number, or nothing for absent, empty and "all".
 Result<std::optional<int64_t>> StepOf(const MetricCall& call);
 
+// kCancelled if nobody waits for the result any more. Metrics ask once a rank.
+Status StillWanted();
+
 // A text as SQL writes it: 'it''s'.
 std::string SqlText(std::string_view text);
 

@@ -53,6 +53,7 @@ Result<MetricAnswer> SummaryBase(const MetricCall& call) {
   int64_t first_ns = store::kNone;
   int64_t last_ns = store::kNone;
   for (const TraceStore& rank : call.job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
     for (const int64_t step : cluster::DescribeRank(rank).steps) steps.insert(step);
     for (const store::InputFile& file : rank.info.files) {
       if (file.used) size_bytes += file.size_bytes;

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <random>
+#include <thread>
 
+#include "base/cancel.h"
 #include "base/testing/gzip_text.h"
 #include "base/testing/scratch_folder.h"
 #include "readers/testing/read_text.h"
@@ -24,6 +27,21 @@ TEST(ChromeTrace, StringTimestampKeepsNanoseconds) {
   ASSERT_EQ(store.slices.size(), 1u);
   EXPECT_EQ(store.slices.begin_ns[0], 1736412474714493390);
   EXPECT_EQ(store.slices.dur_ns[0], 1500);
+}
+
+TEST(ChromeTrace, ReadingIsGivenUpWhenNobodyWantsItAnyMore) {
+  std::string text = "[";
+  for (int i = 0; i < 1000; ++i)
+    text += fmt::format(R"({{"ph":"X","name":"k","pid":1,"tid":2,"ts":{},"dur":1}},)", 10 * i);
+  text.back() = ']';
+  ThreadPool pool(2);
+  TraceStore store;
+  const ReadOptions options{.pool = &pool, .chunk_bytes = 4096};
+  const CancelScope scope([] { return true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // it is asked after 50
+  const Status status = ReadChromeText(text, "test.json", options, store);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kCancelled);
 }
 
 TEST(ChromeTrace, ArrayAndObjectFormGiveTheSameSlices) {

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/cancel.h"
 #include "server/api/handlers.h"
 
 namespace steplens::server {
@@ -110,8 +111,12 @@ Result<Response> Answer(Workspace& workspace, OpenDataset& open, const Request& 
       return Error{ErrorCode::kInvalidArgument, fmt::format("there is no alignment {}", align)};
     ask.base_ns.push_back(*base_ns);
   }
-  if (route != nullptr) return route->handler(ask);
-  return GetView(ask, rest.substr(kViewPrefix.size()));
+  // Loops that find themselves cancelled just end; what they come to then is for nobody.
+  const CancelScope until_gone(request.is_gone);
+  Result<Response> response =
+      route != nullptr ? route->handler(ask) : GetView(ask, rest.substr(kViewPrefix.size()));
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "the client went away"};
+  return response;
 }
 
 }  // namespace

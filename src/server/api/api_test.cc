@@ -169,6 +169,23 @@ TEST(Api, APipelineNeedsArrowsToTheBackwardPassOrMarks) {
   EXPECT_EQ(is_available(false), false);
 }
 
+TEST(Api, AMetricIsGivenUpWhenItsClientWentAway) {
+  analysis::StoreBuilder builder;
+  for (int64_t i = 0; i < 400'000; ++i)
+    builder.Kernel("k", "MatMul", "AI_CORE", 10 * i, 10 * i + 5);
+  TestApi api(builder.Job());
+  Request request{.method = "POST",
+                  .path = "/ds/d/metric",
+                  .query = {},
+                  .body = R"({"name":"kernel_places"})",
+                  .is_gone = [] { return true; }};
+  const Response gone = api.Send(request);
+  EXPECT_EQ(gone.status, 503);
+  EXPECT_LT(gone.body.size(), 1000u);
+  request.is_gone = [] { return false; };
+  EXPECT_EQ(api.Send(request).status, 200);
+}
+
 TEST_F(ApiTest, ModulesOfARank) {
   Request request{.method = "GET", .path = "/ds/d/modules", .query = {}, .body = "", .is_gone = {}};
   request.query = {{"rank", "0"}};

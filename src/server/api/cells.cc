@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cancel.h"
 #include "base/number.h"
 
 namespace steplens::server {
@@ -51,6 +52,7 @@ void WriteTable(JsonWriter& json, const table::Table& table, size_t limit) {
   for (const table::Column& column : table.columns()) WriteColumn(json, column);
   json.EndArray().Key("rows").BeginArray();
   for (size_t row = 0; row < std::min(table.rows(), limit); ++row) {
+    if (row % kRowsAtOnce == 0 && IsCancelled()) break;  // the answer is for nobody
     json.BeginArray();
     for (const table::Column& column : table.columns()) WriteCell(json, column, row);
     json.EndArray();

@@ -9,6 +9,9 @@
 
 namespace steplens::server {
 
+// Long loops ask IsCancelled() before every so many rows.
+inline constexpr size_t kRowsAtOnce = 4096;
+
 // "int", "time_us", "double" or "text".
 std::string_view TypeName(table::CellType type);
 // {"name","type","decimals"} of a column.

@@ -24,7 +24,7 @@ Result<SliceRef> SliceParam(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const Lane* lane, LaneParam(ask));
   SL_ASSIGN_OR_RETURN(const int64_t i, ask.params.Int("i"));
   const bool in_columns = lane->kind == LaneKind::kSlices && i >= 0 &&
-                          static_cast<size_t>(i) < lane->rows.columns().begin_ns.size();
+                          static_cast<size_t>(i) < lane->rows.columns().size();
   if (!in_columns || lane->rows.RowOf(static_cast<uint32_t>(i)) == lane->rows.rows())
     return Bad(fmt::format("track {} has no slice {}", lane->id, i));
   const auto slice = static_cast<uint32_t>(i);
@@ -72,7 +72,7 @@ void WriteSlice(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t sli
   json.Key("track").Int(lane.id).Key("i").Int(slice);
   json.Key("name").String(ask.NameOf(lane, slice));
   json.Key("begin").Int(ask.ToShown(lane, lane.rows.columns().begin(slice)));
-  json.Key("dur").Int(lane.rows.columns().dur_ns[slice]);
+  json.Key("dur").Int(lane.rows.columns().dur(slice));
 }
 
 uint32_t JobIndex(const Ask& ask, const Lane& lane) {

@@ -35,7 +35,7 @@ Result<RankDurations> CollectDurations(const Ask& ask) {
   std::vector<Status> ends(out.size());
   ask.open.dataset->pool().ParallelFor(out.size(), [&](size_t slot) {
     ends[slot] = matches.ForEach(slot, [&](const Lane& lane, uint32_t slice) {
-      out[slot].push_back(lane.rows.columns().dur_ns[slice]);
+      out[slot].push_back(lane.rows.columns().dur(slice));
     });
   });
   for (Status& end : ends) SL_RETURN_IF_ERROR(std::move(end));
@@ -121,7 +121,7 @@ Result<Response> PostHist(const Ask& ask) {
   WriteBins(json, ask, bins, by_slot, by == "rank");
   if (ask.params.Has("i")) {
     SL_ASSIGN_OR_RETURN(const SliceRef ref, SliceParam(ask));
-    const size_t at = BinOf(bins, ref.lane->rows.columns().dur_ns[ref.slice]);
+    const size_t at = BinOf(bins, ref.lane->rows.columns().dur(ref.slice));
     json.Key("at");
     at < bins.size() ? json.Int(static_cast<int64_t>(at)) : json.Null();
   }

@@ -16,17 +16,13 @@ class RuleSet {
  public:
   static constexpr size_t kMaxRules = 32;
 
-  RuleSet(uint32_t number, std::vector<SliceFilter> rules)
-      : number_(number), rules_(std::move(rules)) {}
+  explicit RuleSet(std::vector<SliceFilter> rules) : rules_(std::move(rules)) {}
 
-  // Tells its tiles from those of other rules; from 1.
-  uint32_t number() const { return number_; }
   // One byte a slice of the rank's store: 1 + the place of the rule, 0 if none holds. An error if a
   // rule would have to read too many arguments.
   Result<std::span<const uint8_t>> ShadesOf(const Ask& ask, size_t slot) const;
 
  private:
-  uint32_t number_;
   std::vector<SliceFilter> rules_;
   mutable std::mutex shades_mutex_;
   mutable std::map<size_t, std::vector<uint8_t>> shades_;  // by slot

@@ -45,10 +45,10 @@ void WriteStep(JsonWriter& json, const ShownRank& rank, const Lane& lane, int64_
 void WriteSameName(JsonWriter& json, const Lane& lane, uint32_t slice) {
   const SliceColumns& columns = lane.rows.columns();
   std::vector<int64_t> durations;
-  for (size_t i = 0; i < columns.name.size(); ++i) {
-    if (columns.name[i] == columns.name[slice]) durations.push_back(columns.dur_ns[i]);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns.name[i] == columns.name[slice]) durations.push_back(columns.dur(i));
   }
-  const int64_t own = columns.dur_ns[slice];
+  const int64_t own = columns.dur(slice);
   const auto longer = std::count_if(durations.begin(), durations.end(),
                                     [&](int64_t dur_ns) { return dur_ns > own; });
   const int64_t median = Percentile(durations, 50);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancel.h"
 #include "server/api/slice_args.h"
 
 namespace steplens::server {
@@ -97,8 +98,7 @@ SliceMatches::RankTables SliceMatches::TablesOf(const ShownRank& rank) const {
 
 bool SliceMatches::IsInWindow(const Lane& lane, uint32_t slice) const {
   const int64_t begin = ask_.ToShown(lane, lane.rows.columns().begin(slice));
-  return begin <= window_.t1 &&
-         AddSaturating(begin, lane.rows.columns().dur_ns[slice]) >= window_.t0;
+  return begin <= window_.t1 && AddSaturating(begin, lane.rows.columns().dur(slice)) >= window_.t0;
 }
 
 SliceMatches::Truth SliceMatches::TermTruth(const RankTables& tables, const Lane& lane,
@@ -113,7 +113,7 @@ SliceMatches::Truth SliceMatches::TermTruth(const RankTables& tables, const Lane
     case Field::kRank:
       return TruthOf(term.Holds(tables.rank->rank));
     case Field::kDur:
-      return TruthOf(term.Holds(columns.dur_ns[slice]));
+      return TruthOf(term.Holds(columns.dur(slice)));
     case Field::kSelf:
       return TruthOf(term.Holds(lane.rows.SelfNs(lane.rows.RowOf(slice), slice)));
     case Field::kStep:
@@ -132,6 +132,7 @@ SliceMatches::Truth SliceMatches::TermTruth(const RankTables& tables, const Lane
 // Where arguments decide, and only there, they are read.
 Result<bool> SliceMatches::DecideByArgs(const RankTables& tables, const Lane& lane,
                                         uint32_t slice) const {
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the slices"};
   if (args_read_.fetch_add(1) >= kMaxArgsRead)
     return Error{ErrorCode::kUnsupported,
                  fmt::format("arguments are read from the trace, and more than {} slices are left "
@@ -176,7 +177,7 @@ Status SliceMatches::ForEach(size_t slot, const Visit& visit) const {
     // All slices of a derived lane have one name.
     const Truth known = TruthOfName(rank, lane->rows.columns().name_of(0));
     if (known == Truth::kNo) continue;
-    for (uint32_t slice = 0; slice < lane->rows.columns().begin_ns.size(); ++slice) {
+    for (uint32_t slice = 0; slice < lane->rows.columns().size(); ++slice) {
       if (IsInWindow(*lane, slice)) SL_RETURN_IF_ERROR(consider(*lane, slice));
     }
   }

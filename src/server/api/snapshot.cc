@@ -23,7 +23,7 @@ std::vector<Bar> ExactBars(const LaneRows& rows, size_t r, int64_t t0_ns, int64_
   const auto [lo, hi] = rows.Touching(r, t0_ns, t1_ns);
   std::vector<Bar> out;
   for (const uint32_t slice : rows.row(r).subspan(lo, hi - lo))
-    out.push_back({rows.columns().begin(slice), rows.columns().dur_ns[slice], slice, 1});
+    out.push_back({rows.columns().begin(slice), rows.columns().dur(slice), slice, 1});
   return out;
 }
 

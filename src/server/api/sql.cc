@@ -12,32 +12,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr size_t kMaxResultBytes = size_t{256} << 20;
-constexpr auto kGoneInterval = std::chrono::milliseconds(50);
-
-// Ends a query at its time, or soon after its client went away.
-class StopWatch {
- public:
-  StopWatch(const Request& request, std::chrono::milliseconds timeout)
-      : request_(request), end_(Clock::now() + timeout) {}
-
-  bool ShouldStop() {
-    const Clock::time_point now = Clock::now();
-    timed_out_ = now >= end_;
-    if (!timed_out_ && request_.is_gone && now >= next_look_) {
-      gone_ = request_.is_gone();
-      next_look_ = now + kGoneInterval;
-    }
-    return timed_out_ || gone_;
-  }
-  bool timed_out() const { return timed_out_; }
-
- private:
-  const Request& request_;
-  Clock::time_point end_;
-  Clock::time_point next_look_ = Clock::now();
-  bool timed_out_ = false;
-  bool gone_ = false;
-};
 
 // A connection that is given back whatever happens.
 class Borrowed {
@@ -83,13 +57,15 @@ Result<Ran> RunQuery(const Ask& ask, int64_t limit) {
   SL_ASSIGN_OR_RETURN(std::unique_ptr<query::Database> database,
                       ask.open.cache->TakeDatabase(*job, std::chrono::milliseconds(timeout_ms)));
   Borrowed borrowed(*ask.open.cache, std::move(database));
-  StopWatch watch(ask.request, std::chrono::milliseconds(timeout_ms));
-  const query::Database::Limits limits{.max_result_bytes = kMaxResultBytes,
-                                       .max_rows = static_cast<size_t>(limit) + 1,
-                                       .should_stop = [&] { return watch.ShouldStop(); }};
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  bool timed_out = false;
+  const query::Database::Limits limits{
+      .max_result_bytes = kMaxResultBytes,
+      .max_rows = static_cast<size_t>(limit) + 1,
+      .should_stop = [&] { return timed_out = Clock::now() >= end; }};
   Result<table::Table> table = (*borrowed).Run(text, limits);
   if (table.ok()) return Ran{*std::move(table), {}};
-  if (watch.timed_out()) {
+  if (timed_out) {
     return Ran{
         std::nullopt,
         ErrorResponse(408, "timeout", fmt::format("the query was stopped after {} ms", timeout_ms),

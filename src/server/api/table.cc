@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/cancel.h"
 #include "base/csv.h"
 #include "base/number.h"
 #include "server/api/cells.h"
@@ -105,6 +106,7 @@ Result<std::shared_ptr<const PreparedTable>> Prepare(const Ask& ask) {
   if (sort.empty() && source == "events" && group.empty())
     sort.push_back({table->source->Find("start_ns"), false});
   SortRows(*table->source, sort, table->order);
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the table"};
   ask.open.cache->KeepTable(question, table);
   return std::shared_ptr<const PreparedTable>(table);
 }

@@ -8,7 +8,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/cancel.h"
 #include "base/number.h"
+#include "server/api/cells.h"
 #include "server/bad_request.h"
 #include "server/percentiles.h"
 
@@ -242,6 +244,7 @@ std::vector<uint32_t> FilterRows(const RowSource& source,
   std::vector<uint32_t> out;
   if (conditions.empty()) out.reserve(source.rows());
   for (uint32_t row = 0; row < source.rows(); ++row) {
+    if (row % kRowsAtOnce == 0 && IsCancelled()) break;
     if (std::all_of(conditions.begin(), conditions.end(),
                     [&](const RowCondition& condition) { return Meets(source, condition, row); }))
       out.push_back(row);
@@ -252,7 +255,7 @@ std::vector<uint32_t> FilterRows(const RowSource& source,
 void SortRows(const RowSource& source, const std::vector<SortKey>& keys,
               std::vector<uint32_t>& rows) {
   // The last key first: each sort keeps what the one before did among equals.
-  for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+  for (auto key = keys.rbegin(); key != keys.rend() && !IsCancelled(); ++key) {
     const bool descending = key->descending;
     if (source.columns()[key->column].type != CellType::kText) {
       std::vector<std::pair<int64_t, uint32_t>> keyed(rows.size());
@@ -281,7 +284,9 @@ table::Table GroupRows(const RowSource& source, const std::vector<uint32_t>& row
                        const std::vector<size_t>& group, const std::vector<Measure>& measures) {
   std::unordered_map<std::string, size_t> index;
   std::vector<Measured> groups;
+  size_t done = 0;
   for (const uint32_t row : rows) {
+    if (done++ % kRowsAtOnce == 0 && IsCancelled()) break;
     std::string key;
     for (const size_t column : group) {
       key += CellText(source.columns()[column], source.At(column, row));

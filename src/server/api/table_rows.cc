@@ -120,7 +120,7 @@ class EventRows : public RowSource {
       case 1:
         return SubtractSaturating(columns.begin(slice), lane.base_ns);
       case 2:
-        return columns.dur_ns[slice];
+        return columns.dur(slice);
       case 3:
         return lane.lane->is_derived() ? std::string_view()
                                        : lane.store->Text(lane.store->slices.category[slice]);

@@ -37,7 +37,6 @@ struct TileShade {
   ShadeBy by = ShadeBy::kNone;
   std::shared_ptr<const RuleSet> rules{};  // of kRules
 
-  uint32_t rules_number() const { return rules ? rules->number() : 0; }
   Result<std::span<const uint8_t>> Of(const Ask& ask, const Lane& lane) const {
     const ShownRank& rank = ask.view.RankOf(lane);
     if (rules) return rules->ShadesOf(ask, lane.rank_slot);
@@ -58,9 +57,8 @@ Result<TileShade> ShadeParam(const Ask& ask) {
   return Error{ErrorCode::kInvalidArgument, "'shade' must be none, percentile, module or rules"};
 }
 
-Result<std::string> MakeTile(const Ask& ask, const TileKey& key, const Lane& lane,
-                             const TileShade& shade) {
-  std::string out;
+Status AppendTileOf(const Ask& ask, const TileKey& key, const Lane& lane, const TileShade& shade,
+                    std::string& out) {
   const int64_t base_ns = ask.BaseNs(lane.rank_slot);
   switch (lane.kind) {
     case LaneKind::kSlices: {
@@ -83,31 +81,18 @@ Result<std::string> MakeTile(const Ask& ask, const TileKey& key, const Lane& lan
       AppendSummaryTile(out, key, lane.summary, base_ns);
       break;
   }
-  return out;
+  return {};
 }
 
-using Tile = std::shared_ptr<const std::string>;
-
-Result<Tile> FindOrMakeTile(const Ask& ask, const TileKey& wanted, const TileShade& shade) {
-  const Lane* lane = ask.view.FindLane(wanted.track);
-  if (lane == nullptr) {
-    // A lane of a rank that is not read yet, as after a restart of the server.
-    if (ask.open.dataset->is_ready())
-      return Error{ErrorCode::kInvalidArgument, fmt::format("there is no track {}", wanted.track)};
-    std::string bare;
-    AppendBareTile(bare, wanted, TileKind::kNotReady);
-    return Tile(std::make_shared<std::string>(std::move(bare)));
-  }
-  TileCache& cache = ask.open.dataset->tiles();
-  const TileCache::Key key{ask.align,    wanted.track, wanted.level,
-                           wanted.index, shade.by,     shade.rules_number()};
-  Tile tile = cache.Find(key);
-  if (!tile) {
-    SL_ASSIGN_OR_RETURN(std::string made, MakeTile(ask, wanted, *lane, shade));
-    tile = std::make_shared<std::string>(std::move(made));
-    cache.Insert(key, tile);
-  }
-  return tile;
+// Nothing is kept: a page holds the tiles it has drawn, and making one takes less than sending it.
+Status AppendTile(const Ask& ask, const TileKey& key, const TileShade& shade, std::string& out) {
+  const Lane* lane = ask.view.FindLane(key.track);
+  if (lane != nullptr) return AppendTileOf(ask, key, *lane, shade, out);
+  if (ask.open.dataset->is_ready())
+    return Error{ErrorCode::kInvalidArgument, fmt::format("there is no track {}", key.track)};
+  // A lane of a rank that is not read yet, as after a restart of the server.
+  AppendBareTile(out, key, TileKind::kNotReady);
+  return {};
 }
 
 }  // namespace
@@ -131,10 +116,9 @@ Result<Response> GetTile(const Ask& ask) {
   if (!set.empty() && set != TileSet(ask))
     return Error{ErrorCode::kNotFound, "'set': these tiles are void; ask for the data set again"};
   SL_ASSIGN_OR_RETURN(const TileShade shade, ShadeParam(ask));
-  SL_ASSIGN_OR_RETURN(const Tile tile, FindOrMakeTile(ask, key, shade));
   Response response;
   response.content_type = "application/octet-stream";
-  response.body = *tile;
+  SL_RETURN_IF_ERROR(AppendTile(ask, key, shade, response.body));
   // Only an address that will never mean another tile may be kept.
   if (!set.empty() && ask.view.FindLane(key.track) != nullptr)
     response.headers.emplace_back("Cache-Control", "private, max-age=31536000, immutable");
@@ -144,18 +128,9 @@ Result<Response> GetTile(const Ask& ask) {
 Result<Response> PostTiles(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::vector<TileKey> keys, KeysOf(ask.params));
   SL_ASSIGN_OR_RETURN(const TileShade shade, ShadeParam(ask));
-  std::vector<Tile> tiles;
-  tiles.reserve(keys.size());
-  size_t bytes = 0;
-  for (const TileKey& key : keys) {
-    SL_ASSIGN_OR_RETURN(Tile tile, FindOrMakeTile(ask, key, shade));
-    bytes += tile->size();
-    tiles.push_back(std::move(tile));
-  }
   Response response;
   response.content_type = "application/octet-stream";
-  response.body.reserve(bytes);
-  for (const auto& tile : tiles) response.body += *tile;
+  for (const TileKey& key : keys) SL_RETURN_IF_ERROR(AppendTile(ask, key, shade, response.body));
   return response;
 }
 

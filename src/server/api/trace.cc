@@ -99,7 +99,7 @@ class TraceStream {
       json.Key("cat").String(one.rank->store->Text(one.rank->store->slices.category[slice]));
     json.Key("pid").Int(one.lane->parent).Key("tid").Int(one.lane->id);
     json.Key("ts").Raw(FormatNsAsUs(SubtractSaturating(columns.begin(slice), one.base_ns)));
-    json.Key("dur").Raw(FormatNsAsUs(columns.dur_ns[slice])).EndObject();
+    json.Key("dur").Raw(FormatNsAsUs(columns.dur(slice))).EndObject();
     out += json.text();
   }
 

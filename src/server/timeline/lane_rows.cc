@@ -39,6 +39,12 @@ class FreeRows {
   std::vector<int64_t> least_ = std::vector<int64_t>(8, kSinceEver);
 };
 
+// Whether they are 0, 1, 2, ...
+bool IsAscending(const std::vector<uint32_t>& numbers) {
+  uint32_t next = 0;
+  return std::all_of(numbers.begin(), numbers.end(), [&](uint32_t one) { return one == next++; });
+}
+
 }  // namespace
 
 LaneRows::LaneRows(const SliceColumns& columns, std::vector<uint32_t> slices) : columns_(columns) {
@@ -64,12 +70,19 @@ void LaneRows::Stack(const std::vector<uint32_t>& sorted) {
     ++first_[row_of[i] + 1];
   }
   for (size_t r = 1; r < first_.size(); ++r) first_[r] += first_[r - 1];
+  if (rows() == 1 && IsAscending(sorted)) {
+    order_ = Ascending(sorted.size()).first(sorted.size());
+    return;
+  }
   std::vector<uint32_t> next(first_.begin(), first_.end());
-  order_.resize(sorted.size());
-  for (size_t i = 0; i < sorted.size(); ++i) order_[next[row_of[i]]++] = sorted[i];
+  own_order_.resize(sorted.size());
+  for (size_t i = 0; i < sorted.size(); ++i) own_order_[next[row_of[i]]++] = sorted[i];
+  order_ = own_order_;
 }
 
 void LaneRows::BuildBlocks() {
+  blocks_.reserve(size() / kBlock);
+  super_blocks_.reserve(size() / kBlock / kBlock);
   for (size_t r = 0; r < rows(); ++r) {
     const auto slices = row(r);
     first_block_.push_back(static_cast<uint32_t>(blocks_.size()));
@@ -78,7 +91,7 @@ void LaneRows::BuildBlocks() {
     for (size_t b = 0; b < count; ++b) {
       Block block;
       for (size_t p = b * kBlock; p < (b + 1) * kBlock; ++p) {
-        const int64_t dur_ns = columns_.dur_ns[slices[p]];
+        const int64_t dur_ns = columns_.dur(slices[p]);
         block.sum_ns = AddSaturating(block.sum_ns, dur_ns);
         if (dur_ns > block.longest_ns) {
           block.longest_ns = dur_ns;
@@ -147,11 +160,11 @@ std::pair<size_t, size_t> LaneRows::Inside(size_t r, int64_t t0_ns, int64_t t1_n
 }
 
 int64_t LaneRows::SelfNs(size_t r, uint32_t slice) const {
-  int64_t self_ns = columns_.dur_ns[slice];
+  int64_t self_ns = columns_.dur(slice);
   if (r + 1 >= rows()) return self_ns;
   const auto [lo, hi] = Inside(r + 1, columns_.begin(slice), columns_.end(slice));
   for (const uint32_t child : row(r + 1).subspan(lo, hi - lo))
-    self_ns = SubtractSaturating(self_ns, columns_.dur_ns[child]);
+    self_ns = SubtractSaturating(self_ns, columns_.dur(child));
   return std::max<int64_t>(0, self_ns);
 }
 
@@ -174,7 +187,7 @@ size_t LaneRows::RowOf(uint32_t slice) const {
 }
 
 void LaneRows::Add(Stretch& stretch, std::span<const uint32_t> row) const {
-  const int64_t dur_ns = columns_.dur_ns[row[stretch.end]];
+  const int64_t dur_ns = columns_.dur(row[stretch.end]);
   stretch.sum_ns = AddSaturating(stretch.sum_ns, dur_ns);
   if (dur_ns > stretch.longest_ns) {
     stretch.longest_ns = dur_ns;
@@ -217,7 +230,7 @@ LaneRows::Stretch LaneRows::StartingBefore(size_t r, size_t from, int64_t t_ns) 
 }
 
 size_t LaneRows::bytes() const {
-  return order_.capacity() * sizeof(uint32_t) +
+  return own_order_.capacity() * sizeof(uint32_t) +
          (first_.capacity() + first_block_.capacity() + first_super_.capacity()) *
              sizeof(uint32_t) +
          (blocks_.capacity() + super_blocks_.capacity()) * sizeof(Block);

@@ -8,6 +8,7 @@
 
 #include "base/saturate.h"
 #include "base/string_pool.h"
+#include "server/timeline/packed_times.h"
 
 namespace steplens::server {
 
@@ -15,12 +16,17 @@ namespace steplens::server {
 // named by its number in them. Views; the owner outlives every lane made of them.
 struct SliceColumns {
   std::span<const int64_t> begin_ns;
-  std::span<const int64_t> dur_ns;    // never negative
-  std::span<const StringId> name;     // of the owner's pool
-  std::span<const uint32_t> name_id;  // by StringId: the number of the text in the data set
+  std::span<const int64_t> dur_ns;      // never negative
+  std::span<const StringId> name;       // of the owner's pool
+  std::span<const uint32_t> name_id;    // by StringId: the number of the text in the data set
+  const PackedTimes* packed = nullptr;  // if set, in place of begin_ns and dur_ns
 
-  int64_t begin(uint32_t slice) const { return begin_ns[slice]; }
-  int64_t end(uint32_t slice) const { return AddSaturating(begin_ns[slice], dur_ns[slice]); }
+  size_t size() const { return name.size(); }
+  int64_t begin(size_t slice) const {
+    return packed == nullptr ? begin_ns[slice] : packed->begin(slice);
+  }
+  int64_t dur(size_t slice) const { return packed == nullptr ? dur_ns[slice] : packed->dur(slice); }
+  int64_t end(size_t slice) const { return AddSaturating(begin(slice), dur(slice)); }
   uint32_t name_of(uint32_t slice) const { return name_id[static_cast<size_t>(name[slice])]; }
 };
 
@@ -35,7 +41,8 @@ inline int64_t SharedNs(int64_t begin_ns, int64_t end_ns, int64_t t0_ns, int64_t
 // last slice has ended. Slices of a row never overlap, so begins and ends ascend in it. Immutable;
 // for any number of threads.
 //
-//   order:  | row 0: slice numbers by time | row 1 | ...        4 bytes a slice
+//   order:  | row 0: slice numbers by time | row 1 | ...        4 bytes a slice; none where the
+//           slices are numbered by time and lie in one row
 //   blocks: sum and longest of every 32 positions, and of every 32 blocks, for fast tiles
 class LaneRows {
  public:
@@ -44,13 +51,15 @@ class LaneRows {
   LaneRows() = default;
   // `slices` in any order, each once.
   LaneRows(const SliceColumns& columns, std::vector<uint32_t> slices);
+  LaneRows(LaneRows&&) = default;
+  LaneRows& operator=(LaneRows&&) = default;
 
   const SliceColumns& columns() const { return columns_; }
   size_t size() const { return order_.size(); }
   uint32_t slice_at(size_t i) const { return order_[i]; }  // row by row
   size_t rows() const { return first_.empty() ? 0 : first_.size() - 1; }
   std::span<const uint32_t> row(size_t r) const {
-    return std::span(order_).subspan(first_[r], first_[r + 1] - first_[r]);
+    return order_.subspan(first_[r], first_[r + 1] - first_[r]);
   }
 
   // Positions of row r that touch [t0_ns, t1_ns): those that end after t0 or begin at or after it,
@@ -97,7 +106,8 @@ class LaneRows {
   void Add(Stretch& stretch, std::span<const uint32_t> row) const;
 
   SliceColumns columns_;
-  std::vector<uint32_t> order_;
+  std::vector<uint32_t> own_order_;
+  std::span<const uint32_t> order_;    // of own_order_, or of the numbers that all lanes share
   std::vector<uint32_t> first_;        // row r is order[first[r], first[r + 1])
   std::vector<Block> blocks_;          // whole blocks of each row, rows one after the other
   std::vector<Block> super_blocks_;    // of kBlock blocks

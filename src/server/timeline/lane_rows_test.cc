@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "server/timeline/test_lane.h"
 
@@ -112,6 +113,48 @@ TEST(LaneRows, FindsWhatTouchesARange) {
   EXPECT_EQ(lane.Touching(0, 10, 20), (std::pair<size_t, size_t>{1, 2}));
   EXPECT_EQ(lane.Touching(0, 9, 21), (std::pair<size_t, size_t>{0, 3}));
   EXPECT_EQ(lane.Touching(0, 30, 40), (std::pair<size_t, size_t>{3, 3}));
+}
+
+TEST(LaneRows, SlicesNumberedByTimeInOneRowNeedNoOrderOfTheirOwn) {
+  TestSlices ascending;
+  TestSlices descending;
+  for (int64_t i = 0; i < 5000; ++i) {
+    ascending.Add(10 * i, 10 * i + 5);
+    descending.Add(10 * (5000 - i), 10 * (5000 - i) + 5);
+  }
+  const LaneRows lean = ascending.Lane();
+  const LaneRows full = descending.Lane();
+  ASSERT_EQ(lean.rows(), 1u);
+  ASSERT_EQ(full.rows(), 1u);
+  EXPECT_EQ(lean.slice_at(4999), 4999u);
+  EXPECT_EQ(full.slice_at(4999), 0u);
+  EXPECT_EQ(full.bytes(), lean.bytes() + 5000 * sizeof(uint32_t));
+}
+
+TEST(LaneRows, PackedTimesGiveTheSameRows) {
+  std::mt19937 random(11);
+  TestSlices slices;
+  int64_t begin = int64_t{1} << 60;
+  for (int i = 0; i < 1000; ++i) {
+    begin += static_cast<int64_t>(random() % 100);
+    slices.Add(begin, begin + static_cast<int64_t>(random() % 300),
+               static_cast<uint32_t>(random() % 3));
+  }
+  const auto packed = PackedTimes::Pack(slices.begin_ns, slices.dur_ns);
+  ASSERT_TRUE(packed);
+  std::vector<uint32_t> all(1000);
+  std::iota(all.begin(), all.end(), 0u);
+  const LaneRows lane({{}, {}, slices.name, slices.name_id, &*packed}, std::move(all));
+  const LaneRows expected = slices.Lane();
+  ASSERT_EQ(lane.rows(), expected.rows());
+  for (size_t r = 0; r < lane.rows(); ++r) {
+    EXPECT_EQ(Row(lane, r), Row(expected, r));
+    const auto found = lane.StartingBefore(r, 0, begin - 500);
+    const auto wanted = expected.StartingBefore(r, 0, begin - 500);
+    EXPECT_EQ(found.sum_ns, wanted.sum_ns);
+    EXPECT_EQ(found.longest, wanted.longest);
+  }
+  for (uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(lane.columns().end(i), expected.columns().end(i));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "analysis/overlap/sweep.h"
 #include "server/timeline/lane_tree.h"
@@ -102,14 +103,26 @@ void TreeBuilder::AddDerivedLane(RankTimeline::Derived& part, uint32_t group,
                                  const std::string& path) {
   const size_t count = part.begin_ns.size();
   if (count == 0) return;
-  part.name.assign(count, StringId::kEmpty);
+  const auto no_names = store::UnknownRun<StringId>::Of(count).first(count);
   part.name_id.assign(1, 0);
+  part.packed = PackedTimes::Pack(part.begin_ns, part.dur_ns);
+  SliceColumns columns{{}, {}, no_names, part.name_id};
+  if (part.packed) {
+    part.begin_ns = std::vector<int64_t>();
+    part.dur_ns = std::vector<int64_t>();
+    columns.packed = &*part.packed;
+  } else {
+    part.begin_ns.shrink_to_fit();
+    part.dur_ns.shrink_to_fit();
+    columns.begin_ns = part.begin_ns;
+    columns.dur_ns = part.dur_ns;
+  }
   Lane& lane = Add(LaneKind::kSlices, group, part.text, path + "/" + Slug(part.text));
   lane.flags = kOverlapLane | kDerivedLane;
   lane.count = count;
   std::vector<uint32_t> slices(count);
-  for (size_t i = 0; i < count; ++i) slices[i] = static_cast<uint32_t>(i);
-  content_.back() = {{part.begin_ns, part.dur_ns, part.name, part.name_id}, std::move(slices)};
+  std::iota(slices.begin(), slices.end(), uint32_t{0});
+  content_.back() = {columns, std::move(slices)};
 }
 
 }  // namespace steplens::server

@@ -70,7 +70,7 @@ class Part {
   void Count(size_t name_count) {
     counts_.assign(name_count, 0);
     for (const Segment& segment : segments_) {
-      const SliceColumns& columns = segment.lane->rows->columns();
+      const SliceColumns columns = segment.lane->rows->columns();
       for (const uint32_t slice : segment.slices()) ++counts_[columns.name_of(slice)];
     }
   }
@@ -89,7 +89,7 @@ class Part {
   void MeasureSegment(const Segment& segment, const std::vector<uint32_t>& slot_of_name,
                       std::vector<int64_t>& durations) {
     const LaneRows& rows = *segment.lane->rows;
-    const SliceColumns& columns = rows.columns();
+    const SliceColumns columns = rows.columns();  // a copy: what is written here cannot change it
     const auto slices = segment.slices();
     const auto below =
         segment.row + 1 < rows.rows() ? rows.row(segment.row + 1) : std::span<const uint32_t>();
@@ -97,7 +97,7 @@ class Part {
     auto child = std::partition_point(
         below.begin(), below.end(), [&](uint32_t slice) { return columns.begin(slice) < from_ns; });
     const auto length = [&](uint32_t slice) {
-      if (!clip_) return columns.dur_ns[slice];
+      if (!clip_) return columns.dur(slice);
       return SharedNs(columns.begin(slice), columns.end(slice), segment.lane->t0_ns,
                       segment.lane->t1_ns);
     };

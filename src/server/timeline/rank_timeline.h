@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,11 +50,12 @@ class RankTimeline {
 
  private:
   friend class TreeBuilder;
-  // Slices computed here, not read: the Overlap Analysis of captures that lack it.
+  // Slices computed here, not read: the Overlap Analysis of captures that lack it. All slices of a
+  // lane have one name.
   struct Derived {
     std::vector<int64_t> begin_ns;
     std::vector<int64_t> dur_ns;
-    std::vector<StringId> name;  // all kEmpty: one name a lane
+    std::optional<PackedTimes> packed;  // in place of both, where they fit
     std::vector<uint32_t> name_id;
     std::string text;
   };

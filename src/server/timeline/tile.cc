@@ -46,7 +46,7 @@ class RowWalk {
     const int64_t last_ns = std::max(Begin(position), End(position) - 1);
     return last_ns >= span_.end_ns() ? kTileBuckets - 1 : BucketOf(last_ns);
   }
-  int64_t Dur(size_t position) const { return columns_.dur_ns[slices_[position]]; }
+  int64_t Dur(size_t position) const { return columns_.dur(slices_[position]); }
   int64_t CoveredIn(size_t position, int64_t from_ns, int64_t to_ns) const {
     return SharedNs(Begin(position), End(position), from_ns, to_ns);
   }
@@ -94,8 +94,8 @@ class RowWalk {
   }
 
   const LaneRows& rows_;
-  const SliceColumns& columns_;
-  std::span<const uint32_t> slices_;
+  const SliceColumns columns_;  // copies: what is written in the walk cannot change them
+  const std::span<const uint32_t> slices_;
   size_t r_;
   TileSpan span_;
   size_t next_ = 0;

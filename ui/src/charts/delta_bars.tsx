@@ -12,13 +12,16 @@ export interface Delta {
 const kBar = 22;
 /** Room for a difference beside its bar. */
 const kLabel = 96;
+/** Between a name and the bars. */
+const kGap = 8;
 const kMore = "#c8553d";
 const kLess = "#2f8f5b";
 
 const signed = (us: number) => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
 
 function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]): Mark[] {
-  const names = Math.min(Math.round(width * 0.34), 260);
+  const widest = largest(items.map((item) => g.measureText(item.name).width), 0) + kGap;
+  const names = Math.min(Math.ceil(widest), Math.round(width * 0.45), 320);
   const room = Math.max(20, (width - names) / 2 - kLabel);
   const middle = names + room + kLabel;
   const most = largest(items.map((item) => Math.abs(item.value)), 1e-12);
@@ -31,7 +34,8 @@ function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]):
     const x = item.value < 0 ? middle - w : middle + 1;
     g.fillStyle = ink;
     g.textAlign = "right";
-    g.fillText(middleEllipsis(item.name, Math.floor(names / 7)), names - 8, y + kBar / 2, names - 8);
+    const fits = Math.min(1, (names - kGap) / g.measureText(item.name).width);
+    g.fillText(middleEllipsis(item.name, Math.floor(item.name.length * fits)), names - kGap, y + kBar / 2, names - kGap);
     g.fillStyle = item.value === 0 ? line : item.value > 0 ? kMore : kLess;
     g.fillRect(x, y + 3, w, kBar - 6);
     g.fillStyle = muted;

@@ -77,18 +77,36 @@ export async function sortRanks(model: TimelineModel, byStrip: boolean): Promise
   }
 }
 
-/** Strips show something else. Those of memory have one scale, so that ranks can be compared. */
+/** Strips of memory have one scale, so that ranks can be compared. */
+async function scaleStrips(model: TimelineModel): Promise<void> {
+  if (model.stripMetric.value !== "Memory") return;
+  const { tree } = model;
+  const high = Math.max(0, ...(await stripLoads(model)).map((strip) => strip.load));
+  // Ranks that came meanwhile are asked about in turn.
+  if (model.stripMetric.value === "Memory" && model.tree === tree) model.stripHigh = high;
+  model.invalidate();
+}
+
+/** Strips show something else. */
 export async function showStrips(model: TimelineModel, metric: string): Promise<void> {
   model.stripMetric.value = metric;
   model.stripHigh = 0;
   model.invalidate();
-  if (metric !== "Memory") return;
   try {
-    const high = Math.max(0, ...(await stripLoads(model)).map((strip) => strip.load));
-    if (model.stripMetric.value === metric) model.stripHigh = high;
-    model.invalidate();
+    await scaleStrips(model);
   } catch {
     // Each strip keeps a scale of its own.
+  }
+}
+
+/** Ranks that were read later take part in what was chosen for all: the scale of strips, the groups. In an order they come last. */
+export async function includeNewRanks(model: TimelineModel): Promise<void> {
+  const { groups } = model.lanes.value;
+  try {
+    await scaleStrips(model);
+    if (groups) model.changeLanes({ groups: { by: groups.by, of: await groupsOf(model, groups.by) } });
+  } catch {
+    // The next rank, or the user, asks again.
   }
 }
 

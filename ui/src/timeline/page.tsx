@@ -15,6 +15,7 @@ import { TimelineCanvas } from "./canvas";
 import { ColorLegend } from "./color_legend";
 import { applyViewFile } from "./exporting";
 import { FlowArrows } from "./flow_arrows";
+import { includeNewRanks } from "./lane_actions";
 import { LaneStats } from "./lane_stats";
 import { LaneHeaders, LaneScrollbar } from "./headers";
 import { TimelineInput } from "./input";
@@ -45,8 +46,14 @@ function ownPart(params: ReadonlyMap<string, string>): string {
 function followAddress(model: TimelineModel, search: TimelineSearch): () => void {
   let noted = ownPart(route.value.params);
   let timer = 0;
+  /** Links followed so far, and whether the last one is not applied yet: its state may have to come from the server. */
+  let links = 0;
+  let isFollowing = false;
   const note = async () => {
+    const before = links;
     const state = await shortState(model, linkState(model, search));
+    // Keeping a long state takes a request: what it says may be old by now. What is newer will be noted.
+    if (isFollowing || before !== links || timer !== 0) return;
     const next = new Map(Object.entries(state));
     if (model.ds.align !== 0) next.set("align", String(model.ds.align));
     noted = ownPart(next);
@@ -54,6 +61,14 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
     const kept = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, value === "" ? null : value]));
     if (route.value.page === "timeline" || route.value.page === "") noteState({ ...gone, ...kept });
     model.addressIsNoted = timer === 0;
+  };
+  const noteSoon = () => {
+    clearTimeout(timer);
+    model.addressIsNoted = false;
+    timer = setTimeout(() => {
+      timer = 0;
+      void note();
+    }, 250) as unknown as number;
   };
   const stopNoting = effect(() => {
     void [
@@ -72,12 +87,7 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
       search.text.value,
       model.laneFilterText.value,
     ];
-    clearTimeout(timer);
-    model.addressIsNoted = false;
-    timer = setTimeout(() => {
-      timer = 0;
-      void note();
-    }, 250) as unknown as number;
+    noteSoon();
   });
   // A link followed by hand or a jump from another page changes the address under us.
   const stopReading = effect(() => {
@@ -85,9 +95,16 @@ function followAddress(model: TimelineModel, search: TimelineSearch): () => void
     const part = ownPart(params);
     if (page !== "timeline" || part === noted) return;
     noted = part;
+    const mine = ++links;
+    isFollowing = true;
     untracked(() => {
       useAlignment(model, Number(params.get("align") ?? 0) || 0);
-      void longState(model, params).then((state) => applyLink(model, search, state));
+      void longState(model, params).then((state) => {
+        if (mine !== links) return;
+        isFollowing = false;
+        applyLink(model, search, state);
+        noteSoon();
+      });
     });
   });
   return () => {
@@ -112,7 +129,10 @@ function Timeline({ ds, meta, tree }: PageProps & { tree: TrackTree }) {
   const [panel, setPanel] = useState(stored(kStored.panel, 236));
 
   useEffect(() => {
-    if (meta !== model.meta || tree !== model.tree) model.setData(meta, tree);
+    if (meta === model.meta && tree === model.tree) return;
+    const ranks = model.tree.roots.length;
+    model.setData(meta, tree);
+    if (tree.roots.length !== ranks) void includeNewRanks(model);
   }, [meta, tree]);
   const { ranks, step } = scope.value;
   const shownStep = useRef(step);

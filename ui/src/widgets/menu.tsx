@@ -91,7 +91,8 @@ function Frame({ open }: { open: OpenMenu }) {
     if (!box) return;
     box.style.left = `${Math.max(4, Math.min(open.x, innerWidth - box.offsetWidth - 4))}px`;
     box.style.top = `${Math.max(4, Math.min(open.y, innerHeight - box.offsetHeight - 4))}px`;
-    box.querySelector<HTMLElement>("input, select, button:not(:disabled)")?.focus();
+    // The box itself if there is nothing to choose: Escape must reach it.
+    (box.querySelector<HTMLElement>("input, select, button:not(:disabled)") ?? box).focus();
   }, []);
   return (
     <div
@@ -102,6 +103,7 @@ function Frame({ open }: { open: OpenMenu }) {
       <div
         ref={ref}
         class="menu"
+        tabIndex={-1}
         role={open.body ? "dialog" : "menu"}
         onKeyDown={(e) => onKey(e, ref.current, !open.body)}
       >

@@ -41,13 +41,16 @@ export async function launch() {
   });
 }
 
-/** Requests of a page that were not answered yet, by page; the stream of events never ends and does not count. */
+/** Requests of a page that were not answered yet, by page. */
 const unanswered = new WeakMap();
+
+/** Never told to be over: the stream of events, and the script of a painting worker whose timeline was left before it came. */
+const kNeverOver = /\/events$|\/paint-\w+\.js$/;
 
 function countRequests(page) {
   const open = new Set();
   unanswered.set(page, open);
-  page.on("request", (request) => request.url().endsWith("/events") || open.add(request));
+  page.on("request", (request) => kNeverOver.test(request.url()) || open.add(request));
   page.on("requestfinished", (request) => open.delete(request));
   page.on("requestfailed", (request) => open.delete(request));
 }

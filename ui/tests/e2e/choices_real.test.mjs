@@ -123,15 +123,16 @@ async function aggregates(page) {
 
 /** After a second there is a way out; what was given up can be asked for again. */
 async function cancelled(page) {
-  let slow = true;
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
   await page.route("**/metric", async (route) => {
-    if (slow) await new Promise((resolve) => setTimeout(resolve, 4000));
+    await held;
     await route.continue().catch(() => undefined); // It may be gone by now.
   });
   await page.evaluate(() => (location.hash = location.hash.replace(/^#\/\w+/, "#/findings")));
   await page.locator(".scope-bar").getByRole("button", { name: "Cancel" }).click();
   await page.waitForSelector(".page h2:has-text('Cancelled')");
-  slow = false;
+  release();
   await page.getByRole("button", { name: "Try again" }).click();
   await page.waitForSelector('.page[data-page="findings"] .card');
   await page.unroute("**/metric");

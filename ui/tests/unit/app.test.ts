@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatInt,
   formatMoment,
+  formatPercent,
   formatWall,
   middleEllipsis,
   parseDuration,
@@ -33,6 +34,10 @@ test("durations choose their unit", () => {
     "1.204 s",
   ]);
   assert.equal(formatDuration(-1500), "-1.500 us");
+});
+
+test("shares have a sign only with a number", () => {
+  assert.deepEqual([0.0551, -0.0551, -0.0001, Number.NaN].map((share) => formatPercent(share)), ["5.5 %", "−5.5 %", "0.0 %", "–"]);
 });
 
 test("moments have the digits their step needs", () => {

@@ -6,7 +6,7 @@ import { keyNames } from "../../src/state/commands";
 import { TrackTree } from "../../src/state/tracks";
 import { diffAreas, diffCells } from "../../src/timeline/area_diff";
 import { nameTest } from "../../src/timeline/filter";
-import { moveLane, movedTo } from "../../src/timeline/lane_actions";
+import { includeNewRanks, moveLane, movedTo } from "../../src/timeline/lane_actions";
 import { keysFor } from "../../src/timeline/key_presets";
 import { computeLayout, kPlainLanes, type LaneHeight, type LaneState } from "../../src/timeline/layout";
 import type { TimelineModel } from "../../src/timeline/model";
@@ -50,6 +50,30 @@ test("lanes are moved among their siblings, ranks among ranks", () => {
   assert.deepEqual(shown(tree, state).slice(2), ["r0/hw/stream4", "r0/hw/stream2", "r0/hw/stream3"], "not into another rank");
   moveLane(model, "r0", "r1/hw/stream2");
   assert.deepEqual(state.order, [1, 0], "a lane below a rank stands for the rank");
+});
+
+test("ranks that are read later count for the scale of memory strips and have a group", async () => {
+  let state: LaneState = { ...kPlainLanes, groups: { by: "node", of: new Map([[0, "a"]]) } };
+  const model = {
+    tree: new TrackTree(answers.tracks(dataset)),
+    meta: { extent: [0, 100], ranks: [{ rank: 0, host: "a" }, { rank: 1, host: "b" }] },
+    stripMetric: { value: "Memory" },
+    stripHigh: 10,
+    stripTrack: (root: { id: number }) => root,
+    ds: { lanes: async ({ tracks }: { tracks: number[] }) => ({ rows: tracks.map((track, at) => [track, 0, 0, 10 * (at + 1)]) }) },
+    lanes: { get value() { return state; } },
+    changeLanes: (patch: Partial<LaneState>) => void (state = { ...state, ...patch }),
+    invalidate: () => undefined,
+  } as unknown as TimelineModel;
+  await includeNewRanks(model);
+  assert.equal(model.stripHigh, 20);
+  assert.deepEqual([...(state.groups?.of ?? [])], [[0, "a"], [1, "b"]]);
+  // An answer about fewer ranks that comes late does not count.
+  const late = includeNewRanks(model);
+  model.tree = new TrackTree(answers.tracks(dataset));
+  model.stripHigh = 99;
+  await late;
+  assert.equal(model.stripHigh, 99);
 });
 
 test("a search that hides others leaves lanes with hits, merged ones by their parts", () => {

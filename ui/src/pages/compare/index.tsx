@@ -64,6 +64,9 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
 
 /** The parts of a step of both sides: mean over the chosen steps. */
 function Headline({ reply }: { reply: MetricReply }) {
+  const rows = rowsOf(reply, "parts");
+  // One step a side says nothing about noise: once below the table, not in every row.
+  const knowsNoise = rows.some((row) => asText(row["verdict"]) !== "few_steps");
   return (
     <Card title={t("compare.headline")} definition="overview.step_parts">
       <table class="plain wide step-parts">
@@ -74,11 +77,11 @@ function Headline({ reply }: { reply: MetricReply }) {
             <th class="num">B</th>
             <th class="num">B − A</th>
             <th class="num">%</th>
-            <th>{t("compare.steps")}</th>
+            {knowsNoise && <th>{t("compare.steps")}</th>}
           </tr>
         </thead>
         <tbody>
-          {rowsOf(reply, "parts").map((row) => {
+          {rows.map((row) => {
             const [a, b] = [asNumber(row["a_us"]), asNumber(row["b_us"])];
             return (
               <tr key={asText(row["part"])}>
@@ -87,12 +90,13 @@ function Headline({ reply }: { reply: MetricReply }) {
                 <td class="num">{formatDuration(b * 1000)}</td>
                 <td class="num">{signedTime(b - a)}</td>
                 <td class="num">{a > 0 ? formatPercent((b - a) / a) : "–"}</td>
-                <td class="muted">{t(`compare.${asText(row["verdict"])}`)}</td>
+                {knowsNoise && <td class="muted">{t(`compare.${asText(row["verdict"])}`)}</td>}
               </tr>
             );
           })}
         </tbody>
       </table>
+      {!knowsNoise && <p class="muted">{t("compare.no_noise")}</p>}
     </Card>
   );
 }
