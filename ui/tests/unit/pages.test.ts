@@ -20,6 +20,8 @@ import { parseQueries, queriesText, withoutQuery, withQuery } from "../../src/st
 import { findingKey, gainText, words } from "../../src/pages/findings";
 import { barsOf } from "../../src/pages/sql/chart";
 import { readQueries } from "../../src/state/saved_queries";
+import { coveredShare } from "../../src/timeline/panels/area";
+import { choiceTitle } from "../../src/timeline/panels/stats";
 import { sourcePlace } from "../../src/timeline/panels/selection";
 import { errorPlace } from "../../src/pages/sql/error_place";
 
@@ -333,4 +335,17 @@ test("queries that are lanes survive the address", () => {
   assert.deepEqual(parseQueries("a=%E0%A4%A|nothing"), [], "what is no query is left out");
   assert.equal(withQuery(list, { ...list[0]! }), list, "once is enough");
   assert.deepEqual(withoutQuery(list, list[0]!), [list[1]]);
+});
+
+test("no more than all of a range is covered, on however many ranks", () => {
+  assert.equal(coveredShare({ covered: 50, range: 100 }, 1), 0.5);
+  assert.equal(coveredShare({ covered: 1900, range: 100 }, 19), 1);
+  assert.equal(coveredShare({ covered: 0, range: 0 }, 0), 0);
+});
+
+test("layers of a GPU trace go by the names of its own software", () => {
+  assert.equal(choiceTitle("CANN API Summary", "kineto"), "CUDA API Summary");
+  assert.equal(choiceTitle("Ascend Hardware Task Summary", "nsys"), "GPU Task Summary");
+  assert.equal(choiceTitle("CANN API Summary", "ascend_pt"), "CANN API Summary");
+  assert.equal(choiceTitle("Overall Metrics", "kineto"), "Overall Metrics");
 });

@@ -69,8 +69,15 @@ function Parts({ total }: { total: RangeReply["total"] }) {
   );
 }
 
-function Totals({ reply, area }: { reply: RangeReply; area: Area }) {
+/** The share of a range that is covered: of several ranks on average. */
+export function coveredShare(total: { covered: number; range: number }, ranks: number): number {
+  const all = total.range * Math.max(1, ranks);
+  return all > 0 ? total.covered / all : 0;
+}
+
+function Totals({ model, reply, area }: { model: TimelineModel; reply: RangeReply; area: Area }) {
   const { total } = reply;
+  const ranks = new Set(area.tracks.map((track) => model.tree.byId.get(track)?.rank)).size;
   return (
     <div class="totals">
       <span>
@@ -86,7 +93,7 @@ function Totals({ reply, area }: { reply: RangeReply; area: Area }) {
       <span title={t("tl.area.covered_hint")}>
         {`${t("tl.area.covered")}: `}
         <strong>{formatDuration(total.covered)}</strong>
-        {` (${formatPercent(total.range > 0 ? total.covered / total.range : 0)})`}
+        {` (${formatPercent(coveredShare(total, ranks))})`}
       </span>
       <Parts total={total} />
     </div>
@@ -138,7 +145,7 @@ function OneArea({ model, search }: Props) {
   return (
     <div class="area-panel">
       <div class="row wrap">
-        <Totals reply={reply} area={area} />
+        <Totals model={model} reply={reply} area={area} />
         <span class="grow" />
         <label title={t("tl.area.clip_hint")}>
           <input type="checkbox" checked={clip} onChange={(e) => (model.clip.value = e.currentTarget.checked)} />{" "}

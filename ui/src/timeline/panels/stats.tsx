@@ -32,6 +32,14 @@ const choices: Choice[] = [
   { title: "Expert", metric: "expert", args: {} },
 ];
 
+/** What the reference's layers hold in traces of GPUs. */
+const kGpuTitles: Record<string, string> = { "CANN API Summary": "CUDA API Summary", "Ascend Hardware Task Summary": "GPU Task Summary" };
+
+/** The name of a choice on a capture of this kind. */
+export function choiceTitle(title: string, source: string): string {
+  return (source === "kineto" || source === "nsys" ? kGpuTitles[title] : undefined) ?? title;
+}
+
 interface ResultProps {
   model: TimelineModel;
   name: string;
@@ -76,6 +84,7 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
   const [at, setAt] = useState(0);
   const choice = choices[at] ?? choices[0]!;
   const range = scope.value.range;
+  const source = model.meta.ranks.find((each) => each.rank === scopeRank.value)?.source ?? "";
   const args = { ...choice.args, rank: scopeRank.value, ...(range ? { t0: range[0], t1: range[1] } : {}) };
   const loaded = useLoad(
     (signal) => model.ds.metric(choice.metric, args, signal),
@@ -93,7 +102,7 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
             class={index === at ? "on" : ""}
             onClick={() => setAt(index)}
           >
-            {valueText(each.title)}
+            {valueText(choiceTitle(each.title, source))}
           </button>
         ))}
       </div>
