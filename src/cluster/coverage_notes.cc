@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace steplens::cluster {
 namespace {
@@ -43,8 +42,10 @@ std::string NameRanks(std::span<const int64_t> ranks) {
 
 std::vector<std::string> CoverageNotes(std::span<const RankFacts> ranks, bool wants_communication) {
   std::vector<std::string> notes;
-  std::set<int64_t> steps;
-  for (const RankFacts& rank : ranks) steps.insert(rank.steps.begin(), rank.steps.end());
+  std::map<int64_t, size_t> steps;  // -> ranks that have it
+  for (const RankFacts& rank : ranks) {
+    for (const int64_t step : rank.steps) ++steps[step];
+  }
   std::vector<int64_t> without_results;
   std::vector<int64_t> without_steps;
   for (const RankFacts& rank : ranks) {
@@ -57,6 +58,12 @@ std::vector<std::string> CoverageNotes(std::span<const RankFacts> ranks, bool wa
     Note(ranks, without_results, "no communication results, which need level 1 or higher", notes);
   }
   Note(ranks, without_steps, "fewer steps than others", notes);
+  if (!ranks.empty() && without_steps.size() == ranks.size()) {
+    const auto of_all = std::count_if(
+        steps.begin(), steps.end(), [&](const auto& step) { return step.second == ranks.size(); });
+    notes.push_back(
+        fmt::format("no rank has all steps: {} of {} are in all ranks", of_all, steps.size()));
+  }
   NoteLevels(ranks, notes);
   return notes;
 }

@@ -41,5 +41,14 @@ TEST(CoverageNotes, CountsWhatSomeRanksLack) {
   EXPECT_EQ(CoverageNotes(ranks, false).size(), 2u);
 }
 
+TEST(CoverageNotes, SaysHowManyStepsAllRanksHaveIfNobodyHasAll) {
+  std::vector<RankFacts> ranks = Ranks(3);
+  ranks[0].steps = {10, 11};
+  ranks[1].steps = {11, 12};
+  ranks[2].steps = {11};
+  EXPECT_EQ(CoverageNotes(ranks, true),
+            (std::vector<std::string>{"no rank has all steps: 1 of 3 are in all ranks"}));
+}
+
 }  // namespace
 }  // namespace steplens::cluster

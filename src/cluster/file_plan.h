@@ -12,36 +12,48 @@
 
 namespace steplens::cluster {
 
-// A file as orders to write it. Where everybody can look at all texts (RankTexts::has_all), these
-// are long stretches, whoever writes them. Else each member of a team writes those that are made of
-// its own texts, and of the bytes between them. All together are the file.
+using WriteAt = std::function<Status(uint64_t offset, std::string_view bytes)>;
+
+// A file as orders to write it: each member of a team gets the stretches that are made of its own
+// texts, and of the bytes between them. Where everybody can look at all texts
+// (RankTexts::has_all), anybody may carry them out, and short stretches of others are joined to a
+// long one. Many bytes in a row that are no text are not sent around but written at once. All
+// together are the file.
 class FilePlan {
  public:
-  FilePlan(const RankTexts& texts, size_t members)
-      : texts_(texts), orders_(texts.has_all() ? 1 : members) {}
+  FilePlan(const RankTexts& texts, size_t members, WriteAt write)
+      : texts_(texts), shares_(members), write_(std::move(write)) {}
 
   // The pieces in the order of the file.
-  void Add(const analysis::cluster::FilePiece& piece);
-  // After the last: what is to be done, by stretch or by member; empty where there is nothing to.
-  // Orders behind one another are orders.
-  std::vector<std::string> Take();
+  Status Add(const analysis::cluster::FilePiece& piece);
+  // After the last: what is to be done, by member, in orders of some megabytes. Orders behind one
+  // another are orders.
+  std::vector<std::vector<std::string>> Take();
   uint64_t size() const { return size_; }
 
  private:
-  size_t WriterOf(const analysis::cluster::FilePiece& piece);
+  struct Share {
+    std::vector<std::string> orders;
+    ArchiveWriter open;  // the last orders, which more may be added to
+    uint64_t bytes = 0;  // of the file, in these
+  };
+
+  size_t WriterOf(const analysis::cluster::FilePiece& piece) const;
   void PutBytes();
+  Status WriteBytes();
+  static void Close(Share& share);
 
   const RankTexts& texts_;
-  std::vector<ArchiveWriter> orders_;
+  std::vector<Share> shares_;  // by member
+  WriteAt write_;
   uint64_t size_ = 0;
-  std::string bytes_;   // that are not in anybody's orders yet
-  size_t writer_ = 0;   // of the stretch
-  uint64_t begin_ = 0;  // of the stretch
-  bool is_begun_ = false;
+  std::string bytes_;      // that are not in anybody's orders yet
+  bool is_begun_ = false;  // a stretch
+  size_t writer_ = 0;      // of it
+  uint64_t stretch_ = 0;   // bytes in it
 };
 
 // Carries out orders: hands every stretch, piece by piece, to `write`.
-using WriteAt = std::function<Status(uint64_t offset, std::string_view bytes)>;
 Status CarryOut(std::string_view orders, const RankTexts& texts, const WriteAt& write);
 
 }  // namespace steplens::cluster

@@ -25,17 +25,18 @@ class FilePlanTest : public testing::Test {
 
   // What all members write, put together; every byte once.
   std::string Write(const std::vector<FilePiece>& pieces) {
-    FilePlan plan(held_[0], held_.size());
-    for (const FilePiece& piece : pieces) plan.Add(piece);
-    const std::vector<std::string> orders = plan.Take();
     std::map<uint64_t, std::string> stretches;
+    const WriteAt write = [&](uint64_t offset, std::string_view bytes) {
+      EXPECT_TRUE(stretches.emplace(offset, bytes).second);
+      return Status();
+    };
+    FilePlan plan(held_[0], held_.size(), write);
+    for (const FilePiece& piece : pieces) EXPECT_TRUE(plan.Add(piece).ok());
+    at_once_ = stretches.size();
+    const std::vector<std::vector<std::string>> orders = plan.Take();
     for (size_t member = 0; member < held_.size(); ++member) {
-      const Status done =
-          CarryOut(orders[member], held_[member], [&](uint64_t offset, std::string_view bytes) {
-            EXPECT_TRUE(stretches.emplace(offset, bytes).second);
-            return Status();
-          });
-      EXPECT_TRUE(done.ok());
+      for (const std::string& one : orders[member])
+        EXPECT_TRUE(CarryOut(one, held_[member], write).ok());
     }
     written_ = stretches.size();
     std::string file;
@@ -49,7 +50,10 @@ class FilePlanTest : public testing::Test {
 
   std::vector<RankTexts> held_;
   size_t written_ = 0;
+  size_t at_once_ = 0;  // of them, before anybody got orders
 };
+
+Status Nowhere(uint64_t, std::string_view) { return {}; }
 
 TEST_F(FilePlanTest, StretchesOfAllMembersAreTheFile) {
   EXPECT_EQ(Write({"{", FilePiece(2, 0, 2), ", ", FilePiece(0, 0, 2), ", ", FilePiece(1, 2, 2),
@@ -65,6 +69,21 @@ TEST_F(FilePlanTest, BytesAloneAreTheRoots) {
   EXPECT_EQ(written_, 0u);
 }
 
+TEST_F(FilePlanTest, ManyBytesInARowAreWrittenAtOnce) {
+  const std::string many(300'000, 'm');
+  EXPECT_EQ(Write({"<", FilePiece(2, 0, 2), many, "-", many, ",", FilePiece(2, 2, 2), ">"}),
+            "<cc" + many + "-" + many + ",CC>");
+  EXPECT_EQ(at_once_, 2u);
+  EXPECT_EQ(written_, 4u);
+}
+
+TEST_F(FilePlanTest, BytesThatCannotBeWrittenEndIt) {
+  FilePlan plan(held_[0], 2,
+                [](uint64_t, std::string_view) -> Status { return Error{ErrorCode::kIo, "full"}; });
+  EXPECT_TRUE(plan.Add("few").ok());
+  EXPECT_FALSE(plan.Add(std::string(300'000, 'm')).ok());
+}
+
 TEST_F(FilePlanTest, LongStretchesComeInPieces) {
   const std::string text(3'000'000, 'x');
   held_[1].Put(2, text);
@@ -73,24 +92,16 @@ TEST_F(FilePlanTest, LongStretchesComeInPieces) {
   EXPECT_GT(written_, 1u);
 }
 
-// The same ranks, whose texts both members share.
+// The same ranks, where each member may look into the memory of both.
 class SharedFilePlanTest : public testing::Test {
  protected:
-  SharedFilePlanTest() {
-    for (RankTexts& texts : held_) texts.Share();
-  }
   void Put(size_t member, uint64_t number, std::string_view text) {
-    held_[0].SetOffset(number, held_[member].Put(number, text));
+    held_[0].SetAddress(number, held_[member].Put(number, text));
   }
-  // To be called after the last text; false if this system shares nothing.
-  bool Open() {
+  void Open() {
     held_[0].SetHolders({0, 0, 1});
-    std::vector<SharedPlace> places;
-    for (RankTexts& texts : held_) places.push_back(texts.EndSharing().value_or(SharedPlace()));
-    for (RankTexts& texts : held_) {
-      if (!texts.OpenAll(places).ok()) return false;
-    }
-    return true;
+    const std::vector<MemoryPlace> places(2, OwnMemory());
+    for (RankTexts& texts : held_) ASSERT_TRUE(texts.OpenAll(places).ok());
   }
 
   std::vector<RankTexts> held_ = [] {
@@ -105,61 +116,91 @@ TEST_F(SharedFilePlanTest, AnybodyCanWriteAnyStretch) {
   const std::string c(3'000'000, 'c');
   Put(0, 0, a);
   Put(1, 2, "-" + c);
-  ASSERT_TRUE(Open());
-  FilePlan plan(held_[0], 2);
-  for (int i = 0; i < 2; ++i) {
-    plan.Add("<");
-    plan.Add(FilePiece(0, 0, a.size()));
-    plan.Add(FilePiece(2, 1, c.size()));
+  Open();
+  FilePlan plan(held_[0], 2, Nowhere);
+  for (int i = 0; i < 3; ++i) {
+    for (const FilePiece& piece :
+         {FilePiece("<"), FilePiece(0, 0, a.size()), FilePiece(2, 1, c.size())})
+      EXPECT_TRUE(plan.Add(piece).ok());
   }
-  plan.Add(">");
-  const std::vector<std::string> orders = plan.Take();
-  EXPECT_EQ(orders.size(), 2u);  // of at least four megabytes each
+  EXPECT_TRUE(plan.Add(">").ok());
+  const std::vector<std::vector<std::string>> orders = plan.Take();
+  EXPECT_EQ(orders[0].size(), 2u);  // of at least four megabytes each
+  EXPECT_EQ(orders[1].size(), 2u);
   for (const RankTexts& writer : held_) {
     std::string file(plan.size(), '?');
-    for (const std::string& one : orders) {
-      const Status done = CarryOut(one, writer, [&](uint64_t offset, std::string_view bytes) {
-        file.replace(offset, bytes.size(), bytes);
-        return Status();
-      });
-      EXPECT_TRUE(done.ok());
+    for (const std::vector<std::string>& of_member : orders) {
+      for (const std::string& one : of_member) {
+        const Status done = CarryOut(one, writer, [&](uint64_t offset, std::string_view bytes) {
+          file.replace(offset, bytes.size(), bytes);
+          return Status();
+        });
+        EXPECT_TRUE(done.ok());
+      }
     }
-    EXPECT_EQ(file, "<" + a + c + "<" + a + c + ">");
+    EXPECT_EQ(file, "<" + a + c + "<" + a + c + "<" + a + c + ">");
   }
 }
 
-TEST_F(SharedFilePlanTest, OrdersBeyondWhatIsSharedAreRefused) {
-  Put(0, 0, "aa");
-  ASSERT_TRUE(Open());
-  FilePlan plan(held_[0], 2);
-  plan.Add(FilePiece(0, 1, 2));
-  const auto nowhere = [](uint64_t, std::string_view) { return Status(); };
-  EXPECT_FALSE(CarryOut(plan.Take()[0], held_[1], nowhere).ok());
+TEST_F(SharedFilePlanTest, ShortStretchesOfOthersAreJoinedToALongOne) {
+  Put(0, 0, std::string(50'000, 'a'));
+  Put(1, 2, std::string(50'000, 'c'));
+  Open();
+  FilePlan plan(held_[0], 2, Nowhere);
+  for (int i = 0; i < 3; ++i) {
+    for (const uint64_t text : {0, 2}) EXPECT_TRUE(plan.Add(FilePiece(text, 0, 50'000)).ok());
+  }
+  // The first c joins the a before it, which is short; the second does not, as the stretch is long.
+  const std::vector<std::vector<std::string>> orders = plan.Take();
+  std::map<uint64_t, std::string> written;
+  for (size_t member = 0; member < 2; ++member) {
+    ASSERT_EQ(orders[member].size(), 1u);
+    const Status done =
+        CarryOut(orders[member][0], held_[member], [&](uint64_t offset, std::string_view bytes) {
+          written[offset] = bytes;
+          return Status();
+        });
+    EXPECT_TRUE(done.ok());
+  }
+  ASSERT_EQ(written.size(), 2u);
+  EXPECT_EQ(written[0].size(), 150'000u);
+  EXPECT_EQ(written[150'000].size(), 150'000u);
+  EXPECT_EQ(written[150'000].substr(49'999, 2), "ca");
+}
+
+TEST_F(SharedFilePlanTest, OrdersForWhoCannotLookAreRefused) {
+  Put(1, 2, "cc");
+  Open();
+  FilePlan plan(held_[0], 2, Nowhere);
+  EXPECT_TRUE(plan.Add(FilePiece(2, 0, 2)).ok());
+  const std::string orders = plan.Take()[1][0];
+  EXPECT_TRUE(CarryOut(orders, held_[1], Nowhere).ok());
+  EXPECT_FALSE(CarryOut(orders, RankTexts(1, 3), Nowhere).ok());
 }
 
 TEST_F(SharedFilePlanTest, WhereOneIsNotLetInTextsAreStillFoundByTheirHolder) {
   Put(0, 0, "aa");
   Put(1, 2, "ccCC");
-  ASSERT_TRUE(held_[1].EndSharing().has_value());
-  const std::vector<SharedPlace> places = {SharedPlace{"/proc/self/fd/nothing", 1}};
-  EXPECT_FALSE(held_[1].OpenAll(places).ok());
+  MemoryPlace place = OwnMemory();
+  ++place.mark;
+  EXPECT_FALSE(held_[1].OpenAll({&place, 1}).ok());
   EXPECT_FALSE(held_[1].has_all());
   EXPECT_EQ(held_[1].Find(FilePiece(2, 2, 2)), "CC");
   EXPECT_EQ(held_[1].Find(FilePiece(2, 2, 3)), std::nullopt);
+  EXPECT_EQ(held_[1].Find(FilePiece(0, 0, 2)), std::nullopt);
 }
 
 TEST_F(FilePlanTest, OrdersThatFitNothingAreRefused) {
-  FilePlan plan(held_[0], 2);
-  plan.Add("{");
-  plan.Add(FilePiece(0, 2, 2));
-  const std::string orders = plan.Take()[0];
-  const auto nowhere = [](uint64_t, std::string_view) { return Status(); };
-  EXPECT_TRUE(CarryOut(orders, held_[0], nowhere).ok());
-  EXPECT_FALSE(CarryOut(orders, held_[1], nowhere).ok());  // does not hold the text
+  FilePlan plan(held_[0], 2, Nowhere);
+  EXPECT_TRUE(plan.Add("{").ok());
+  EXPECT_TRUE(plan.Add(FilePiece(0, 2, 2)).ok());
+  const std::string orders = plan.Take()[0][0];
+  EXPECT_TRUE(CarryOut(orders, held_[0], Nowhere).ok());
+  EXPECT_FALSE(CarryOut(orders, held_[1], Nowhere).ok());  // does not hold the text
   for (size_t size = 1; size < orders.size(); ++size)
-    EXPECT_FALSE(CarryOut(std::string_view(orders).substr(0, size), held_[0], nowhere).ok())
+    EXPECT_FALSE(CarryOut(std::string_view(orders).substr(0, size), held_[0], Nowhere).ok())
         << size;
-  EXPECT_FALSE(CarryOut(orders + "x", held_[0], nowhere).ok());
+  EXPECT_FALSE(CarryOut(orders + "x", held_[0], Nowhere).ok());
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ template <typename Text>
 struct RenderedText {
   Text index;  // empty: nothing was rendered
   uint64_t size = 0;
-  uint64_t offset = 0;  // in what the process that rendered it shares (RankTexts)
+  uint64_t address = 0;  // in the process that rendered it (RankTexts)
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(index, size, offset);
+    archive(index, size, address);
   }
   bool operator==(const RenderedText&) const = default;
 };

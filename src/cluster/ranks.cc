@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -24,11 +23,11 @@ constexpr int64_t kMaxRank = 10'000'000;
 // The time in "name_1700000000_20240101000000000_ascend_pt" or "PROF_000001_20240101..._ABC": the
 // longest run of at least 14 digits between underscores; 0 if there is none.
 int64_t TimeInName(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   int64_t time = 0;
   for (size_t begin = 0; begin < name.size();) {
     const size_t end = std::min(name.find('_', begin), name.size());
-    const std::string_view token = std::string_view(name).substr(begin, end - begin);
+    const std::string_view token = name.substr(begin, end - begin);
     if (token.size() >= 14 && token.size() <= 18) time = ParseInt64(token).value_or(time);
     begin = end + 1;
   }

@@ -133,19 +133,21 @@ class Run {
     std::vector<size_t> others;
     for (size_t r = 0; r < answers.size(); ++r)
       (options_.recipes[r].has_files ? with_files : others).push_back(r);
+    // At once: files are made and written, and the other questions answered.
     ThreadPool finishers(ThreadsAfterRanks(team_, pool_));
-    finishers.ParallelFor(with_files.size(), [&](size_t i) { finish(with_files[i]); });
-    std::vector<const cluster_analysis::ResultFile*> files;
-    for (const size_t r : with_files) {
-      if (!answers[r]->ok()) continue;
-      for (const cluster_analysis::ResultFile& file : (**answers[r]).files) files.push_back(&file);
-    }
     finishers.ParallelFor(1 + others.size(), [&](size_t i) {
       if (i > 0) {
         finish(others[i - 1]);
-      } else if (options_.on_files) {
-        options_.on_files(files, result_.texts);
+        return;
       }
+      std::vector<const cluster_analysis::ResultFile*> files;
+      for (const size_t r : with_files) {
+        finish(r);
+        if (!answers[r]->ok()) continue;
+        for (const cluster_analysis::ResultFile& file : (**answers[r]).files)
+          files.push_back(&file);
+      }
+      if (options_.on_files) options_.on_files(files, result_.texts);
     });
     for (auto& answer : answers) result_.answers.push_back(*std::move(answer));
     return std::move(result_);
@@ -222,7 +224,6 @@ class Run {
       [[maybe_unused]] const Status writable = cache_.BeginWriting();
     }
     result_.texts = RankTexts(result_.recipes.size(), count);
-    if (team_.members() > 1) result_.texts.Share();
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
@@ -269,8 +270,8 @@ class Run {
     for (size_t r = 0; r < part.parts.size(); ++r) {
       auto rendered = result_.recipes[r]->Render(part.facts, part.parts[r]);
       if (!rendered) rendered.emplace();
-      const uint64_t offset = result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
-      message.rendered.push_back({std::move(rendered->index), rendered->text.size(), offset});
+      const uint64_t address = result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
+      message.rendered.push_back({std::move(rendered->index), rendered->text.size(), address});
     }
   }
 
@@ -386,9 +387,9 @@ class Run {
         result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
                                             source.rank, options_.recipes[r].name));
       } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
-        const auto& [index, size, offset] = message->rendered[r];
+        const auto& [index, size, address] = message->rendered[r];
         const uint64_t number = result_.texts.NumberOf(i, r);
-        result_.texts.SetOffset(number, offset);
+        result_.texts.SetAddress(number, address);
         recipe.AddRendered(index, number, size);
       }
     }

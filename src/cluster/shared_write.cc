@@ -5,7 +5,8 @@
 
 #include "base/archive.h"
 #include "base/file.h"
-#include "base/shared_bytes.h"
+#include "base/process_memory.h"
+#include "base/shared_counters.h"
 #include "cluster/file_plan.h"
 
 namespace steplens::cluster {
@@ -13,14 +14,14 @@ namespace {
 
 using analysis::cluster::FilePiece;
 
-// Orders that the root shares, as a stretch of its memory.
+// Where the root has orders.
 struct OrdersPlace {
-  uint64_t offset = 0;
+  uint64_t address = 0;
   uint64_t size = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(offset, size);
+    archive(address, size);
   }
 };
 
@@ -28,8 +29,8 @@ struct FileOrders {
   std::string name;
   std::string path;  // until it is whole
   uint64_t id = 0;
-  std::string orders;                // of the member, or
-  std::vector<OrdersPlace> by_turn;  // of all: whoever has time takes the next
+  std::string orders;                             // of the member, or
+  std::vector<std::vector<OrdersPlace>> by_turn;  // of all: whoever has time takes the next
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -41,20 +42,21 @@ struct FileOrders {
 struct WriteRequest {
   bool is_for_place = false;
   std::string machine;
-  std::vector<SharedPlace> places;  // of all members' texts, where orders are taken by turn
-  SharedPlace turns;                // counters of orders that are taken, by file
+  uint64_t member = 0;              // who is asked
+  std::vector<MemoryPlace> places;  // of all members, where orders are taken by turn
+  SharedPlace turns;                // counters of orders that are taken, by file and member
   std::vector<FileOrders> files;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(is_for_place, machine, places, turns, files);
+    archive(is_for_place, machine, member, places, turns, files);
   }
 };
 
-// Where the texts of a member are, for others on its machine.
+// Where a member is, for others on its machine.
 struct PlaceReply {
-  std::string machine;  // empty: others cannot look at them
-  SharedPlace place;
+  std::string machine;
+  MemoryPlace place;
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -104,55 +106,90 @@ Status WriteStretches(const FileOrders& file, bool is_same_machine, const RankTe
   });
 }
 
-// Carries out orders of a file until all are taken.
-Status WriteByTurn(const std::vector<OrdersPlace>& orders, const RankTexts& texts,
-                   const std::function<uint64_t()>& next, const WriteAt& write) {
-  while (true) {
-    const uint64_t i = next();
-    if (i >= orders.size()) return {};
-    const auto bytes = texts.FindShared(0, orders[i].offset, orders[i].size);
-    if (!bytes) return DamagedMessage();
-    SL_RETURN_IF_ERROR(CarryOut(*bytes, texts, write));
-  }
-}
+// Carries out orders of files until all are taken: first those of one's own texts, then what others
+// have not come to yet. Not all begin with the same file, which only one at a time can write to.
+class Turns {
+ public:
+  // How to write to a file; nothing if it cannot be reached, and others have more turns.
+  using FindWriter = std::function<std::optional<WriteAt>(size_t file)>;
 
-// On a member. If it cannot look at something or reach a file, others have more turns.
-Status TakeTurns(const WriteRequest& request, size_t first, RankTexts& texts) {
-  const size_t count = request.files.size();
+  Turns(SharedCounters& taken, const RankTexts& texts, FindWriter find_writer)
+      : taken_(taken), texts_(texts), find_writer_(std::move(find_writer)) {}
+
+  // `orders` by file and member.
+  Status Take(size_t member, std::span<const std::vector<std::vector<OrdersPlace>>> orders) {
+    const size_t files = orders.size();
+    for (const bool is_own : {true, false}) {
+      for (size_t i = 0; i < files; ++i) {
+        const size_t f = (member + i) % files;
+        const std::optional<WriteAt> write = find_writer_(f);
+        for (size_t m = 0; write && m < orders[f].size(); ++m) {
+          if ((m == member) != is_own) continue;
+          SL_RETURN_IF_ERROR(TakeOf(orders[f][m], f * orders[f].size() + m, *write));
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status TakeOf(const std::vector<OrdersPlace>& orders, size_t counter, const WriteAt& write) {
+    while (true) {
+      const uint64_t i = taken_.Next(counter);
+      if (i >= orders.size()) return {};
+      std::string bytes(orders[i].size, '\0');
+      const MemoryPiece piece{orders[i].address, orders[i].size, 0};
+      SL_RETURN_IF_ERROR(texts_.Read(0, {&piece, 1}, bytes.data()));
+      SL_RETURN_IF_ERROR(CarryOut(bytes, texts_, write));
+    }
+  }
+
+  SharedCounters& taken_;
+  const RankTexts& texts_;
+  FindWriter find_writer_;
+};
+
+// On a member. If it cannot look at something, others have more turns.
+Status TakeTurns(const WriteRequest& request, RankTexts& texts) {
   if (!texts.OpenAll(request.places).ok()) return {};
-  Result<SharedCounters> turns = SharedCounters::Open(request.turns, count);
-  if (!turns.ok()) return {};
-  for (size_t i = 0; i < count; ++i) {
-    const size_t f = (first + i) % count;
+  const size_t count = request.files.size();
+  Result<SharedCounters> taken = SharedCounters::Open(request.turns, count * request.places.size());
+  if (!taken.ok()) return {};
+  std::vector<std::optional<FileStretches>> opened(count);
+  std::vector<std::vector<std::vector<OrdersPlace>>> orders;
+  for (size_t f = 0; f < count; ++f) {
     const FileOrders& file = request.files[f];
-    Result<FileStretches> opened = FileStretches::Open(file.path, file.id, file.name);
-    if (!opened.ok()) continue;
-    SL_RETURN_IF_ERROR(WriteByTurn(
-        file.by_turn, texts, [&] { return turns->Next(f); },
-        [&](uint64_t offset, std::string_view bytes) { return opened->WriteAt(offset, bytes); }));
-    SL_RETURN_IF_ERROR(opened->Close());
+    Result<FileStretches> out = FileStretches::Open(file.path, file.id, file.name);
+    if (out.ok()) opened[f].emplace(*std::move(out));
+    orders.push_back(file.by_turn);
+  }
+  Turns turns(*taken, texts, [&](size_t f) -> std::optional<WriteAt> {
+    if (!opened[f]) return std::nullopt;
+    return [&, f](uint64_t offset, std::string_view bytes) {
+      return opened[f]->WriteAt(offset, bytes);
+    };
+  });
+  SL_RETURN_IF_ERROR(turns.Take(request.member, orders));
+  for (auto& file : opened) {
+    if (file) SL_RETURN_IF_ERROR(file->Close());
   }
   return {};
 }
 
-PlaceReply SayPlace(RankTexts& texts) {
-  std::optional<SharedPlace> place = texts.EndSharing();
-  if (!place) return {};
-  return {ThisMachine(), *std::move(place)};
-}
+PlaceReply SayPlace() { return {ThisMachine(), OwnMemory()}; }
 
-std::string DoAsked(std::string_view bytes, size_t first, RankTexts& texts) {
+std::string DoAsked(std::string_view bytes, RankTexts& texts) {
   WriteReply reply;
   const std::optional<WriteRequest> request = FromBytes<WriteRequest>(bytes);
   if (!request) {
     reply.error = DamagedMessage().message;
     return ToBytes(reply);
   }
-  if (request->is_for_place) return ToBytes(SayPlace(texts));
+  if (request->is_for_place) return ToBytes(SayPlace());
   const size_t count = request->files.size();
   reply.stretches.resize(count);
   if (!request->places.empty()) {
-    const Status done = TakeTurns(*request, first, texts);
+    const Status done = TakeTurns(*request, texts);
     if (!done.ok()) reply.error = done.error().message;
     return ToBytes(reply);
   }
@@ -160,7 +197,7 @@ std::string DoAsked(std::string_view bytes, size_t first, RankTexts& texts) {
   const bool is_same = !machine.empty() && machine == request->machine;
   // Not all begin with the same file, which only one at a time can write to.
   for (size_t i = 0; i < count && reply.error.empty(); ++i) {
-    const size_t f = (first + i) % count;
+    const size_t f = (request->member + i) % count;
     const Status done = WriteStretches(request->files[f], is_same, texts, reply.stretches[f]);
     if (!done.ok()) reply.error = done.error().message;
   }
@@ -187,7 +224,6 @@ class Writing {
       Status others = TakeFrom(member);
       if (done.ok()) done = std::move(others);
     }
-    texts_.CloseAll();  // so that the others, not this process, give back their memory
     SL_RETURN_IF_ERROR(std::move(done));
     for (AtomicFile& file : out_) SL_RETURN_IF_ERROR(file.Commit());
     return {};
@@ -200,7 +236,7 @@ class Writing {
     request.is_for_place = true;
     for (size_t member = 1; member < team_.members(); ++member)
       SL_RETURN_IF_ERROR(team_.Ask(member, ToBytes(request)));
-    std::vector<PlaceReply> replies = {SayPlace(texts_)};
+    std::vector<PlaceReply> replies = {SayPlace()};
     for (size_t member = 1; member < team_.members(); ++member) {
       SL_ASSIGN_OR_RETURN(const std::string bytes, team_.TakeAnswer(member));
       std::optional<PlaceReply> reply = FromBytes<PlaceReply>(bytes);
@@ -210,10 +246,10 @@ class Writing {
     const std::string machine = ThisMachine();
     for (PlaceReply& reply : replies) {
       if (machine.empty() || reply.machine != machine) return {};
-      places_.push_back(std::move(reply.place));
+      places_.push_back(reply.place);
     }
     // Who is not let in does without.
-    Result<SharedCounters> turns = SharedCounters::Create(files_.size());
+    Result<SharedCounters> turns = SharedCounters::Create(files_.size() * places_.size());
     if (!turns.ok() || !texts_.OpenAll(places_).ok()) return {};
     turns_.emplace(*std::move(turns));
     return {};
@@ -227,31 +263,32 @@ class Writing {
     }
     std::vector<Status> planned(files_.size());
     pool_.ParallelFor(files_.size(), [&](size_t f) {
-      FilePlan plan(texts_, team_.members());
-      planned[f] = files_[f].file->write([&](const FilePiece& piece) -> Status {
-        plan.Add(piece);
-        return {};
+      FilePlan plan(texts_, team_.members(), [&](uint64_t offset, std::string_view bytes) {
+        return out_[f].WriteAt(offset, bytes);
       });
+      planned[f] = files_[f].file->write([&](const FilePiece& piece) { return plan.Add(piece); });
       orders_[f] = plan.Take();
       if (planned[f].ok()) planned[f] = out_[f].Reserve(plan.size());
     });
     for (Status& status : planned) SL_RETURN_IF_ERROR(std::move(status));
-    return turns_ ? ShareOrders() : Status();
+    if (turns_) ShareOrders();
+    return {};
   }
 
-  Status ShareOrders() {
+  void ShareOrders() {
     for (size_t f = 0; f < files_.size(); ++f) {
-      for (const std::string& orders : orders_[f]) {
-        SL_ASSIGN_OR_RETURN(const uint64_t offset, texts_.PutShared(orders));
-        by_turn_[f].push_back({offset, orders.size()});
+      for (const std::vector<std::string>& of_member : orders_[f]) {
+        std::vector<OrdersPlace>& places = by_turn_[f].emplace_back();
+        for (const std::string& orders : of_member)
+          places.push_back({reinterpret_cast<uintptr_t>(orders.data()), orders.size()});
       }
     }
-    return texts_.OpenAll(places_);  // as it is now
   }
 
   Status AskFor(size_t member) {
     WriteRequest request;
     request.machine = ThisMachine();
+    request.member = member;
     if (turns_) {
       request.places = places_;
       request.turns = turns_->place();
@@ -259,20 +296,26 @@ class Writing {
     for (size_t f = 0; f < files_.size(); ++f) {
       SL_ASSIGN_OR_RETURN(const uint64_t id, out_[f].Id());
       request.files.push_back({out_[f].path(), out_[f].temporary_path(), id,
-                               turns_ ? "" : std::move(orders_[f][member]), by_turn_[f]});
+                               turns_ ? "" : Joined(orders_[f][member]), by_turn_[f]});
     }
     return team_.Ask(member, ToBytes(request));
   }
 
+  static std::string Joined(const std::vector<std::string>& orders) {
+    std::string all;
+    for (const std::string& one : orders) all += one;
+    return all;
+  }
+
   Status WriteOwn() {
-    for (size_t f = 0; f < files_.size(); ++f) {
-      const auto write = [&](uint64_t offset, std::string_view bytes) {
+    const auto writer_of = [&](size_t f) -> WriteAt {
+      return [&, f](uint64_t offset, std::string_view bytes) {
         return out_[f].WriteAt(offset, bytes);
       };
-      SL_RETURN_IF_ERROR(turns_ ? WriteByTurn(
-                                      by_turn_[f], texts_, [&] { return turns_->Next(f); }, write)
-                                : CarryOut(orders_[f][0], texts_, write));
-    }
+    };
+    if (turns_) return Turns(*turns_, texts_, writer_of).Take(0, by_turn_);
+    for (size_t f = 0; f < files_.size(); ++f)
+      SL_RETURN_IF_ERROR(CarryOut(Joined(orders_[f][0]), texts_, writer_of(f)));
     return {};
   }
 
@@ -292,11 +335,11 @@ class Writing {
   ThreadPool& pool_;
   RankTexts& texts_;
   std::span<const FileToWrite> files_;
-  std::vector<SharedPlace> places_;               // of texts, by member
-  std::optional<SharedCounters> turns_;           // by file; where all can look at all texts
-  std::deque<AtomicFile> out_;                    // by file
-  std::vector<std::vector<std::string>> orders_;  // by file and member, or turn
-  std::vector<std::vector<OrdersPlace>> by_turn_;
+  std::vector<MemoryPlace> places_;      // by member
+  std::optional<SharedCounters> turns_;  // by file and member; where all can look at all texts
+  std::deque<AtomicFile> out_;           // by file
+  std::vector<std::vector<std::vector<std::string>>> orders_;  // by file and member
+  std::vector<std::vector<std::vector<OrdersPlace>>> by_turn_;
 };
 
 }  // namespace
@@ -307,9 +350,7 @@ Status WriteTogether(Team& team, ThreadPool& pool, RankTexts& texts,
 }
 
 Status ServeWrites(Team& team, RankTexts& texts) {
-  // The root begins with the first file.
-  const Status done =
-      team.Serve([&](std::string_view request) { return DoAsked(request, 1, texts); });
+  const Status done = team.Serve([&](std::string_view request) { return DoAsked(request, texts); });
   texts = {};  // gigabytes, given back while MPI ends
   return done;
 }

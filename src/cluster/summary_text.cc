@@ -52,10 +52,10 @@ std::string JobText(const Table& overview, bool chinese) {
   const auto partly = static_cast<int64_t>(number("callsPartlySeen"));
   if (partly > 0) {
     text += fmt::format(
-        fmt::runtime(chinese
-                         ? "{} 次通信只采集到部分成员，仅比较已采集的卡。\n"
-                         : "{} communication calls have members that were not captured; only those "
-                           "seen are compared.\n"),
+        fmt::runtime(
+            chinese ? "{} 次通信只采集到部分成员，仅比较已采集的卡。\n"
+                    : "{} communication calls were captured on some of their ranks only; these "
+                      "are compared.\n"),
         partly);
   }
   return text;
@@ -122,7 +122,8 @@ std::string SummaryText(std::span<const Export> exports, bool chinese) {
   }
   if (findings->rows() > 0 && Number(*overview, "callsPartlySeen", 0) > 0) {
     text += chinese ? "由于部分卡未采集，上述代价根据等待时间估算。\n"
-                    : "What these cost is estimated from waits, as ranks were not captured.\n";
+                    : "What these cost is estimated from waits, as not all ranks of all calls were "
+                      "captured.\n";
   }
   if (findings->rows() == 0)
     text += chinese ? "没有明显偏慢的卡、通信域或链路。\n" : "No rank, group or link stands out.\n";

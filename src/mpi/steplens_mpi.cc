@@ -78,9 +78,9 @@ int steplens_mpi_receive_size(int member, uint64_t* size) {
 }
 
 int steplens_mpi_receive_any_size(int* member, uint64_t* size) {
-  // Who asks is a worker beside another that needs the core; nobody waits for it in vain, as
-  // members ask for work before they are out of it.
-  constexpr timespec kLongPause{0, 500'000};
+  // Who asks is a worker beside another that needs the core, and a look costs it some twenty
+  // microseconds; nobody waits for it in vain, as members ask for work before they are out of it.
+  constexpr timespec kLongPause{0, 2'000'000};
   int is_there = 0;
   MPI_Status status;
   const int error = MPI_Iprobe(MPI_ANY_SOURCE, kSizeTag, MPI_COMM_WORLD, &is_there, &status);

@@ -8,8 +8,13 @@ namespace steplens::readers {
 
 namespace fs = std::filesystem;
 
+// These are called dozens of times for each of thousands of ranks, where taking paths apart as
+// std::filesystem does was half of the time to find them.
 std::string Join(const std::string& folder, std::string_view name) {
-  return (fs::path(folder) / fs::path(name)).string();
+  if (folder.empty() || name.starts_with('/')) return std::string(name);
+  std::string path = folder;
+  if (!path.ends_with('/')) path += '/';
+  return path += name;
 }
 
 namespace {
@@ -19,19 +24,21 @@ fs::path WithoutLastSlash(const std::string& path) {
   return given.has_filename() ? given : given.parent_path();
 }
 
-bool IsDots(const fs::path& name) { return name == "." || name == ".."; }
+bool IsDots(std::string_view name) { return name == "." || name == ".."; }
 
 }  // namespace
 
 std::string NameOf(const std::string& path) {
-  const fs::path name = WithoutLastSlash(path).filename();
+  const size_t end = path.find_last_not_of('/') + 1;  // 0 if there is nothing else
+  const size_t begin = end == 0 ? 0 : path.rfind('/', end - 1) + 1;
+  std::string name = path.substr(begin, end - begin);
   std::error_code error;
-  return IsDots(name) ? fs::canonical(path, error).filename().string() : name.string();
+  return IsDots(name) ? fs::canonical(path, error).filename().string() : name;
 }
 
 std::string FolderAbove(const std::string& folder) {
   const fs::path trimmed = WithoutLastSlash(folder);
-  if (IsDots(trimmed.filename())) return Join(trimmed.string(), "..");
+  if (IsDots(trimmed.filename().string())) return Join(trimmed.string(), "..");
   const fs::path above = trimmed.parent_path();
   return above.empty() ? "." : above.string();
 }

@@ -88,6 +88,17 @@ class PlantedFaults(ClusterCase):
         self.assertIn(said, (self.out / "cluster_analysis_output" / "cluster_report.html").read_text())
         self.assertNotIn(said, self.cluster(generate(self.scratch / "healthy", *words[:6], "--missing", "6")).out)
 
+    def test_levels_that_differ_are_no_finding(self):
+        """Ranks that recorded marks only have nothing to compare, neither as slow ones nor as quick ones."""
+        folders = {level: generate(self.scratch / f"level{level}", "--format", "db", "--level", level) for level in ("1", "0", "none")}
+        mixed = self.scratch / "mixed"
+        mixed.mkdir()
+        for rank, level in enumerate(("1", "1", "1", "1", "0", "0", "none", "none")):
+            [capture] = folders[level].glob(f"*_{100000 + rank}_*")
+            capture.rename(mixed / capture.name)
+        self.assertEqual(self.findings(mixed), [])
+        self.assertEqual(self.overview(mixed)["ranksSeen"], 8)
+
     def test_healthy_clusters_have_no_finding(self):
         for seed in range(1, 11):
             words = [["--clock-skew", "5000"], ["--missing", f"{seed},{seed + 3}"], []][seed % 3]

@@ -211,8 +211,9 @@ void AddAscend(const TraceStore& store, const std::vector<TrackKind>& kinds, Wor
       AddOverlapAnalysis(store, kinds, !has_compute, !has_communication, works);
   if (has_compute || has_overlap) return;
   TextMemo is_task_kind(store, IsTaskKindName);
+  TextMemo is_mark(store, [](std::string_view task_type) { return task_type == "MSTX_EX"; });
   ForEachSliceOn(store, kinds, TrackKind::kDevice, [&](size_t i, int64_t device) {
-    if (is_task_kind(store.slices.name[i])) return;
+    if (is_task_kind(store.slices.name[i]) || is_mark(store.slices.category[i])) return;
     works[device].compute.push_back(SliceInterval(store, i));
   });
 }

@@ -32,7 +32,7 @@ struct DeviceWork {
 // Ascend
 //   compute: compute rows of kernels (without AicpuKernel and AivKernel, the device side of
 //     collectives), else the Computing slices of Overlap Analysis, else the tasks on hardware
-//     streams that carry an operator name
+//     streams that carry an operator name and are no marks (mstx)
 //   communication: comm_ops, else the slices on group tracks, else collective rows of kernels, else
 //     Overlap Analysis
 // GPU

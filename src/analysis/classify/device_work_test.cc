@@ -49,6 +49,7 @@ TEST(CollectDeviceWork, HardwareTasksServeWhereNothingElseIsKnown) {
   const auto stream = b.ThreadOf("Ascend Hardware", "Stream 2");
   b.Slice(stream, 0, 10, "aclnnAdd_Add");
   b.Slice(stream, 10, 11, "EVENT_WAIT");
+  b.Slice(stream, 0, 90, "forward_step", "MSTX_EX");
   const auto group = b.ThreadOf("Communication", "Group x Communication");
   b.Slice(group, 3, 5, "hcom_allReduce__1");
   const auto works = CollectDeviceWork(b.store);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/cluster/communication/json_number.h"
+#include "analysis/cluster/communication/local_ranks.h"
 #include "analysis/cluster/group_name.h"
 #include "base/json_writer.h"
 
@@ -19,7 +20,7 @@ struct Link {
   const LinkRow* row = nullptr;
 };
 
-// Members of the groups that the rank's own metadata name.
+// Members of the groups that the rank's own metadata name, and of those that it can guess.
 class Members {
  public:
   Members(const RankFacts& facts, const LinkPart& part) : ranks_(part.texts.size()) {
@@ -29,17 +30,24 @@ class Members {
       const auto found = by_name.find(part.texts[i]);
       if (found != by_name.end()) ranks_[i] = found->second->ranks.ranks();
     }
+    for (const GroupSight& sight : part.sights) {
+      const bool is_itself =
+          std::find(sight.selves.begin(), sight.selves.end(), facts.rank) != sight.selves.end();
+      if (is_itself && sight.group < ranks_.size() && ranks_[sight.group].empty())
+        guessed_.push_back(sight.group);
+    }
   }
   std::optional<int64_t> Find(uint32_t group, int64_t local) const {
-    if (group >= ranks_.size() || local < 0 ||
-        local >= static_cast<int64_t>(ranks_[group].size())) {
-      return std::nullopt;
-    }
+    if (group >= ranks_.size() || local < 0) return std::nullopt;
+    if (std::find(guessed_.begin(), guessed_.end(), group) != guessed_.end()) return local;
+    if (local >= static_cast<int64_t>(ranks_[group].size())) return std::nullopt;
     return ranks_[group][static_cast<size_t>(local)];
   }
+  const std::vector<uint32_t>& guessed() const { return guessed_; }
 
  private:
   std::vector<std::vector<int64_t>> ranks_;  // by text
+  std::vector<uint32_t> guessed_;            // texts; few
 };
 
 using Key = std::tuple<uint32_t, bool, uint32_t, uint32_t>;  // group, use, step, operation
@@ -108,6 +116,8 @@ std::optional<LinkTexts> RenderLinks(const RankFacts& facts, const LinkPart& par
   }
   LinkTexts out;
   out.texts = part.texts;
+  out.guessed = members.guessed();
+  out.sights = part.sights;
   json.reserve(part.links.size() * 256);
   for (auto* keyed : {&operations, &totals}) {
     for (auto& [key, links] : *keyed) {
@@ -150,7 +160,7 @@ bool AddLinkTexts(const std::vector<RankLinkTexts>& ranks, OperationTexts& file)
     of_key.received += is_received ? 1 : 0;
     return ++of_key.all > 1 && of_key.received > 0;
   };
-  for (const auto& [texts, json] : ranks) {
+  for (const auto& [rank, texts, json] : ranks) {
     std::vector<uint32_t> numbers;
     for (const std::string& text : texts->texts) numbers.push_back(file.Number(text));
     const auto number = [&](uint32_t id) { return numbers[id < numbers.size() ? id : 0]; };
@@ -171,6 +181,36 @@ bool AddLinkTexts(const std::vector<RankLinkTexts>& ranks, OperationTexts& file)
     if (!cutter.is_used_up()) return false;
   }
   return true;
+}
+
+bool AreGuessesRight(const std::vector<RankLinkTexts>& ranks, const GroupBook& book) {
+  const auto text_of = [](const LinkTexts& texts, uint32_t id) {
+    return id < texts.texts.size() ? texts.texts[id] : std::string();
+  };
+  std::set<std::string> guessed;
+  for (const RankLinkTexts& one : ranks) {
+    for (const uint32_t group : one.index->guessed) guessed.insert(text_of(*one.index, group));
+  }
+  if (guessed.empty()) return true;
+  LocalRanks local_ranks;
+  std::map<std::string, int64_t> largest;
+  for (const RankLinkTexts& one : ranks) {
+    for (const GroupSight& sight : one.index->sights) {
+      const std::string group = text_of(*one.index, sight.group);
+      if (!guessed.contains(group)) continue;
+      local_ranks.Add(one.rank, group, sight);
+      int64_t& of_group = largest[group];
+      of_group = std::max(of_group, sight.largest);
+    }
+  }
+  return std::all_of(guessed.begin(), guessed.end(), [&](const std::string& group) {
+    const std::vector<int64_t> members = local_ranks.Of(group, book, /*compat=*/false);
+    if (static_cast<int64_t>(members.size()) <= largest[group]) return false;
+    for (size_t local = 0; local < members.size(); ++local) {
+      if (members[local] != static_cast<int64_t>(local)) return false;
+    }
+    return true;
+  });
 }
 
 }  // namespace steplens::analysis::cluster

@@ -10,12 +10,14 @@ constexpr int64_t kMostMembers = 1 << 24;  // a larger number in a link is none
 }  // namespace
 
 void LocalRanks::Add(int64_t rank, const LinkPart& part) {
-  for (const GroupSight& sight : part.sights) {
-    Group& group = groups_[part.Text(sight.group)];
-    group.ranks.insert(rank);
-    group.largest = std::max(group.largest, sight.largest);
-    for (const int64_t self : sight.selves) group.selves.try_emplace(self, rank);
-  }
+  for (const GroupSight& sight : part.sights) Add(rank, part.Text(sight.group), sight);
+}
+
+void LocalRanks::Add(int64_t rank, const std::string& group, const GroupSight& sight) {
+  Group& seen = groups_[group];
+  seen.ranks.insert(rank);
+  seen.largest = std::max(seen.largest, sight.largest);
+  for (const int64_t self : sight.selves) seen.selves.try_emplace(self, rank);
 }
 
 std::vector<int64_t> LocalRanks::Of(const std::string& group, const GroupBook& book,

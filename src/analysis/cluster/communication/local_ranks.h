@@ -16,7 +16,9 @@ namespace steplens::analysis::cluster {
 // of, they are the members in their order. Else nobody says.
 class LocalRanks {
  public:
+  // What a rank's links tell, about all groups or one.
   void Add(int64_t rank, const LinkPart& part);
+  void Add(int64_t rank, const std::string& group, const GroupSight& sight);
 
   // By rank inside the group; kNone where nobody says. Compat knows links with themselves only.
   std::vector<int64_t> Of(const std::string& group, const GroupBook& book, bool compat) const;

@@ -63,7 +63,8 @@ struct CommRank : StoreBuilder {
 
 // What the recipe writes about the ranks, with texts rendered where they are mapped or without.
 std::string FileOf(const RecipeSpec& spec, const std::vector<const CommRank*>& ranks,
-                   bool is_rendered, size_t* rendered_bytes = nullptr) {
+                   bool is_rendered, size_t* rendered_bytes = nullptr,
+                   size_t* used_bytes = nullptr) {
   Result<std::unique_ptr<Recipe>> recipe = spec.make({});
   EXPECT_TRUE(recipe.ok());
   std::vector<std::string> texts;
@@ -84,6 +85,7 @@ std::string FileOf(const RecipeSpec& spec, const std::vector<const CommRank*>& r
   const Status written = answer->files[0].write([&](const FilePiece& piece) -> Status {
     out += piece.is_here() ? piece.bytes()
                            : std::string_view(texts[piece.text]).substr(piece.offset, piece.size);
+    if (!piece.is_here() && used_bytes != nullptr) *used_bytes += piece.size;
     return {};
   });
   EXPECT_TRUE(written.ok());
@@ -154,6 +156,41 @@ TEST(CommunicationFiles, LinksThatBothEndsReportAreAddedUp) {
   EXPECT_TRUE(Has(file, R"x("batchsendrecv-total@7": {"0-1": {"Transport Type": "HCCS", )x"));
   EXPECT_TRUE(Has(file, R"x("Transit Time(ms)": 6.0)x")) << file;
   EXPECT_FALSE(Has(file, R"x("Transit Time(ms)": 3.0)x")) << file;
+}
+
+// A rank of a group whose members nobody lists, with links from its place in it to all places.
+CommRank Unlisted(int64_t rank, int64_t place, int64_t places) {
+  CommRank one(rank, /*with_metadata=*/false);
+  one.Operation("hcom_allReduce__7_0_1", "collective", 2);
+  for (int64_t other = 0; other < places; ++other)
+    one.Link("allreduce-total", "collective", place, other, 1 + static_cast<double>(other));
+  return one;
+}
+
+TEST(CommunicationFiles, RanksOfTheGroupOfAllAreGuessed) {
+  const CommRank ranks[] = {Unlisted(0, 0, 3), Unlisted(1, 1, 3), Unlisted(2, 2, 3)};
+  size_t used = 0;
+  const std::string file = FileOf(CommunicationMatrixSumRecipe(), {&ranks[0], &ranks[1], &ranks[2]},
+                                  true, nullptr, &used);
+  EXPECT_EQ(file, FileOf(CommunicationMatrixSumRecipe(), {&ranks[0], &ranks[1], &ranks[2]}, false));
+  EXPECT_TRUE(Has(file, R"x("2-1": {)x")) << file;
+  EXPECT_GT(used, file.size() / 2);
+}
+
+TEST(CommunicationFiles, AWrongGuessIsNoticed) {
+  // 1 and 2 stand at their own numbers, 3 at 0.
+  const CommRank ranks[] = {Unlisted(1, 1, 3), Unlisted(2, 2, 3), Unlisted(3, 0, 3)};
+  const std::string file =
+      FileOf(CommunicationMatrixSumRecipe(), {&ranks[0], &ranks[1], &ranks[2]}, true);
+  EXPECT_EQ(file, FileOf(CommunicationMatrixSumRecipe(), {&ranks[0], &ranks[1], &ranks[2]}, false));
+  EXPECT_TRUE(Has(file, R"x("1-3": {)x")) << file;
+  // The metadata of one say what the others guess wrongly.
+  CommRank teller(0);
+  teller.Operation("hcom_allReduce__7_0_1", "collective", 2);
+  const CommRank guesser = Unlisted(1, 1, 3);
+  const std::string told = FileOf(CommunicationMatrixSumRecipe(), {&teller, &guesser}, true);
+  EXPECT_EQ(told, FileOf(CommunicationMatrixSumRecipe(), {&teller, &guesser}, false));
+  EXPECT_TRUE(Has(told, R"x("1-L2": {)x")) << told;
 }
 
 TEST(CommunicationFiles, EndsThatNobodyKnowsAreShownAsTheyAre) {

@@ -194,8 +194,9 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
     std::vector<RankLinkTexts> texts;
     for (const RankPart& rank : ranks_) {
       if (rank.part.has_links && !rank.texts) return false;
-      if (rank.texts) texts.push_back({&*rank.texts, rank.json});
+      if (rank.texts) texts.push_back({rank.rank, &*rank.texts, rank.json});
     }
+    if (!AreGuessesRight(texts, book_)) return false;
     if (AddLinkTexts(texts, file_)) return true;
     file_ = OperationTexts();
     return false;

@@ -88,7 +88,9 @@ class Summary : public RecipeOf<SummaryPart> {
     steps_of_[facts.rank] = count;
     for (double* total : {&load.computing_ms, &load.free_ms, &load.step_ms, &load.transit_ms})
       *total /= static_cast<double>(count);
-    loads_.push_back(std::move(load));
+    ++ranks_;
+    // Of a rank that recorded marks only, nothing can be compared.
+    if (load.has_calls || !part.steps.empty()) loads_.push_back(std::move(load));
     not_overlapped_ms_ += not_overlapped_ms / static_cast<double>(count);
     copies_ms_ += copies_ms / static_cast<double>(count);
     for (const PacketPart& packet : part.packets) {
@@ -328,7 +330,7 @@ class Summary : public RecipeOf<SummaryPart> {
     int64_t expected = world;
     for (const GroupBook::Group& group : book_.groups())
       expected = std::max(expected, ExpectedMembers(group.use.name));
-    return expected > 0 ? std::max(expected, static_cast<int64_t>(loads_.size())) : 0;
+    return expected > 0 ? std::max(expected, ranks_) : 0;
   }
 
   // One row: the whole job.
@@ -360,8 +362,7 @@ class Summary : public RecipeOf<SummaryPart> {
       free_ms += load.free_ms;
       waiting_ms += load.suffered_ms;
     }
-    const auto ranks = static_cast<int64_t>(loads.size());
-    table.AppendInt(0, ranks);
+    table.AppendInt(0, ranks_);
     const int64_t expected = ExpectedRanks(layout ? layout->world : 0);
     table.AppendInt(1, expected > 0 ? expected : table::kNull);
     table.AppendInt(2, static_cast<int64_t>(steps_));
@@ -369,7 +370,7 @@ class Summary : public RecipeOf<SummaryPart> {
     table.AppendInt(4, static_cast<int64_t>(complete));
     table.AppendInt(5, static_cast<int64_t>(incomplete));
     const double whole = step_ms > 0 ? step_ms / 100 : 1;
-    table.AppendDouble(6, ranks > 0 ? step_ms / static_cast<double>(ranks) : 0);
+    table.AppendDouble(6, loads.empty() ? 0 : step_ms / static_cast<double>(loads.size()));
     table.AppendDouble(7, computing_ms / whole);
     table.AppendDouble(8, not_overlapped_ms_ / whole);
     table.AppendDouble(9, free_ms / whole);
@@ -384,7 +385,8 @@ class Summary : public RecipeOf<SummaryPart> {
   Timelines timelines_;
   GroupBook book_;
   std::string distributed_args_;
-  std::vector<RankLoad> loads_;
+  int64_t ranks_ = 0;            // seen
+  std::vector<RankLoad> loads_;  // of those that recorded steps or calls
   std::vector<RankStep> rank_steps_;
   std::map<int64_t, size_t> steps_of_;
   size_t steps_ = 1;

@@ -1,4 +1,4 @@
-#include "base/shared_bytes.h"
+#include "base/shared_counters.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -43,63 +43,6 @@ Result<int> OpenMemory(const SharedPlace& place, int mode) {
 }
 
 }  // namespace
-
-Result<std::unique_ptr<SharedBytes>> SharedBytes::Create() {
-  SL_ASSIGN_OR_RETURN(const int fd, MakeMemory());
-  return std::unique_ptr<SharedBytes>(new SharedBytes(fd, PlaceOf(fd)));
-}
-
-SharedBytes::~SharedBytes() { ::close(fd_); }
-
-Result<uint64_t> SharedBytes::Append(std::string_view bytes) {
-  const std::lock_guard lock(state_);
-  const uint64_t begin = size_;
-  while (error_ == 0 && !bytes.empty()) {
-    const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) {
-      error_ = put < 0 ? errno : ENOSPC;
-      break;
-    }
-    bytes.remove_prefix(static_cast<size_t>(put));
-    size_ += static_cast<uint64_t>(put);
-  }
-  if (error_ != 0) return ShareError("write", error_);
-  return begin;
-}
-
-Result<SharedView> SharedBytes::View() const {
-  return SharedView::Map(fd_, static_cast<size_t>(size_));
-}
-
-Result<SharedView> SharedView::Open(const SharedPlace& place) {
-  SL_ASSIGN_OR_RETURN(const int fd, OpenMemory(place, O_RDONLY));
-  struct stat info{};
-  ::fstat(fd, &info);
-  Result<SharedView> view = Map(fd, static_cast<size_t>(info.st_size));
-  ::close(fd);
-  return view;
-}
-
-Result<SharedView> SharedView::Map(int fd, size_t size) {
-  if (size == 0) return SharedView(nullptr, 0);
-  void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
-  if (data == MAP_FAILED) return ShareError("map", errno);
-  return SharedView(static_cast<const char*>(data), size);
-}
-
-SharedView::~SharedView() {
-  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
-}
-
-SharedView::SharedView(SharedView&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-SharedView& SharedView::operator=(SharedView&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
 
 Result<SharedCounters> SharedCounters::Create(size_t count) {
   SL_ASSIGN_OR_RETURN(const int fd, MakeMemory());
