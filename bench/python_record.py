@@ -1,16 +1,20 @@
 """What recording costs a PyTorch program, side by side with torch.profiler, in one run.
 
-    PYTHONPATH=build/python /usr/bin/python3 bench/python_record.py [--repeat N]
+    PYTHONPATH=build/python /usr/bin/python3 bench/python_record.py [--repeat N] [--loops TEXT]
 
-Times are CPU time of this thread, the best of N alternating runs, so that a busy machine does not matter. Prints a table and
-exits with 1 if a budget (docs/performance.md) is missed.
+Times are CPU time of this thread. Recorders and undisturbed runs alternate N times, in blocks; the best of a block counts, so that a
+busy machine does not matter, and of all blocks the one in the middle. Beside both recorders stands the floor: callbacks that do nothing,
+with the same inputs asked for, and an empty profile function where stacks are wanted. Prints a table and exits with 1 if a budget
+(docs/performance.md) is missed.
 """
 
 import argparse
 import contextlib
+import ctypes
 import gc
 import itertools
 import os
+import pathlib
 import shutil
 import statistics
 import sys
@@ -25,6 +29,7 @@ from steplens._config import Config
 
 CALLS = 150  # of an operator in one burst: short, so that some bursts are undisturbed
 STEPS = 3  # of the model in one burst
+BLOCKS = 5  # of rounds; the one in the middle counts
 RANGES = 2000
 IDLE_STEPS = 5  # warm ones and measured ones, of an idle profiler
 SWITCHES = [("times", {}), ("shapes", {"record_shapes": True}),
@@ -46,8 +51,11 @@ class Loop:
         self.operators = operators
 
     def burst_ns(self):
-        self.run()  # warm
-        return thread_ns(self.run) / self.operators
+        """Of the second of two bursts that are called from the same line, as a training calls its steps: to both recorders a call stack
+        that was not there before costs more than one that was."""
+        for _ in range(2):
+            cost = thread_ns(self.run)
+        return cost / self.operators
 
 
 def loops():
@@ -107,15 +115,48 @@ def torch_burst(switches, loop):
     return cost
 
 
+def load_floor():
+    """bench/torch_floor.cc, which is built beside the package."""
+    return ctypes.PyDLL(str(pathlib.Path(_native.__file__).parents[2] / "bench/libtorch_floor.so"))
+
+
+def floor_burst(library, switches, loop):
+    set_profile = ctypes.pythonapi.PyEval_SetProfile
+    library.floor_begin(bool(switches.get("record_shapes")))
+    if switches.get("with_stack"):
+        set_profile(library.floor_profile, None)
+    cost = loop.burst_ns()
+    set_profile(None, None)
+    library.floor_end()
+    return cost
+
+
+class Added:
+    """What one block of rounds gives, in ns per operator: undisturbed, and what empty callbacks, steplens and torch.profiler add."""
+
+    def __init__(self, plain, *others):
+        self.plain = min(plain)
+        self.floor, self.ours, self.theirs = (min(costs) - self.plain for costs in others)
+        self.share = self.ours / self.theirs
+
+
 def added_per_operator(folder, repeat, switches, loop):
-    """(undisturbed, added by steplens, added by torch) in ns per operator."""
-    plain, ours, theirs = [], [], []
+    """Of each block, ordered by our share. The smallest of many bursts is one lucky burst: the block in the middle is not."""
+    library = load_floor()
+    blocks = []
     with steplens_capture(folder, **switches) as capture:
-        for _ in range(repeat):
-            plain.append(loop.burst_ns())
-            ours.append(steplens_burst(capture, loop))
-            theirs.append(torch_burst(switches, loop))
-    return min(plain), min(ours) - min(plain), min(theirs) - min(plain)
+        for _ in range(BLOCKS):
+            costs = [(loop.burst_ns(), floor_burst(library, switches, loop), steplens_burst(capture, loop), torch_burst(switches, loop))
+                     for _ in range(max(repeat // BLOCKS, 1))]
+            blocks.append(Added(*zip(*costs)))
+    return sorted(blocks, key=lambda block: block.share)
+
+
+def report_added(name, blocks, report):
+    middle = blocks[len(blocks) // 2]
+    print(f"  {name}: operator {middle.plain:.0f}, empty callbacks {middle.floor:+.0f}, steplens {middle.ours:+.0f}, torch.profiler "
+          f"{middle.theirs:+.0f}; shares {blocks[0].share:.2f} to {blocks[-1].share:.2f}, of empty callbacks {middle.floor / middle.theirs:.2f}")
+    report(f"{name}: share of torch.profiler's", middle.share, "", 0.75)
 
 
 def model_step(model, optimizer, data):
@@ -229,7 +270,9 @@ def range_costs(folder, repeat):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=300)
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--loops", default="", metavar="TEXT", help="only operators, and of them only loops with TEXT in their name")
+    options = parser.parse_args()
+    repeat = options.repeat
     torch.set_num_threads(1)
     gc.disable()
     os.environ["TORCH_NPU_WARNING_DISABLE"] = "1"  # profilers that never record say so
@@ -241,12 +284,14 @@ def main():
         print(f"{name:<58} {value:10.2f} {unit:<4} (budget {budget:g}){'  MISSED' if value > budget else ''}")
 
     try:
-        print(f"undisturbed operator and time added, ns of CPU time, best of {repeat}:")
+        print(f"undisturbed operator and time added, ns of CPU time, {BLOCKS} times the best of {repeat // BLOCKS}:")
         for loop in loops():
             for name, switches in SWITCHES:
-                plain, ours, theirs = added_per_operator(folder, repeat, switches, loop)
-                print(f"  {loop.name}, {name}: operator {plain:.0f}, steplens {ours:+.0f}, torch.profiler {theirs:+.0f}")
-                report(f"{loop.name}, {name}: share of torch.profiler's", ours / theirs, "", 0.75)
+                if options.loops not in f"{loop.name}, {name}":
+                    continue
+                report_added(f"{loop.name}, {name}", added_per_operator(folder, repeat, switches, loop), report)
+        if options.loops:
+            return 1 if missed else 0
         ours, theirs = closing_times(folder)
         print(f"closing 5 steps: steplens {ours * 1e3:.1f} ms, torch.profiler {theirs * 1e3:.1f} ms")
         report("closing: share of torch.profiler's", ours / theirs, "", 0.05)

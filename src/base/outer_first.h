@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace steplens {
@@ -34,13 +35,20 @@ void OuterFirst(std::span<const int64_t> begin_ns, std::span<Row> rows) {
     }
     trees.push_back(tree);
   }
-  std::vector<Row> ordered;
-  ordered.reserve(rows.size());
+  // Chains become places to go to, and rows are swapped until each is there: no second copy of
+  // them.
+  uint32_t goal = 0;
   for (const Tree& tree : trees) {
-    for (uint32_t place = tree.first; place != kNone; place = next[place])
-      ordered.push_back(rows[place]);
+    for (uint32_t place = tree.first; place != kNone;) {
+      place = std::exchange(next[place], goal++);
+    }
   }
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = ordered[i];
+  for (uint32_t place = 0; place < rows.size(); ++place) {
+    while (next[place] != place) {
+      std::swap(rows[place], rows[next[place]]);
+      std::swap(next[place], next[next[place]]);
+    }
+  }
 }
 
 }  // namespace steplens

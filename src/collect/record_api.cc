@@ -146,11 +146,13 @@ inline void EmitOp(ThreadState* state, const sl_op& op) {
        [&op, has_threads, bytes](uint8_t* place) { FillOp(op, has_threads, bytes, place); });
 }
 
-inline void EmitPlainOp(ThreadState* state, const sl_plain_op& op, uint64_t end,
-                        const uint64_t* inputs) {
-  const uint32_t words = op.input_words <= kMaxInputWords ? op.input_words : 0;
+// Calls with_fill(bytes, fill) for TryEmit or Emit.
+template <typename WithFill>
+inline __attribute__((always_inline)) auto FillPlainOp(const sl_plain_op& op, uint64_t end,
+                                                       const uint64_t* inputs, WithFill with_fill) {
+  const uint32_t words = __builtin_expect(op.input_words <= kMaxInputWords, 1) ? op.input_words : 0;
   const size_t bytes = sizeof(PlainOpRecord) + words * sizeof(uint64_t);
-  Emit(state, bytes, [&op, inputs, end, words, bytes](uint8_t* place) {
+  return with_fill(bytes, [&op, inputs, end, words, bytes](uint8_t* place) {
     auto* record = reinterpret_cast<PlainOpRecord*>(place);
     record->head = RecordHead::Of(kRingPlainOp, bytes, op.name);
     record->op = op;
@@ -158,6 +160,28 @@ inline void EmitPlainOp(ThreadState* state, const sl_plain_op& op, uint64_t end,
     record->op.input_words = words;
     AppendWords(inputs, words, reinterpret_cast<uint64_t*>(record + 1));
   });
+}
+
+// On a thread that is not prepared yet, or has no room: apart, so that what is done for every
+// operator needs no more code than that.
+__attribute__((noinline)) void EmitPlainOpSlowly(const sl_plain_op* op, uint64_t end,
+                                                 const uint64_t* inputs) {
+  ThreadState* state = RecordingThread();
+  if (state == nullptr) return;
+  FillPlainOp(*op, end, inputs, [state](size_t bytes, auto fill) { Emit(state, bytes, fill); });
+}
+
+inline void EmitPlainOp(const sl_plain_op* op, uint64_t end, const uint64_t* inputs) {
+  if (op == nullptr || (op->input_words != 0 && inputs == nullptr)) return;
+  const uint32_t generation = RecordedGeneration();
+  ThreadState* state = this_thread;
+  if (__builtin_expect(generation == 0 || state == nullptr || state->generation != generation, 0) ||
+      __builtin_expect(
+          !FillPlainOp(*op, end, inputs,
+                       [state](size_t bytes, auto fill) { return TryEmit(state, bytes, fill); }),
+          0)) {
+    EmitPlainOpSlowly(op, end, inputs);
+  }
 }
 
 sl_string Intern(std::string_view text) {
@@ -221,15 +245,11 @@ void sl_record_op(const sl_op* op) {
 }
 
 void sl_record_plain_op(const sl_plain_op* op, const uint64_t* inputs) {
-  if (op == nullptr || (op->input_words != 0 && inputs == nullptr)) return;
-  ThreadState* state = RecordingThread();
-  if (state != nullptr) EmitPlainOp(state, *op, op->end != 0 ? op->end : Now(), inputs);
+  if (op != nullptr) EmitPlainOp(op, op->end != 0 ? op->end : Now(), inputs);
 }
 
 void sl_record_plain_op_until(const sl_plain_op* op, sl_ticks end, const uint64_t* inputs) {
-  if (op == nullptr || (op->input_words != 0 && inputs == nullptr)) return;
-  ThreadState* state = RecordingThread();
-  if (state != nullptr) EmitPlainOp(state, *op, end, inputs);
+  EmitPlainOp(op, end, inputs);
 }
 
 void sl_record_memory(const sl_memory* event) {

@@ -92,6 +92,7 @@ void EmitShared(ThreadState* state, const void* record, size_t bytes);
 // The rest of Emit: the ring is at its end, half full or full, or the thread has none.
 template <typename Fill>
 __attribute__((noinline)) void EmitSlowly(ThreadState* state, size_t bytes, Fill fill) {
+  if (state->busy != 0) return CountDrop(state);
   ThreadRing* ring = state->ring;
   if (ring == nullptr) {
     auto* copy = static_cast<uint8_t*>(std::malloc(bytes));
@@ -115,14 +116,12 @@ __attribute__((noinline)) void EmitSlowly(ThreadState* state, size_t bytes, Fill
   state->busy = 0;
 }
 
-// Puts a record of `bytes` (a multiple of 8) into the thread's ring: fill(place) writes all of it,
-// head included. Drops it, counted, if there is no room or this is a signal handler that
-// interrupted another record. `fill` is copied.
+// What mostly happens in Emit: there is room in the thread's ring. False: nothing was done.
 template <typename Fill>
-inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
-  if (__builtin_expect(state->busy != 0, 0)) return CountDrop(state);
+inline __attribute__((always_inline)) bool TryEmit(ThreadState* state, size_t bytes,
+                                                   const Fill& fill) {
   ThreadRing* ring = state->ring;
-  if (__builtin_expect(ring == nullptr, 0)) return EmitSlowly(state, bytes, fill);
+  if (__builtin_expect(state->busy != 0 || ring == nullptr, 0)) return false;
   state->busy = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   uint8_t* place = ring->ring.TryReserve(bytes);
@@ -132,7 +131,15 @@ inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   state->busy = 0;
-  if (__builtin_expect(place == nullptr, 0)) EmitSlowly(state, bytes, fill);
+  return place != nullptr;
+}
+
+// Puts a record of `bytes` (a multiple of 8) into the thread's ring: fill(place) writes all of it,
+// head included. Drops it, counted, if there is no room or this is a signal handler that
+// interrupted another record. `fill` is copied.
+template <typename Fill>
+inline void Emit(ThreadState* state, size_t bytes, Fill fill) {
+  if (__builtin_expect(!TryEmit(state, bytes, fill), 0)) EmitSlowly(state, bytes, fill);
 }
 
 // A record of fixed size.

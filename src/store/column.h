@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -13,8 +14,9 @@
 namespace steplens::store {
 
 // One column of a table: values it owns and can grow, or a view of a mapped cache file. As long as
-// no value of it is known it is a view of the array that all such columns share, so that what a
-// format does not say costs neither memory nor the time to fill it.
+// no value of it is known it is a number of rows; who asks for all of them at once gets a view of
+// the array that all such columns share. So what a format does not say costs neither memory nor the
+// time to fill it.
 //
 // Reading is safe from any number of threads; Set is not, not even of different rows.
 template <typename T>
@@ -23,14 +25,22 @@ class Column {
   using Value = T;
 
   Column() = default;
-  Column(const Column&) = default;
-  Column& operator=(const Column&) = default;
+  Column(const Column& other) { *this = other; }
+  Column& operator=(const Column& other) {
+    owned_ = other.owned_;
+    view_ = other.view_;
+    unknown_rows_ = other.unknown_rows_;
+    reserved_ = other.reserved_;
+    run_ = nullptr;  // another thread may be asking `other` for it
+    return *this;
+  }
   Column(Column&& other) noexcept { *this = std::move(other); }
   Column& operator=(Column&& other) noexcept {
     owned_ = std::exchange(other.owned_, {});
     view_ = std::exchange(other.view_, {});
-    shared_ = std::exchange(other.shared_, {});
+    unknown_rows_ = std::exchange(other.unknown_rows_, 0);
     reserved_ = std::exchange(other.reserved_, 0);
+    run_ = std::exchange(other.run_, nullptr);
     return *this;
   }
   ~Column() = default;
@@ -53,9 +63,8 @@ class Column {
       owned_.insert(owned_.end(), rows, NotKnown<T>());
       return;
     }
-    const size_t all = view_.size() + rows;
-    if (all > shared_.size()) shared_ = UnknownRun<T>::Of(std::max(all, reserved_));
-    if (all > 0) view_ = shared_.first(all);
+    unknown_rows_ += rows;
+    run_ = nullptr;  // may be too short now
   }
   // Room is taken when the first known value comes.
   void Reserve(size_t rows) {
@@ -63,24 +72,28 @@ class Column {
     if (!owned_.empty()) owned_.reserve(rows);
   }
   void Set(size_t row, T value) {
-    if (view_.data() != nullptr) {
-      if (is_unknown() && IsUnknown(value)) return;
-      Own();
-    }
+    if (is_unknown() && IsUnknown(value)) return;
+    Own();
     owned_[row] = value;
   }
   void Attach(std::span<const T> view) {
+    owned_ = {};
     view_ = view;
-    shared_ = {};
+    unknown_rows_ = 0;
   }
 
   // Whether there are rows and none of them is known. Never true of a view that was attached.
-  bool is_unknown() const { return shared_.data() != nullptr; }
+  bool is_unknown() const { return unknown_rows_ != 0; }
+  // Valid until the column changes.
   std::span<const T> span() const {
-    return view_.data() != nullptr ? view_ : std::span<const T>(owned_);
+    if (!owned_.empty()) return owned_;
+    return is_unknown() ? std::span<const T>(Run(), unknown_rows_) : view_;
   }
-  size_t size() const { return span().size(); }
-  T operator[](size_t row) const { return span()[row]; }
+  size_t size() const { return !owned_.empty() ? owned_.size() : view_.size() + unknown_rows_; }
+  T operator[](size_t row) const {
+    if (!owned_.empty()) return owned_[row];
+    return is_unknown() ? NotKnown<T>() : view_[row];
+  }
   auto begin() const { return span().begin(); }
   auto end() const { return span().end(); }
 
@@ -98,18 +111,28 @@ class Column {
     Own();
     return true;
   }
-  bool CanStayUnknown() const { return view_.data() == nullptr || is_unknown(); }
+  bool CanStayUnknown() const { return view_.data() == nullptr; }
   void Own() {
-    if (owned_.empty()) owned_.reserve(std::max(reserved_, view_.size()));
-    if (view_.data() == nullptr) return;
+    if (!owned_.empty()) return;
+    owned_.reserve(std::max(reserved_, size()));
     owned_.assign(view_.begin(), view_.end());
+    owned_.insert(owned_.end(), unknown_rows_, NotKnown<T>());
     view_ = {};
-    shared_ = {};
+    unknown_rows_ = 0;
+  }
+  // The first unknown_rows_ of an array that stays as it is: the same one for all who ask.
+  const T* Run() const {
+    const std::atomic_ref<const T*> run(run_);
+    const T* known = run.load(std::memory_order_acquire);
+    if (known != nullptr) return known;
+    const T* const made = UnknownRun<T>::Of(unknown_rows_).data();
+    return run.compare_exchange_strong(known, made) ? made : known;
   }
 
   std::vector<T> owned_;
   std::span<const T> view_;
-  std::span<const T> shared_;  // what view_ is the begin of, while nothing is known
+  size_t unknown_rows_ = 0;         // instead of values; then there is no view
+  mutable const T* run_ = nullptr;  // what Run gave, while nothing is known
   size_t reserved_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "store/tables.h"
 
@@ -32,9 +33,34 @@ TEST(Column, SharesOneArrayAmongColumnsThatKnowNothing) {
   Column<int64_t> b;
   a.AppendUnknown(100'000);
   for (int i = 0; i < 50; ++i) b.Append(kNone);
-  EXPECT_EQ(a.span().data(), b.span().data());
+  const int64_t* const of_a = a.span().data();  // the longer one first: it serves both
+  EXPECT_EQ(b.span().data(), of_a);
   EXPECT_EQ(a.size(), 100'000u);
   EXPECT_EQ(b.size(), 50u);
+}
+
+TEST(Column, RowsThatAreNotKnownAreOnlyCounted) {
+  Column<int64_t> column;
+  column.AppendUnknown(size_t{1} << 50);  // no machine could hold them
+  EXPECT_EQ(column.size(), size_t{1} << 50);
+  EXPECT_EQ(column[12'345], kNone);
+  const Column<int64_t> copy = column;
+  EXPECT_EQ(copy.size(), size_t{1} << 50);
+}
+
+TEST(Column, GivesAllWhoAskTheSameArray) {
+  Column<int64_t> column;
+  column.AppendUnknown(1000);
+  std::vector<const int64_t*> seen(8);
+  std::vector<std::thread> threads;
+  for (const int64_t*& place : seen) {
+    threads.emplace_back([&column, &place] { place = column.span().data(); });
+  }
+  Column<int64_t> longer;
+  longer.AppendUnknown(50'000);
+  EXPECT_EQ(longer.span().back(), kNone);
+  for (std::thread& thread : threads) thread.join();
+  for (const int64_t* place : seen) EXPECT_EQ(place, column.span().data());
 }
 
 TEST(Column, ViewsOfShorterArraysStayWhenOneGrows) {

@@ -28,12 +28,11 @@ using Scope = at::RecordScope;
 // line. So the library's function and flag are here as well: elsewhere each would be found through
 // a table of addresses, in a line of its own.
 struct alignas(64) Settings {
-  uint32_t epoch = 0;                // number of the capture
-  std::atomic<uint32_t> schemas{0};  // how often an operator was taken out of the framework
+  // Above: the number of the capture. Below: how often an operator was taken out of the framework.
+  std::atomic<uint64_t> versions{0};
   bool shapes = false;
   bool tensors = false;
   bool marks = false;
-  bool now_is_counter = false;
   slt_stack_function stack = nullptr;
   const volatile uint32_t* recording = &sl_recording_;
   void (*record_plain_op)(const sl_plain_op*, sl_ticks, const uint64_t*) = sl_record_plain_op_until;
@@ -41,7 +40,18 @@ struct alignas(64) Settings {
 static_assert(sizeof(Settings) == 64);
 Settings settings;
 
-sl_ticks Now() { return settings.now_is_counter ? sl_read_counter() : sl_now(); }
+inline uint64_t Versions() { return settings.versions.load(std::memory_order_relaxed); }
+
+// What callbacks are made for, so that none asks at every operator.
+struct Kind {
+  bool only_times = false;  // neither stacks nor shapes are wanted
+  bool is_counter = false;  // sl_now_is_counter()
+};
+
+template <Kind kKind>
+sl_ticks Now() {
+  return kKind.is_counter ? sl_read_counter() : sl_now();
+}
 
 // An operator that is taken out of the framework (a torch.library that ends) leaves its place to
 // the name of another one.
@@ -49,7 +59,7 @@ class SchemaListener final : public c10::OpRegistrationListener {
  public:
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
   void onOperatorDeregistered(const c10::OperatorHandle&) override {
-    settings.schemas.fetch_add(1, std::memory_order_relaxed);
+    settings.versions.fetch_add(1, std::memory_order_relaxed);
   }
 };
 
@@ -77,16 +87,16 @@ struct Exposed {
 };
 template struct Exposed<FunctionMember, &at::RecordFunction::fn_>;
 
-KnownName NameOf(const at::RecordFunction& function, ThreadOps* ops) {
+// nullptr: it has none.
+inline const std::string* PlaceOfName(const at::RecordFunction& function) {
   const auto& member = function.*MemberOf(FunctionMember());
   const auto* schema = c10::get_if<at::RecordFunction::schema_ref_t>(&member);
-  if (!schema) return ops->names.GetByText(function.name());
-  const uint32_t schemas = settings.schemas.load(std::memory_order_relaxed);
-  if (__builtin_expect(ops->schemas != schemas, 0)) {
-    ops->schemas = schemas;
-    ops->names.Forget();
-  }
-  return ops->names.GetByPlace(schema->get().name());
+  return __builtin_expect(schema != nullptr, 1) ? &schema->get().name() : nullptr;
+}
+
+KnownName NameOf(const at::RecordFunction& function, ThreadOps* ops) {
+  const std::string* place = PlaceOfName(function);
+  return place ? ops->names.GetByPlace(place) : ops->names.GetByText(function.name());
 }
 
 // The engine's range around a node does not know which forward operator the node belongs to; the
@@ -99,27 +109,21 @@ void LinkToNode(const OpenOp& op, ThreadOps* ops) {
   node.forward_thread = op.record.forward_thread;
 }
 
-// kOnlyTimes: neither stacks nor shapes are wanted.
-template <bool kOnlyTimes>
+// There is room for one more.
+template <Kind kKind>
 inline __attribute__((always_inline)) void Push(const at::RecordFunction& function, Scope scope,
-                                                ThreadOps* ops) {
-  if (__builtin_expect(ops->epoch != settings.epoch, 0)) ops->Forget(settings.epoch);
+                                                KnownName known, ThreadOps* ops) {
   const bool is_backward = scope == Scope::BACKWARD_FUNCTION;
-  const KnownName known = NameOf(function, ops);
   // What may run Python, and so other operators, comes before this one is pushed.
   sl_string stack = 0;
   sl_string modules = 0;
-  if (!kOnlyTimes && settings.stack) {
+  if (!kKind.only_times && settings.stack) {
     if (!ops->empty()) stack = ops->at(ops->depth() - 1).stack();
     if (!is_backward) settings.stack(&stack, &modules);
+    if (__builtin_expect(!ops->has_room(), 0)) return;  // one of those others runs still
   }
-  if (__builtin_expect(known.kind == NameKind::kCall, 0)) {
-    NoteCall(function.name(), function.inputs());
-  }
-
   OpenOp* op = ops->Push();
-  if (!op) return;
-  const uint32_t first_word = kOnlyTimes ? 0 : ops->words.size();
+  const uint32_t first_word = kKind.only_times ? 0 : ops->words.size();
   const bool is_node = known.kind == NameKind::kNode;
   op->function = &function;
   op->record.sequence = function.seqNr();
@@ -127,27 +131,15 @@ inline __attribute__((always_inline)) void Push(const at::RecordFunction& functi
   op->record.name = known.id;
   op->record.call_stack = is_backward ? 0 : stack;
   op->record.modules = modules;
-  op->record.scope = static_cast<uint8_t>(scope);
-  op->record.is_async = 0;
-  op->record.with_tensors = settings.tensors;
   op->SetPlaces(stack, first_word);
-  op->SetNode(is_node, ops->node);
-  if (!kOnlyTimes && settings.shapes) {
+  op->SetLast(static_cast<uint8_t>(scope), settings.tensors, is_node, ops->node);
+  if (!kKind.only_times && settings.shapes) {
     AddInputs(function.inputs(), settings.tensors, &ops->words);
   }
-  op->record.input_words = kOnlyTimes ? 0 : ops->words.size() - first_word;
+  op->record.input_words = kKind.only_times ? 0 : ops->words.size() - first_word;
   if (is_backward) LinkToNode(*op, ops);
   if (is_node) ops->node = ops->depth() - 1;
-  op->record.start = Now();  // last: what is done here is not the operator's time
-}
-
-void Pop(const at::RecordFunction& function, ThreadOps* ops) {
-  const sl_ticks end = Now();  // first, for the same reason
-  const OpenOp* op = ops->Pop(&function);
-  if (!op || ops->epoch != settings.epoch) return;  // of an earlier capture
-  settings.record_plain_op(&op->record, end, ops->words.data() + op->first_word());
-  if (op->is_node()) ops->node = op->outer_node();
-  ops->words.Truncate(op->first_word());
+  op->record.start = Now<kKind>();  // last: what is done here is not the operator's time
 }
 
 // ---- Ranges: they may end on another thread ----------------------------------------------------
@@ -197,46 +189,102 @@ __attribute__((noinline)) void EndRange(const at::RecordFunction& function, Rang
 
 // ---- The callbacks -----------------------------------------------------------------------------
 
-template <bool kOnlyTimes>
-std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
-  if (*settings.recording == 0) return nullptr;
+// Most that happens are operators of the framework that were met before. All else is left to
+// functions of their own: so these need few lines of code, each of which has to come from a far
+// cache.
+
+template <Kind kKind>
+__attribute__((noinline)) std::unique_ptr<at::ObserverContext> StartAny(
+    const at::RecordFunction& function) {
   ThreadOps* ops = OpsOfThread();
   if (!ops) return nullptr;
   const Scope scope = function.scope();
-  if (scope == Scope::FUNCTION || scope == Scope::BACKWARD_FUNCTION) {
-    Push<kOnlyTimes>(function, scope, ops);
-    return nullptr;
+  if (scope != Scope::FUNCTION && scope != Scope::BACKWARD_FUNCTION) {
+    return StartRange(function, scope, ops);
   }
-  return StartRange(function, scope, ops);
+  ops->CatchUp(Versions());
+  if (!ops->has_room() && !ops->Grow()) return nullptr;
+  const KnownName known = NameOf(function, ops);
+  if (known.kind == NameKind::kCall) NoteCall(function.name(), function.inputs());
+  Push<kKind>(function, scope, known, ops);
+  return nullptr;
 }
 
-void End(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (context) return EndRange(function, static_cast<Range*>(context));
+template <Kind kKind>
+std::unique_ptr<at::ObserverContext> Start(const at::RecordFunction& function) {
+  if (*settings.recording == 0) return nullptr;
   ThreadOps* ops = thread_ops;
-  if (ops && !ops->empty()) Pop(function, ops);
+  const std::string* place = PlaceOfName(function);
+  if (__builtin_expect(ops && place, 1)) {
+    // All at once: a jump is as long as two of these.
+    const uint64_t differs = (ops->versions ^ Versions()) | static_cast<uint64_t>(function.scope());
+    static_assert(static_cast<uint64_t>(Scope::FUNCTION) == 0);
+    const sl_string* name = ops->names.FindPlain(place);
+    if (__builtin_expect(differs == 0 && name && ops->has_room(), 1)) {
+      Push<kKind>(function, Scope::FUNCTION, {*name, NameKind::kPlain}, ops);
+      return nullptr;
+    }
+  }
+  return StartAny<kKind>(function);
+}
+
+__attribute__((noinline)) void EndAny(const at::RecordFunction& function, sl_ticks end,
+                                      ThreadOps* ops) {
+  const OpenOp* op = ops->PopAny(&function);
+  if (!op || !ops->IsOf(Versions())) return;  // of an earlier capture
+  if (op->is_node()) ops->node = op->outer_node();
+  ops->words.Truncate(op->first_word());
+  settings.record_plain_op(&op->record, end, ops->words.data() + op->first_word());
+}
+
+template <Kind kKind>
+void End(const at::RecordFunction& function, at::ObserverContext* context) {
+  if (__builtin_expect(context != nullptr, 0)) {
+    return EndRange(function, static_cast<Range*>(context));
+  }
+  ThreadOps* ops = thread_ops;
+  if (!ops || ops->empty()) return;
+  const sl_ticks end = Now<kKind>();  // what is done here is not the operator's time
+  const OpenOp* op = &ops->at(ops->depth() - 1);
+  if (__builtin_expect(op->function != &function || op->is_node() || !ops->IsOf(Versions()), 0)) {
+    return EndAny(function, end, ops);
+  }
+  ops->Pop();
+  if (!kKind.only_times) ops->words.Truncate(op->first_word());
+  settings.record_plain_op(&op->record, end, ops->words.data() + op->first_word());
+}
+
+template <Kind kKind>
+at::RecordFunctionCallback CallbackOf() {
+  return at::RecordFunctionCallback(&Start<kKind>, &End<kKind>);
+}
+
+at::RecordFunctionCallback CallbackOf(Kind kind) {
+  if (!kind.is_counter) {
+    return kind.only_times ? CallbackOf<Kind{true, false}>() : CallbackOf<Kind{false, false}>();
+  }
+  return kind.only_times ? CallbackOf<Kind{true, true}>() : CallbackOf<Kind{false, true}>();
 }
 
 // One callback for everything, and only for scopes that tell where the time of a training goes: for
 // each node of a backward pass the framework makes its lists of callbacks anew, twice, a list for
 // each scope. Left out are counters of the mobile build and the two inference-only runtimes.
 at::CallbackHandle AddCallback(bool with_inputs) {
-  const bool only_times = !settings.shapes && !settings.stack;
-  return at::addGlobalCallback(
-      at::RecordFunctionCallback(only_times ? &Start<true> : &Start<false>, &End)
-          .needsInputs(with_inputs)
-          .scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION, Scope::TORCHSCRIPT_FUNCTION,
-                   Scope::USER_SCOPE}));
+  const Kind kind{!settings.shapes && !settings.stack, sl_now_is_counter() != 0};
+  return at::addGlobalCallback(CallbackOf(kind)
+                                   .needsInputs(with_inputs)
+                                   .scopes({Scope::FUNCTION, Scope::BACKWARD_FUNCTION,
+                                            Scope::TORCHSCRIPT_FUNCTION, Scope::USER_SCOPE}));
 }
 
 }  // namespace
 
 void InstallOperators(const slt_options& options) {
-  ++settings.epoch;
+  settings.versions.fetch_add(uint64_t{1} << 32, std::memory_order_relaxed);
   settings.shapes = options.shapes != 0;
   settings.tensors = options.shapes != 0 && options.tensors != 0;
   settings.marks = options.marks != 0;
   settings.stack = options.stack;
-  settings.now_is_counter = sl_now_is_counter() != 0;
   ListenToSchemas();
   PrepareInputs();
   ForgetCalls();

@@ -34,12 +34,17 @@ class NameCache {
  public:
   // Of a text that stays where it is, as it is, until the next Forget. It is not looked at if it is
   // known: an operator's name is seldom in a near cache.
-  KnownName GetByPlace(const std::string& name) {
-    const auto address = reinterpret_cast<uintptr_t>(&name) >> 4;
-    Place& place = places_[(address ^ (address >> 9)) % kPlaces];
-    if (__builtin_expect(place.name == &name, 1)) return place.known;
-    place = {&name, GetByText(name.c_str())};
-    return place.known;
+  KnownName GetByPlace(const std::string* name) {
+    Place& place = PlaceOf(name);
+    if (place.name == name) return {place.plain, NameKind::kPlain};
+    const KnownName known = GetByText(name->c_str());
+    if (known.kind == NameKind::kPlain) place = {name, known.id};
+    return known;
+  }
+  // Its id if it is plain and was asked for lately, else nullptr.
+  const sl_string* FindPlain(const std::string* name) {
+    const Place& place = PlaceOf(name);
+    return __builtin_expect(place.name == name, 1) ? &place.plain : nullptr;
   }
 
   // Of one that was made for the occasion. The text is kept in the entry, so that a name costs one
@@ -66,7 +71,7 @@ class NameCache {
 
   struct Place {
     const std::string* name = nullptr;
-    KnownName known;
+    sl_string plain = 0;  // only plain names are kept
   };
   struct alignas(64) Entry {
     KnownName known;
@@ -74,6 +79,11 @@ class NameCache {
 
     bool Is(const char* name) const { return known.id != 0 && std::strcmp(text, name) == 0; }
   };
+
+  Place& PlaceOf(const std::string* name) {
+    const auto address = reinterpret_cast<uintptr_t>(name) >> 4;
+    return places_[(address ^ (address >> 9)) % kPlaces];
+  }
 
   static size_t Hash(const char* name, size_t length) {
     constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;

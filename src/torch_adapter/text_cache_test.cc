@@ -44,11 +44,26 @@ TEST(NameCache, TextsThatLieElsewhereHaveOneId) {
 TEST(NameCache, AnotherTextAtTheSamePlaceIsNoticedAfterForget) {
   const auto cache = std::make_unique<NameCache>();
   std::string name = "aten::add";
-  const KnownName add = cache->GetByPlace(name);
-  EXPECT_EQ(cache->GetByPlace(name).id, add.id);
+  const KnownName add = cache->GetByPlace(&name);
+  EXPECT_EQ(cache->GetByPlace(&name).id, add.id);
   name = "aten::mul";
   cache->Forget();
-  EXPECT_NE(cache->GetByPlace(name).id, add.id);
+  EXPECT_NE(cache->GetByPlace(&name).id, add.id);
+}
+
+TEST(NameCache, OnlyPlainNamesThatWereAskedForAreFoundByTheirPlace) {
+  const auto cache = std::make_unique<NameCache>();
+  const std::string name = "aten::sub", other = "aten::sub", call = "c10d::broadcast_";
+  EXPECT_EQ(cache->FindPlain(&name), nullptr);
+  const KnownName sub = cache->GetByPlace(&name);
+  ASSERT_NE(cache->FindPlain(&name), nullptr);
+  EXPECT_EQ(*cache->FindPlain(&name), sub.id);
+  EXPECT_EQ(cache->FindPlain(&other), nullptr);
+  EXPECT_EQ(cache->GetByPlace(&call).kind, NameKind::kCall);
+  EXPECT_EQ(cache->FindPlain(&call), nullptr);
+  EXPECT_EQ(cache->GetByPlace(&call).kind, NameKind::kCall);
+  cache->Forget();
+  EXPECT_EQ(cache->FindPlain(&name), nullptr);
 }
 
 TEST(NameCache, NamesOfAnyLengthAreToldApart) {

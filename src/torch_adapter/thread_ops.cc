@@ -48,7 +48,7 @@ bool ThreadOps::Grow() {
   return true;
 }
 
-OpenOp* ThreadOps::PopOuter(const void* function) {
+OpenOp* ThreadOps::PopAny(const void* function) {
   for (uint32_t at = depth_; at-- > 0;) {
     if (ops_[at].function != function) continue;
     depth_ = at;
@@ -57,12 +57,15 @@ OpenOp* ThreadOps::PopOuter(const void* function) {
   return nullptr;
 }
 
-void ThreadOps::Forget(uint32_t new_epoch) {
-  epoch = new_epoch;
+void ThreadOps::CatchUp(uint64_t present_versions) {
+  if (versions == present_versions) return;
+  names.Forget();
+  const bool is_new_capture = !IsOf(present_versions);
+  versions = present_versions;
+  if (!is_new_capture) return;
   depth_ = 0;
   node = kNoNode;
   words.Truncate(0);
-  names.Forget();
 }
 
 }  // namespace steplens::torch_adapter

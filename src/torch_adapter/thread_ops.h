@@ -4,6 +4,8 @@
 
 #include <steplens/collect.h>
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -36,12 +38,17 @@ struct alignas(64) OpenOp {
     std::memcpy(&node, record.reserved, sizeof(node));
     return node;
   }
-  void SetNode(bool is_node, uint32_t outer_node) {
-    std::memcpy(record.reserved, &outer_node, sizeof(outer_node));
-    record.reserved[4] = is_node ? 1 : 0;
+  // The last word of the record, at once: scope, is_async (0), with_tensors, and the two above.
+  void SetLast(uint8_t scope, bool with_tensors, bool is_node, uint32_t outer_node) {
+    const uint64_t word =
+        scope | uint64_t{with_tensors} << 16 | uint64_t{outer_node} << 24 | uint64_t{is_node} << 56;
+    std::memcpy(reinterpret_cast<char*>(this) + offsetof(sl_plain_op, scope), &word, sizeof(word));
   }
 };
 static_assert(sizeof(OpenOp) == 64 && sizeof(sl_string) == 4);
+static_assert(offsetof(OpenOp, record) == 0 && offsetof(sl_plain_op, reserved) == 51 &&
+              offsetof(OpenOp, function) == 56);
+static_assert(std::endian::native == std::endian::little);  // the word of SetLast
 
 // Touched by its thread only. What every operator needs comes first, in one cache line.
 class alignas(64) ThreadOps {
@@ -51,34 +58,32 @@ class alignas(64) ThreadOps {
   ThreadOps& operator=(const ThreadOps&) = delete;
   ~ThreadOps();
 
-  uint32_t epoch = 0;       // the capture that the operators below belong to
-  uint32_t schemas = 0;     // the state of the framework's operators that `names` was made from
+  // Above: the capture that the operators below belong to. Below: the state of the framework's
+  // operators that `names` was made from.
+  uint64_t versions = 0;
   uint32_t node = kNoNode;  // the innermost node of the autograd engine that is evaluated
 
   bool empty() const { return depth_ == 0; }
   OpenOp& at(uint32_t depth) { return ops_[depth]; }
   uint32_t depth() const { return depth_; }
 
-  // The place of one more, not filled; nullptr: no memory.
-  OpenOp* Push() {
-    if (__builtin_expect(depth_ == capacity_, 0) && !Grow()) return nullptr;
-    return &ops_[depth_++];
-  }
-  // The innermost if it is `function`'s; those inside one that ends are over as well. nullptr: none
-  // is. Valid until the next Push.
-  OpenOp* Pop(const void* function) {
-    if (__builtin_expect(depth_ != 0 && ops_[depth_ - 1].function == function, 1)) {
-      return &ops_[--depth_];
-    }
-    return PopOuter(function);
-  }
-  // A new capture begins.
-  void Forget(uint32_t new_epoch);
+  bool has_room() const { return depth_ < capacity_; }
+  // Room for one more; false: no memory, or there are too many.
+  bool Grow();
+
+  // The place of one more, not filled; there is room.
+  OpenOp* Push() { return &ops_[depth_++]; }
+  // Takes the innermost away; valid until the next Push.
+  void Pop() { --depth_; }
+  // Takes the one of `function` away and all inside it, which are over as well. nullptr: there is
+  // none.
+  OpenOp* PopAny(const void* function);
+  // Whether the operators here are of the present capture.
+  bool IsOf(uint64_t present_versions) const { return (versions ^ present_versions) >> 32 == 0; }
+  // Forgets what belongs to another capture, or to operators that the framework had before.
+  void CatchUp(uint64_t present_versions);
 
  private:
-  bool Grow();
-  OpenOp* PopOuter(const void* function);
-
   OpenOp* ops_ = nullptr;
   uint32_t depth_ = 0;
   uint32_t capacity_ = 0;
