@@ -148,7 +148,8 @@ TEST_F(SharedFilePlanTest, ShortStretchesOfOthersAreJoinedToALongOne) {
   Open();
   FilePlan plan(held_[0], 2, Nowhere);
   for (int i = 0; i < 3; ++i) {
-    for (const uint64_t text : {0, 2}) EXPECT_TRUE(plan.Add(FilePiece(text, 0, 50'000)).ok());
+    for (const uint64_t text : {uint64_t{0}, uint64_t{2}})
+      EXPECT_TRUE(plan.Add(FilePiece(text, 0, 50'000)).ok());
   }
   // The first c joins the a before it, which is short; the second does not, as the stretch is long.
   const std::vector<std::vector<std::string>> orders = plan.Take();
