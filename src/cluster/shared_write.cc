@@ -238,8 +238,9 @@ class Writing {
       SL_RETURN_IF_ERROR(team_.Ask(member, ToBytes(request)));
     std::vector<PlaceReply> replies = {SayPlace()};
     for (size_t member = 1; member < team_.members(); ++member) {
-      SL_ASSIGN_OR_RETURN(const std::string bytes, team_.TakeAnswer(member));
-      std::optional<PlaceReply> reply = FromBytes<PlaceReply>(bytes);
+      const Result<std::string> answer = team_.TakeAnswer(member);
+      if (!answer.ok()) return answer.error();
+      std::optional<PlaceReply> reply = FromBytes<PlaceReply>(*answer);
       if (!reply) return DamagedMessage();
       replies.push_back(*std::move(reply));
     }

@@ -44,10 +44,10 @@ std::string WithoutLineBreaks(std::string text) {
 }  // namespace
 
 struct TraceAssembler::Impl {
-  Impl(TraceStore& store, std::string trace) : out(store), name(std::move(trace)) {}
+  Impl(TraceStore& store, std::string trace) : out(store), trace_name(std::move(trace)) {}
 
   TraceStore& out;
-  const std::string name;
+  const std::string trace_name;
   tsl::robin_map<uint64_t, uint32_t> threads;    // (pid text, tid text) -> track
   tsl::robin_map<uint32_t, uint32_t> processes;  // pid text -> track
   tsl::robin_map<std::pair<uint64_t, uint32_t>, uint32_t, SeriesHash>
@@ -95,7 +95,7 @@ struct TraceAssembler::Impl {
   void OrderTracks();
   void FinishEdges();
   void Issue(IssueKind kind, std::string_view what, uint64_t count = 1) {
-    out.issues.Add(kind, fmt::format("{}: {}", name, what), count);
+    out.issues.Add(kind, fmt::format("{}: {}", trace_name, what), count);
   }
   void Shift(int64_t shift_ns);
 };
