@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/results_folder.h"
 #include "record/control.h"
 #include "record/launch.h"
 
@@ -131,14 +132,25 @@ void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) 
   const std::vector<std::string> captures = NewCaptures(config.save_path, since);
   if (captures.empty()) {
     fmt::print(stderr,
-               "steplens: nothing was recorded in {}. The program may have ended before step {}, "
-               "or this process is none of the ranks asked for; try --profile-step-start 1 "
-               "--profile-step-end -1\n",
+               "steplens: nothing was recorded in {}. Unless a message above says why, the program "
+               "ended before step {}, or this process is none of the ranks asked for; try "
+               "--profile-step-start 1 --profile-step-end -1\n",
                config.save_path, config.step_start);
     return;
   }
   fmt::print(stderr, "steplens: recorded {} capture{} in {}\n", captures.size(),
              captures.size() == 1 ? "" : "s", config.save_path);
+  const bool should_have_results = config.analyse == "sync";
+  const auto lacks_results = [](const fs::path& capture) {
+    std::error_code ignored;
+    return !fs::exists(capture / kResultsFolder / kDoneFile, ignored);
+  };
+  const auto lacking = std::count_if(captures.begin(), captures.end(), lacks_results);
+  if (should_have_results && lacking > 0) {
+    fmt::print(stderr, "steplens: {} of them without result files; next: steplens analyse {}\n",
+               lacking, config.save_path);
+    return;
+  }
   fmt::print(stderr, "steplens: next: steplens breakdown {0}; steplens view {0}\n",
              config.save_path);
 }

@@ -131,6 +131,18 @@ class Record(Case):
                 results = self.captures()[0] / "ASCEND_PROFILER_OUTPUT"
                 self.assertEqual((results / "trace_view.json").exists(), has_results, done.err)
 
+    def test_a_capture_whose_results_do_not_fit_is_named_with_what_to_do(self):
+        # A limit on the size of files stands for a full disk; the raw data are far smaller than trace_view.json.
+        program = self.compile(NATIVE_STEPS.replace("100000", "300").replace("5000", "10"), "-lsteplens_collect")
+        limited = ["bash", "-c", "trap '' XFSZ; ulimit -f 48; exec \"$@\"", "-", PROGRAM, "record", "--profile-save-path", self.saved,
+                   "--profile-step-start", "1", "--profile-step-end", "-1", "--", program]
+        done = subprocess.run(limited, env=self.environment, capture_output=True, text=True, check=False)
+        self.assertIn("recorded 1 capture", done.stderr)
+        self.assertIn("1 of them without result files; next: steplens analyse", done.stderr)
+        self.assertNotIn("steplens breakdown", done.stderr)
+        self.run_program("analyse", self.saved)
+        self.assertEqual(len(self.steps_of(self.captures()[0])), 299)
+
     def test_exit_code_is_the_programs(self):
         self.record(program=["sh", "-c", "exit 7"], expect=7)
         done = subprocess.run([PROGRAM, "record", "--", "sh", "-c", "kill -9 $$"], capture_output=True, env=self.environment, check=False)
