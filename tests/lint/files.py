@@ -4,6 +4,7 @@
 
   * every folder of src/ has a README.md;
   * no source file in src/ is longer than 600 lines (a remark from 500 on);
+  * headers of src/ that share a namespace define no two types of one name: the linker would silently take one for the other;
   * a to-do note names its issue: TODO(#12);
   * no tabs, no blanks at the end of a line, a newline at the end of the file.
 """
@@ -21,6 +22,8 @@ DATA = re.compile(r"^(examples/sample|tests/(golden|data)|fuzz/corpus)/")
 # The rules themselves have to spell out what they forbid.
 TODO_EXEMPT = {"tests/lint/files.py", "tests/lint/files_test.py", "CONTRIBUTING.md"}
 TODO = re.compile(r"\bTODO\b(?!\(#\d+\))")
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)[^;{(]*\{", re.MULTILINE)
 
 
 def text_files(root):
@@ -47,9 +50,20 @@ def line_problems(name, text):
         yield f"{name}: no newline at the end of the file"
 
 
+def repeated_types(headers):
+    """Of (name, text) of headers: types that a namespace has twice."""
+    first = {}
+    for name, text in headers:
+        namespace = NAMESPACE.search(text)
+        for defined in TYPE.findall(text):
+            known = first.setdefault((namespace and namespace.group(1), defined), name)
+            if known != name:
+                yield f"{name}: {defined} is defined in {known} as well, in the same namespace"
+
+
 def check(root):
     """(problems, remarks) of the tree below `root`."""
-    problems, remarks = [], []
+    problems, remarks, headers = [], [], []
     for folder in sorted(p for p in (root / "src").rglob("*") if p.is_dir()):
         if not (folder / "README.md").is_file():
             problems.append(f"{folder.relative_to(root).as_posix()}: no README.md")
@@ -60,10 +74,13 @@ def check(root):
             problems.append(f"{name}: not UTF-8 at byte {error.start}")
             continue
         problems += line_problems(name, text)
+        if name.startswith("src/") and path.suffix == ".h":
+            headers.append((name, text))
         lines = text.count("\n")
         if name.startswith("src/") and path.suffix in (".h", ".cc") and lines >= LONG_LINES:
             where = problems if lines > MAX_LINES else remarks
             where.append(f"{name}: {lines} lines; at most {MAX_LINES}, better below {LONG_LINES}")
+    problems += repeated_types(headers)
     return problems, remarks
 
 

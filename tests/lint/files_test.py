@@ -32,6 +32,12 @@ class Files(unittest.TestCase):
                           "docs/a.md: no newline at the end of the file"],
                          self.problems({"docs/a.md": "a\tb\nc \nd"}))
 
+    def test_a_type_is_defined_once_in_a_namespace(self):
+        tree = {"src/base/README.md": "# base\n", "src/base/a.h": "namespace x {\nstruct A {\n};\nclass B;\n}\n",
+                "src/base/b.h": "namespace x {\nstruct A : C {\n};\nclass B {\n  struct A {\n  };\n};\n}\n",
+                "src/base/c.h": "namespace y {\nstruct A {\n};\n}\n"}
+        self.assertEqual(["src/base/b.h: A is defined in src/base/a.h as well, in the same namespace"], self.problems(tree))
+
     def test_todo_needs_an_issue(self):
         self.assertEqual(["docs/a.md:1: TODO without an issue number, write TODO(#12)"],
                          self.problems({"docs/a.md": "TODO: later\nTODO(#7): later\n"}))

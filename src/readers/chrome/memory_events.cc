@@ -22,7 +22,7 @@ std::string DeviceText(const EventBatch::Memory& event) {
   return fmt::format("{}:{}", event.device_type == 20 ? "NPU" : "GPU", event.device_id);
 }
 
-void Release(store::AllocationTable& blocks, uint32_t row, const MemoryEvent& event) {
+void Release(store::AllocationTable& blocks, uint32_t row, const TraceMemory& event) {
   blocks.release_ns.Set(row, event.ts_ns);
   blocks.dur_ns.Set(row, SubtractSaturating(event.ts_ns, blocks.alloc_ns[row]));
   blocks.release_total_allocated_bytes.Set(row, event.total_allocated);
@@ -31,7 +31,7 @@ void Release(store::AllocationTable& blocks, uint32_t row, const MemoryEvent& ev
 
 }  // namespace
 
-void MemoryEvents::Append(const EventBatch::Memory& event) {
+void TraceMemories::Append(const EventBatch::Memory& event) {
   if (!device_known_ || event.device_type != device_type_ || event.device_id != device_id_) {
     device_ = strings_.Intern(DeviceText(event));
     device_type_ = event.device_type;
@@ -42,7 +42,7 @@ void MemoryEvents::Append(const EventBatch::Memory& event) {
                    event.total_reserved, device_});
 }
 
-void FillMemory(std::vector<MemoryEvent> events, store::TraceStore& out) {
+void FillMemory(std::vector<TraceMemory> events, store::TraceStore& out) {
   const auto is_earlier = [](const auto& a, const auto& b) { return a.ts_ns < b.ts_ns; };
   if (!std::is_sorted(events.begin(), events.end(), is_earlier)) {
     std::stable_sort(events.begin(), events.end(), is_earlier);
@@ -53,7 +53,7 @@ void FillMemory(std::vector<MemoryEvent> events, store::TraceStore& out) {
   // Older traces give no addresses: a release ends the last block of its size, so that totals are
   // right at any time, whichever block it was.
   std::map<std::pair<StringId, int64_t>, std::vector<uint32_t>> open_by_size;
-  for (const MemoryEvent& event : events) {
+  for (const TraceMemory& event : events) {
     store::MemorySampleTable::Row sample;
     sample.ts_ns = event.ts_ns;
     sample.allocated_bytes = event.total_allocated;

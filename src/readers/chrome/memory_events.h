@@ -7,7 +7,7 @@
 
 namespace steplens::readers {
 
-struct MemoryEvent {
+struct TraceMemory {
   int64_t ts_ns;
   int64_t bytes;
   int64_t address;
@@ -17,15 +17,15 @@ struct MemoryEvent {
 };
 
 // The events of a trace in the order they came, their devices by name.
-class MemoryEvents {
+class TraceMemories {
  public:
-  explicit MemoryEvents(StringPool& strings) : strings_(strings) {}
+  explicit TraceMemories(StringPool& strings) : strings_(strings) {}
   void Append(const EventBatch::Memory& event);
-  std::vector<MemoryEvent>& rows() { return rows_; }
+  std::vector<TraceMemory>& rows() { return rows_; }
 
  private:
   StringPool& strings_;
-  std::vector<MemoryEvent> rows_;
+  std::vector<TraceMemory> rows_;
   // Of the event before: a trace names few devices.
   bool device_known_ = false;
   int64_t device_type_ = 0;
@@ -36,6 +36,6 @@ class MemoryEvents {
 // Kineto's '[memory]' events: each becomes a memory_sample; a positive size opens an allocation,
 // the negative one at the same address and device closes it. An event without an
 // address closes the last one opened of its size. Adds no texts.
-void FillMemory(std::vector<MemoryEvent> events, store::TraceStore& out);
+void FillMemory(std::vector<TraceMemory> events, store::TraceStore& out);
 
 }  // namespace steplens::readers

@@ -54,7 +54,7 @@ struct TraceAssembler::Impl {
       series;  // (process, name), series -> track
   LooseFlows flows;
   std::vector<CommDetail> comms;
-  MemoryEvents memories{out.strings};
+  TraceMemories memories{out.strings};
   struct Edge {
     TrackId track;
     int64_t ts_ns;
@@ -410,7 +410,7 @@ void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   }
   for (FlowEnd& end : flows.starts) shift(end.ts_ns);
   for (FlowEnd& end : flows.ends) shift(end.ts_ns);
-  for (MemoryEvent& memory : memories.rows()) shift(memory.ts_ns);
+  for (TraceMemory& memory : memories.rows()) shift(memory.ts_ns);
   for (Edge& edge : edges) shift(edge.ts_ns);
 }
 
