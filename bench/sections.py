@@ -31,7 +31,7 @@ def viewer_sections(program):
     with tempfile.TemporaryDirectory() as scratch:
         server = output_of([PYTHON, ROOT / "bench/viewer.py", "--program", program, "--keep", scratch])
         page = output_of([shutil.which("npm") or "npm", "--prefix", ROOT / "ui", "run", "--silent", "bench"], STEPLENS=str(program), JOB=f"{scratch}/job")
-        return [("## The viewer's server", server), ("## The viewer's frames and memory", page)]
+        return [("## The viewer's server", server), ("## The viewer's start, frames and memory", page)]
 
 
 def sections(build):
