@@ -156,6 +156,8 @@ class Rules(FrontTest):
 
         with mock.patch.dict(os.environ, {"DEVICE_ID": "3"}):
             self.assertEqual(device(), "3")
+            with mock.patch.dict(os.environ, {"OMPI_COMM_WORLD_LOCAL_RANK": "4"}):
+                self.assertEqual(device(), "4")
             with mock.patch.dict(os.environ, {"LOCAL_RANK": "2"}):
                 self.assertEqual(device(), "2")
                 with mock.patch.dict(sys.modules, {"mindspore": mock.Mock(get_context=lambda key: {"device_id": 5}[key])}):
@@ -164,7 +166,8 @@ class Rules(FrontTest):
             self.assertEqual(device(), "0")
 
     def test_the_rank_is_that_of_the_group_or_the_launchers(self):
-        for variables, rank in (({}, "0"), ({"RANK": "2"}, "2"), ({"RANK": "2", "RANK_ID": "3"}, "3"), ({"RANK_ID": "x"}, "0")):
+        for variables, rank in (({}, "0"), ({"RANK": "2"}, "2"), ({"RANK": "2", "RANK_ID": "3"}, "3"), ({"RANK_ID": "x"}, "0"),
+                                ({"OMPI_COMM_WORLD_RANK": "4"}, "4")):
             with mock.patch.dict(os.environ, variables):
                 self.assertEqual(_rank.mindspore_rank(), rank)
                 with mock.patch.object(_rank, "distributed_rank", return_value=1):
