@@ -88,6 +88,17 @@ class Record(Case):
         self.assertIn("no NPU", values["--profile-with-cpu"]["Changed, because"])
         self.assertFalse(self.saved.exists())
 
+    def test_dry_run_says_what_has_no_effect_here(self):
+        rows = self.rows("record", "--dry-run", "--l2-cache", "--sys-io", "--sys-interconnection", "--aic-metrics", "Memory",
+                         "--profile-export-type", "db", "--op-attr", "--record-op-args", "--host-sys", "cpu", "osrt", "numa")
+        reasons = {row["Option"]: row["Changed, because"] for row in rows}
+        for option in ("--l2-cache", "--sys-io", "--sys-interconnection", "--aic-metrics", "--op-attr"):
+            self.assertEqual(reasons[option], "no effect: there is no NPU here", option)
+        self.assertIn("not dumped", reasons["--record-op-args"])
+        self.assertIn("osrt, numa", reasons["--host-sys"])
+        quiet = self.rows("record", "--dry-run", "--aic-metrics", "AiCoreNone", "--host-sys", "cpu", "mem", "disk", "network")
+        self.assertEqual([row["Option"] for row in quiet if row["Changed, because"]], ["--profile-with-cpu"])
+
     def test_impossible_settings_are_refused(self):
         for options, text in ((("--profile-step-start", "0"), "first training step is 1"),
                               (("--profile-step-start", "4", "--profile-step-end", "3"), "--profile-step-end is 3"),
