@@ -198,7 +198,7 @@ Result<int> Launch(const Arguments& arguments) {
   }
   const fs::file_time_type begun = fs::file_time_type::clock::now();
   Result<int> code = record::RunProgram(words, config, parts);
-  if (job.ok()) record::RemoveJob(*job);
+  if (job.ok()) record::CloseJob(*job);
   if (code.ok()) SayWhatWasRecorded(config, begun);
   return code;
 }

@@ -76,6 +76,11 @@ bool IsOver(const Job& job) {
                                             [](const RankStatus& rank) { return rank.is_alive; });
 }
 
+void RemoveJob(const Job& job) {
+  std::error_code ignored;
+  fs::remove_all(job.folder, ignored);
+}
+
 int64_t NextCommonStep(const std::vector<const RankStatus*>& ranks) {
   int64_t latest = 0;
   double fastest_s = 0;
@@ -156,9 +161,12 @@ std::vector<const RankStatus*> AskedRanks(const Job& job, const Request& request
   return asked;
 }
 
-void RemoveJob(const Job& job) {
-  std::error_code ignored;
-  fs::remove_all(job.folder, ignored);
+void CloseJob(const Job& job) {
+  const Job now = ReadJob(job.folder);
+  const bool is_in_use =
+      std::any_of(now.ranks.begin(), now.ranks.end(),
+                  [](const RankStatus& rank) { return rank.is_alive && rank.state != "ended"; });
+  if (!is_in_use) RemoveJob(job);
 }
 
 Result<Job> CreateJob(const std::string& name) {

@@ -40,7 +40,9 @@ Status CheckJobName(const std::string& name);
 
 // A folder for a new job. Folders of jobs that have ended are removed.
 Result<Job> CreateJob(const std::string& name);
-void RemoveJob(const Job& job);
+// The program that was launched has ended. The folder goes, unless ranks run that others launched,
+// as mpirun does; then the last launcher removes it.
+void CloseJob(const Job& job);
 
 // The job of that name, or the only one that runs if `name` is empty.
 Result<Job> FindJob(const std::string& name);

@@ -293,6 +293,12 @@ class Record(Case):
         self.assertEqual([self.steps_of(capture) for capture in captures], ranges)
         self.assertEqual(self.steps_of(last)[-1], end - 1)
 
+    def test_a_job_stays_until_the_last_of_its_launchers_ends(self):
+        # mpirun starts `steplens record` once a rank; all of them meet in one job.
+        self.launch(self.compile(NATIVE_STEPS, "-lsteplens_collect"))
+        self.record("--job", "steered", program=["true"])
+        self.assertEqual([row["State"] for row in self.status()], ["idle"])
+
     def test_steps_that_are_marked_with_mstx_are_steps(self):
         job = self.launch(self.compile(MSTX_STEPS))
         first = self.start("--steps", "2")
