@@ -518,6 +518,15 @@ class Running(Case):
         self.assertIn("RecordsTruncated", log.read_text())
         self.assertEqual(len(rows(self.folder, "operator_details.csv")), 18)
 
+    def test_what_was_lost_while_recording_is_told(self):
+        info = next(self.folder.glob("profiler_info*.json"))
+        values = {**json.loads(info.read_text()), "steplens_drops": {"recorded": 90, "dropped": 7, "lost_on_write": 3, "texts_left_out": 0}}
+        info.write_text(json.dumps(values))
+        lost = "10 of 100 records were lost while recording (7 because buffers were full, 3 because they could not be written)"
+        self.one_sentence(self.run_program("analyse", self.folder, expect=0), lost)
+        self.assertIn(f"lost:   {lost}", self.run_program("info", self.folder, expect=0).out)
+        self.assertEqual(json.loads(self.run_program("info", self.folder, "--json", expect=0).out)["ranks"][0]["lost"], lost)
+
     def one_sentence(self, done, *parts):
         self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
         for part in parts:
