@@ -107,6 +107,12 @@ int main(int argc, char** argv) {
     sl_range_end();
     if (i % 1000 == 0) sl_flush();
   }
+  // The disk fills up to its last byte.
+  FILE* filler = fopen(argv[1], "w");
+  setbuf(filler, NULL);
+  while (fputc('x', filler) != EOF) {
+  }
+  fclose(filler);
   sl_statistics s;
   int result = sl_stop(&s);
   printf("%d %llu %llu %llu %s\n", result, (unsigned long long)s.recorded, (unsigned long long)s.dropped,
@@ -310,14 +316,17 @@ class Collect(unittest.TestCase):
             self.skipTest("no right to mount a tmpfs")
         try:
             program = self.compile(FULL_DISK_PROGRAM, *self.link("steplens_collect"))
-            done = self.run_program(program, mount / "capture")
+            done = self.run_program(program, mount / "filler", mount / "capture")
             result, recorded, dropped, lost, text = done.stdout.split(" ", 4)
             self.assertEqual(20000, int(recorded) + int(dropped) + int(lost), done.stdout)
             self.assertGreater(int(lost), 0)
             if int(result) != 0:
                 self.assertIn("No space left", text)
+                self.assertIn(f"{int(dropped) + int(lost)} of 20000 records were lost", text)
             self.assertEqual(int(recorded), len(names(mount / "capture")), "what is in the file is whole")
-            json.loads((mount / "capture" / "profiler_info.json").read_text())
+            info = json.loads((mount / "capture" / "profiler_info.json").read_text())
+            self.assertEqual(info["steplens_drops"]["lost_on_write"], int(lost), "the capture itself says what it lacks")
+            self.assertIn("end_info", info)
         finally:
             subprocess.run(["umount", mount], check=True)
 
