@@ -236,6 +236,12 @@ class Life(MindSporeTest):
             self.assertIn(part, lines[0][1])
         self.assertEqual(self.log, [])
 
+    def test_a_capture_that_could_not_start_is_not_analysed(self):
+        FakeCapture.fails = {I}
+        with self.said() as lines:
+            Profiler().analyse()
+        self.assertEqual([text for _, text in lines][-1:], ["Nothing was recorded; there is nothing to analyse."])
+
     def test_stop_with_a_schedule_and_no_step_does_nothing(self):
         prof = Profiler(schedule=self.plan(active=1))
         self.warns("has schedule, please use step()", prof.stop)
