@@ -10,7 +10,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("STEPLENS_PROGRAM", ROOT / "build" / "steplens")).resolve().parent
+PROGRAM = pathlib.Path(os.environ.get("STEPLENS_PROGRAM", ROOT / "build" / "steplens")).resolve()
+BUILD = PROGRAM.parent
 LIBRARY = BUILD / "libsteplens_collect.so"
 MS_TOOLS_EXT = BUILD / "libms_tools_ext.so"
 
@@ -118,6 +119,38 @@ int main(int argc, char** argv) {
   printf("%d %llu %llu %llu %s\n", result, (unsigned long long)s.recorded, (unsigned long long)s.dropped,
          (unsigned long long)s.lost_on_write, sl_last_error());
   return 0;
+}
+"""
+
+CLOCK_JUMP_PROGRAM = r"""
+#define _GNU_SOURCE
+#include <steplens/collect.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static int jump_s;
+// The wall clock, which somebody sets while the capture runs.
+int clock_gettime(clockid_t id, struct timespec* time) {
+  const int result = (int)syscall(SYS_clock_gettime, id, time);
+  if (id == CLOCK_REALTIME) time->tv_sec += jump_s;
+  return result;
+}
+int main(int argc, char** argv) {
+  sl_options options;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.directory = argv[argc - 1];
+  options.rank = -1;
+  if (sl_start(&options) != 0) return 1;
+  for (int step = 0; step < 4; ++step) {
+    sl_step_begin(step);
+    usleep(1000);
+    sl_step_end();
+    if (step == 1) jump_s = atoi(argv[1]);
+  }
+  return sl_stop(NULL);
 }
 """
 
@@ -329,6 +362,20 @@ class Collect(unittest.TestCase):
             self.assertIn("end_info", info)
         finally:
             subprocess.run(["umount", mount], check=True)
+
+    def test_a_wall_clock_that_is_set_meanwhile_moves_nothing(self):
+        program = self.compile(CLOCK_JUMP_PROGRAM, *self.link("steplens_collect"))
+        for jump_s in (3600, -3600):
+            with self.subTest(jump_s):
+                capture = self.out / f"jump{jump_s}_ascend_pt"
+                self.run_program(program, jump_s, capture)
+                info = json.loads((capture / "profiler_info.json").read_text())
+                (_, monotonic, wall), *_, last = info["steplens_clock"]
+                self.assertAlmostEqual(last[2] - last[1], wall - monotonic + jump_s * 10**9, delta=50e6, msg="the samples show it")
+                end = info["end_info"]
+                self.assertAlmostEqual(end["collectionTimeEnd"] - end["MonotonicTimeEnd"], wall - monotonic, delta=50e6)
+                self.run_program(PROGRAM, "analyse", capture)
+                self.run_program(PROGRAM, "verify", capture)
 
     def test_the_example_records_its_schedule(self):
         example = BUILD / "example_cpp"
