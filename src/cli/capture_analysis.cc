@@ -268,8 +268,11 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
                                 store.kernels.size(), store.comm_ops.size());
   if (HasUnexportedDevice(capture)) {
     outcome.message += "; PROF_* is not exported ('msprof --export=on'), so the device is missing";
+    // Where a recorder asked for the analysis, nobody reads the message.
+    outcome.warning =
+        "the device is missing in the results until 'msprof --export=on' has exported PROF_*. ";
   }
-  outcome.warning = left_out + missing_steps + *pipelines + LossesOf(store);
+  outcome.warning += left_out + missing_steps + *pipelines + LossesOf(store);
   WriteLog(capture, &store, outcome.message);
   return outcome;
 }

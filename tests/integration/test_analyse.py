@@ -508,6 +508,7 @@ class Running(Case):
         (self.folder / "PROF_000001_1_ABC" / "device_0").mkdir(parents=True)
         done = self.run_program("analyse", self.folder, expect=0)
         self.assertIn("not exported", done.out)
+        self.one_sentence(done, "the device is missing in the results until 'msprof --export=on' has exported PROF_*")
         self.assertFalse((self.folder / OUTPUT / "kernel_details.csv").exists())
 
     def test_damage_is_counted_and_logged(self):
