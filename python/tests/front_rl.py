@@ -74,6 +74,14 @@ class Keys(RlTest):
             with self.assertRaises(ValueError):
                 ProfilerConfig(values)
 
+    def test_a_stage_that_nobody_knows_is_told(self):
+        with self.said() as lines:
+            for stage in ("all", "actor_update", ["actor_update", "critic_update"], 5):
+                ProfilerConfig({"profile": True, "stage": stage})
+            ProfilerConfig({"profile": False, "stage": "actor_updaet"})
+            ProfilerConfig({"profile": True, "stage": ["actor_update", "actor_updaet"]})
+        self.assertEqual([text.split(" is none")[0] for _, text in lines], ["stage 'actor_updaet'"])
+
     def test_ranks_that_are_no_list_count_as_rank_0(self):
         self.assertEqual(ProfilerConfig({"profile_ranks": 3}).ranks, [0])
 
