@@ -377,6 +377,21 @@ class Collect(unittest.TestCase):
                 self.run_program(PROGRAM, "analyse", capture)
                 self.run_program(PROGRAM, "verify", capture)
 
+    def test_a_program_that_records_itself_is_left_alone(self):
+        example = BUILD / "example_cpp"
+        if not example.exists():
+            self.skipTest("example_cpp is not built")
+        for keys, kept in (({"profile_step_start": 1}, 0), ({"profile_step_start": 3, "profile_step_end": 4}, 0), ({}, 1)):
+            with self.subTest(keys):
+                own, asked = self.folder / f"own{kept}{len(keys)}", self.folder / f"asked{kept}{len(keys)}"
+                wish = json.dumps({"profile_save_path": str(asked), "profile_analyse": "no", **keys})
+                done = self.run_program(example, own, 20, STEPLENS_RECORD=wish)
+                self.assertIn("steplens: this program records itself", done.stderr)
+                (capture,) = own.glob("*_ascend_pt")
+                self.assertEqual([f"ProfilerStep#{step}" for step in (2, 3, 4)],
+                                 [n for n in names(capture) if n.startswith("ProfilerStep")])
+                self.assertEqual(len(list(asked.glob("*_ascend_pt"))), kept, "what was recorded before is kept if it was wanted")
+
     def test_the_example_records_its_schedule(self):
         example = BUILD / "example_cpp"
         if not example.exists():
