@@ -463,6 +463,17 @@ class Environment(MindSporeTest):
                 EnvProfiler.finish()
             self.log
 
+    def test_a_start_that_is_no_bool_warns_and_does_not_start(self):
+        with self.said() as lines, mock.patch.dict(os.environ, {"MS_PROFILER_OPTIONS": '{"start": 1}'}):
+            EnvProfiler().init()
+        self.assertEqual([text for _, text in lines], ["MS_PROFILER_OPTIONS: start is 1, which is not a bool; it is set to False."])
+        self.assertEqual(self.log, [])
+
+    def test_a_wrong_list_is_told_in_the_words_of_the_file(self):
+        with self.said() as lines:
+            Parameters({"activities": "CPU"})
+        self.assertEqual([text.split("; ")[1] for _, text in lines], ["it is set to ['CPU', 'NPU']."])
+
     def test_a_start_profile_that_is_no_bool_warns_and_starts(self):
         self.warns("start_profile", lambda: self.start(start=False, start_profile="x"))
         self.assertEqual(self.operations, [I, S])
