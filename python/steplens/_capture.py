@@ -102,14 +102,16 @@ class Capture:
         self.stop()
         if not self._open:
             return
-        for source in self._sources:
-            source.close()
-        if self._device is not None:
-            self._device.finalize()
-        for key, value in self._metadata(metadata or {}).items():
-            self._call("metadata", key, json.dumps(value))
-        self._open = self._is_new = False  # from here on the folder stays
-        self.statistics = self._call("stop")
+        try:
+            for source in self._sources:
+                source.close()
+            if self._device is not None:
+                self._device.finalize()
+            for key, value in self._metadata(metadata or {}).items():
+                self._add_metadata(key, value)
+        finally:  # whatever failed: the writer must end, or no other capture can begin
+            self._open = self._is_new = False  # from here on the folder stays
+            self.statistics = self._call("stop")
         lost = self.statistics["dropped"] + self.statistics["lost_on_write"]
         if lost:
             _log.error(f"{self.directory}: {lost} of {lost + self.statistics['recorded']} records were lost "
@@ -155,6 +157,13 @@ class Capture:
         except (RuntimeError, TypeError, ValueError) as problem:
             raise CaptureError(str(problem)) from problem
 
+    def _add_metadata(self, key: str, value: Any) -> None:
+        """An item that cannot be written must not keep the capture from its end."""
+        try:
+            self._call("metadata", _whole(key), _json(value))
+        except CaptureError as problem:
+            _log.warning(f"Metadata {key!r} is left out: {problem}")
+
     def _options(self) -> dict[str, Any]:
         config = self.config
         rank, is_text = (config.rank, config.rank_is_text) if config.rank is not None else _rank.torch_rank()
@@ -163,8 +172,8 @@ class Capture:
             "directory": os.fspath(self.directory),
             "rank": -1 if rank is None else rank,
             "rank_is_text": int(is_text),
-            "config_json": None if mindspore else json.dumps(config.info),
-            "info_json": json.dumps({**(config.info if mindspore else {}), **self._info()}),
+            "config_json": None if mindspore else _json(config.info),
+            "info_json": _json({**(config.info if mindspore else {}), **self._info()}),
             "host_sources": sum(_HOST_BITS.get(name, 0) for name in set(config.host_sys)),
             "thread_buffer_bytes": _LARGE_BUFFER if config.records_tensors else 0,
             "start_paused": 1,
@@ -196,7 +205,16 @@ class Capture:
 
 
 def _name_list(names: list) -> str:
-    return "".join(f"{name}\x1f" for name in names)
+    return _whole("".join(f"{name}\x1f" for name in names))
+
+
+def _whole(text: str) -> str:
+    """Zeros and halves of characters, which stand for bytes that are no UTF-8, become question marks: no reader takes them."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "?")
+
+
+def _json(value: Any) -> str:
+    return _whole(json.dumps(value, ensure_ascii=False))
 
 
 _told: set[str] = set()

@@ -44,7 +44,8 @@ class Checker:
         """A list whose members all pass; equal ones count once, order is kept."""
         if isinstance(value, list) and all(map(is_member, value)):
             return list(dict.fromkeys(value))
-        self.note(f"{name} is {shown(value)}, which is not a list of valid members; it is set to {default}.")
+        names = [getattr(item, "value", item) for item in default]
+        self.note(f"{name} is {shown(value)}, which is not a list of valid members; it is set to {names}.")
         return list(default)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Iterable
 
-from . import _rank
+from . import _log, _rank
 from ._session import Source
 from .torch_npu.profiler import ProfilerActivity, ProfilerLevel, _ExperimentalConfig, _output, profile, schedule
 from .torch_npu.profiler._handler import _TraceHandler
@@ -33,6 +33,14 @@ def make_profile(*, level: str, export_type: str, save_path: str, with_cpu: bool
                                        data_simplification=data_simplification)
     handler = _TraceHandler("sync" if analyses else "no", _output.checked_place(save_path, None))
     return kind(activities=activities, schedule=steps, on_trace_ready=handler, experimental_config=experimental, **flags)
+
+
+def length_of(start: int, end: int) -> int:
+    """How many steps start, ..., end-1 are; one, with a warning, where the end is not after the start."""
+    if end > start:
+        return end - start
+    _log.warning(f"profile_step_end ({end}) is not after profile_step_start ({start}); one step is recorded.")
+    return 1
 
 
 def is_selected(ranks: Iterable[int], all_ranks: bool) -> bool:

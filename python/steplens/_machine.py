@@ -206,6 +206,7 @@ class Machine:
         _log.error(f"Call {name} failed. Exception: {_log.describe(problem)}")
         if self._capture is not None:
             self._report("discard", lambda capture: capture.discard())
+        self.directory = None  # there is nothing to analyse
         self._let_go()
 
     def _let_go(self) -> None:

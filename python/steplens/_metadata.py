@@ -29,6 +29,7 @@ class Metadata:
             return
         try:
             decoded = json.loads(value)
+            json.dumps(decoded, allow_nan=False)  # NaN and Infinity are of Python, not of JSON
         except (ValueError, RecursionError):
             self._warn(f"The value of metadata {key!r} is not JSON text; it is skipped.")
             return

@@ -76,6 +76,12 @@ class Megatron(FlagsTest):
             self.assertEqual(len(self.analysed), 1)
             self.analysed.clear()
 
+    def test_an_end_that_is_not_after_the_start_is_told_in_the_words_of_the_flags(self):
+        with self.said() as lines:
+            StepProfiler(add_profile_arguments(argparse.ArgumentParser()).parse_args(
+                ["--profile", "--profile-step-start", "5", "--profile-step-end", "-1"]))
+        self.assertEqual([text for _, text in lines], ["profile_step_end (-1) is not after profile_step_start (5); one step is recorded."])
+
     def test_step_ranges_carry_the_number_of_the_iteration(self):
         self.iterations(self.make("--profile-step-start", "5", "--profile-step-end", "7"), 1, 8)
         self.assertEqual([item[1] for item in self.log if isinstance(item, tuple)], [4, 5, 6])
@@ -183,6 +189,17 @@ class Fsdp2(FlagsTest):
             with self.assertRaises(ValueError):
                 fsdp2.ProfileArguments(profile=True, **values)
             fsdp2.ProfileArguments(profile=False, **values)
+
+    def test_values_of_wrong_types_warn_and_are_replaced(self):
+        defaults = fsdp2.ProfileArguments()
+        for name, value in (("profile_step_start", "2"), ("profile_step_end", True), ("profile_ranks", 0), ("profile_ranks", ["1"]),
+                            ("profile_with_cpu", "yes"), ("profile_save_path", 5)):
+            with self.subTest(name):
+                with self.said() as lines:
+                    args = fsdp2.ProfileArguments(profile=True, **{name: value})
+                    fsdp2.ProfileArguments(profile=False, **{name: value})
+                self.assertEqual(getattr(args, name), getattr(defaults, name))
+                self.assertEqual([name in text for _, text in lines], [True], lines)
 
     def test_which_iterations_are_recorded(self):
         for start, end, expected in [(0, 2, [0, 1]), (1, 3, [1, 2]), (3, 5, [3, 4])]:

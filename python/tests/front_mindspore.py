@@ -156,6 +156,8 @@ class Rules(FrontTest):
 
         with mock.patch.dict(os.environ, {"DEVICE_ID": "3"}):
             self.assertEqual(device(), "3")
+            with mock.patch.dict(os.environ, {"OMPI_COMM_WORLD_LOCAL_RANK": "4"}):
+                self.assertEqual(device(), "4")
             with mock.patch.dict(os.environ, {"LOCAL_RANK": "2"}):
                 self.assertEqual(device(), "2")
                 with mock.patch.dict(sys.modules, {"mindspore": mock.Mock(get_context=lambda key: {"device_id": 5}[key])}):
@@ -164,7 +166,8 @@ class Rules(FrontTest):
             self.assertEqual(device(), "0")
 
     def test_the_rank_is_that_of_the_group_or_the_launchers(self):
-        for variables, rank in (({}, "0"), ({"RANK": "2"}, "2"), ({"RANK": "2", "RANK_ID": "3"}, "3"), ({"RANK_ID": "x"}, "0")):
+        for variables, rank in (({}, "0"), ({"RANK": "2"}, "2"), ({"RANK": "2", "RANK_ID": "3"}, "3"), ({"RANK_ID": "x"}, "0"),
+                                ({"OMPI_COMM_WORLD_RANK": "4"}, "4")):
             with mock.patch.dict(os.environ, variables):
                 self.assertEqual(_rank.mindspore_rank(), rank)
                 with mock.patch.object(_rank, "distributed_rank", return_value=1):
@@ -232,6 +235,12 @@ class Life(MindSporeTest):
             self.assertEqual([entry[0] for entry in lines], [level])
             self.assertIn(part, lines[0][1])
         self.assertEqual(self.log, [])
+
+    def test_a_capture_that_could_not_start_is_not_analysed(self):
+        FakeCapture.fails = {I}
+        with self.said() as lines:
+            Profiler().analyse()
+        self.assertEqual([text for _, text in lines][-1:], ["Nothing was recorded; there is nothing to analyse."])
 
     def test_stop_with_a_schedule_and_no_step_does_nothing(self):
         prof = Profiler(schedule=self.plan(active=1))
@@ -453,6 +462,17 @@ class Environment(MindSporeTest):
             with self.said():
                 EnvProfiler.finish()
             self.log
+
+    def test_a_start_that_is_no_bool_warns_and_does_not_start(self):
+        with self.said() as lines, mock.patch.dict(os.environ, {"MS_PROFILER_OPTIONS": '{"start": 1}'}):
+            EnvProfiler().init()
+        self.assertEqual([text for _, text in lines], ["MS_PROFILER_OPTIONS: start is 1, which is not a bool; it is set to False."])
+        self.assertEqual(self.log, [])
+
+    def test_a_wrong_list_is_told_in_the_words_of_the_file(self):
+        with self.said() as lines:
+            Parameters({"activities": "CPU"})
+        self.assertEqual([text.split("; ")[1] for _, text in lines], ["it is set to ['CPU', 'NPU']."])
 
     def test_a_start_profile_that_is_no_bool_warns_and_starts(self):
         self.warns("start_profile", lambda: self.start(start=False, start_profile="x"))

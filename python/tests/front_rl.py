@@ -74,6 +74,14 @@ class Keys(RlTest):
             with self.assertRaises(ValueError):
                 ProfilerConfig(values)
 
+    def test_a_stage_that_nobody_knows_is_told(self):
+        with self.said() as lines:
+            for stage in ("all", "actor_update", ["actor_update", "critic_update"], 5):
+                ProfilerConfig({"profile": True, "stage": stage})
+            ProfilerConfig({"profile": False, "stage": "actor_updaet"})
+            ProfilerConfig({"profile": True, "stage": ["actor_update", "actor_updaet"]})
+        self.assertEqual([text.split(" is none")[0] for _, text in lines], ["stage 'actor_updaet'"])
+
     def test_ranks_that_are_no_list_count_as_rank_0(self):
         self.assertEqual(ProfilerConfig({"profile_ranks": 3}).ranks, [0])
 
@@ -131,6 +139,12 @@ class Hooks(RlTest):
         with self.said() as lines:
             self.assertIsNone(profiler_start(self.config(profile_step_start="two"), "actor_update", 1))
         self.assertEqual([level for level, _ in lines], ["ERROR"])
+        self.assertIn("profile_step_start must be an int, it is 'two'", lines[0][1])
+
+    def test_an_end_that_is_not_after_the_start_is_told_in_the_words_of_the_keys(self):
+        with self.said() as lines:
+            profiler_stop(profiler_start(self.config(profile_step_start=3, profile_step_end=3)))
+        self.assertEqual(lines[0][1], "profile_step_end (3) is not after profile_step_start (3); one step is recorded.")
 
     def test_the_whole_step(self):
         with self.said() as lines:

@@ -305,6 +305,8 @@ class Metadata(ProfileTest):
                            (lambda prof: prof.add_metadata("a", "x" * 4097), "4096"),
                            (lambda prof: prof.add_metadata("x" * 4097, "a"), "4096"),
                            (lambda prof: prof.add_metadata_json("a", "{"), "not JSON"),
+                           (lambda prof: prof.add_metadata_json("a", "NaN"), "not JSON"),
+                           (lambda prof: prof.add_metadata_json("a", "[1e999]"), "not JSON"),
                            (lambda prof: prof.add_metadata_json("a", "[" * 4000), "not JSON")]:
             got, said = self.metadata(call)
             self.assertTrue(said and part in said[0], said)

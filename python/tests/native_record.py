@@ -169,6 +169,16 @@ class Recording(RecordingTest):
         self.record(TRAIN, 2, environment={"RANK": "2"}, profile_ranks=[0, 2])
         self.assertEqual(raw_reader.info(self.captures()[0])["rank_id"], "2")
 
+    def test_ranks_of_mpirun_are_known_before_their_first_step(self):
+        environment = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}
+        self.record(TRAIN, 2, environment=environment, profile_step_start=1, profile_step_end=3, profile_ranks=[0])
+        self.assertEqual(self.captures(), [])
+        self.record(TRAIN, 2, environment=environment, profile_step_start=1, profile_step_end=3, profile_ranks=[1])
+        (capture,) = self.captures()
+        self.assertEqual(self.steps(capture), ["ProfilerStep#1", "ProfilerStep#2"])
+        self.assertEqual(raw_reader.info(capture)["rank_id"], 1)
+        self.assertEqual(raw_reader.metadata(capture)["distributed_args"], {"rank": 1, "world_size": 4})
+
     def test_steps_of_the_first_optimizer_count(self):
         self.record(TWO_OPTIMIZERS, profile_step_start=3, profile_step_end=5)
         (capture,) = self.captures()

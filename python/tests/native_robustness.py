@@ -1,5 +1,6 @@
 """Bad days: programs that fork, raise, exit or are killed while they record, and wishes that cannot be granted."""
 
+import io
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import tempfile
 import threading
 import time
 import unittest
+from contextlib import redirect_stderr
 
 import torch
 
@@ -183,6 +185,29 @@ class Many(NativeTest):
         self.assertTrue(recorded_names[0].startswith("x" * 1000))
         self.assertEqual(recorded_names[1], "\x00\x01\n")
         self.assertEqual(recorded_names[3], "漢字")
+
+    def test_strange_texts_cost_neither_the_metadata_nor_the_capture(self):
+        half = "\udc80"  # what Python makes of a byte of a file name that is no UTF-8
+        with tempfile.TemporaryDirectory() as root:
+            directory = os.path.join(root, "capture")
+            capture = Capture(Config(mstx=True, mstx_include=[half, "a\0b"], info={"name": half}), directory)
+            capture.start()
+            with redirect_stderr(io.StringIO()) as said:
+                capture.finalize({"a\0" + half: "漢" + half, "no number": float("nan"), "sound": 1})
+            self.assertEqual(raw_reader.metadata(directory), {"a??": "漢?", "sound": 1})
+            self.assertEqual(raw_reader.info(directory)["config"], {"name": "?"})
+            self.assertIn("Metadata 'no number' is left out", said.getvalue())
+            Capture(Config(), os.path.join(root, "next")).discard()
+
+    def test_a_source_that_fails_at_the_end_does_not_keep_the_next_capture_from_its_start(self):
+        with tempfile.TemporaryDirectory() as root:
+            capture = Capture(Config(), os.path.join(root, "capture"))
+            capture.start()
+            capture._sources[0].close = lambda: 1 / 0
+            with self.assertRaises(ZeroDivisionError):
+                capture.finalize()
+            self.assertIn("end_info", raw_reader.info(capture.directory))
+            Capture(Config(), os.path.join(root, "next")).discard()
 
     def test_ranges_ten_thousand_deep(self):
         with captured() as recorded:

@@ -115,8 +115,9 @@ void WriteLog(const RankSource& capture, const store::TraceStore* store,
   if (file->Commit().ok()) CloseFileToOthers(path);
 }
 
-// What was lost of the raw data: every kind of loss once, with its first case.
+// What was lost while recording and of the raw data: every kind of loss once, with its first case.
 std::string LossesOf(const store::TraceStore& store) {
+  const std::string lost = LostWhileRecording(store);
   std::string text;
   for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
     const auto kind = static_cast<store::IssueKind>(i);
@@ -126,7 +127,7 @@ std::string LossesOf(const store::TraceStore& store) {
     text += fmt::format("{}{} x {} ({})", text.empty() ? "not all of the raw data is sound: " : " ",
                         entry.count, info.text, entry.example);
   }
-  return text;
+  return lost.empty() || text.empty() ? lost + text : fmt::format("{}. {}", lost, text);
 }
 
 // A capture of MindSpore that holds several configurations is read with the first of them, as the
@@ -267,8 +268,11 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
                                 store.kernels.size(), store.comm_ops.size());
   if (HasUnexportedDevice(capture)) {
     outcome.message += "; PROF_* is not exported ('msprof --export=on'), so the device is missing";
+    // Where a recorder asked for the analysis, nobody reads the message.
+    outcome.warning =
+        "the device is missing in the results until 'msprof --export=on' has exported PROF_*. ";
   }
-  outcome.warning = left_out + missing_steps + *pipelines + LossesOf(store);
+  outcome.warning += left_out + missing_steps + *pipelines + LossesOf(store);
   WriteLog(capture, &store, outcome.message);
   return outcome;
 }

@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/recording_check.h"
 #include "cli/standard_streams.h"
 
 namespace steplens::cli {
@@ -59,6 +60,9 @@ void WriteRank(JsonWriter& json, const store::TraceStore& rank) {
   json.Key("begin_ns").Int(summary.extent.begin_ns);
   json.Key("end_ns").Int(summary.extent.end_ns);
   json.Key("path").String(rank.info.path);
+  if (const std::string lost = LostWhileRecording(rank); !lost.empty()) {
+    json.Key("lost").String(lost);
+  }
   json.Key("files");
   WriteFiles(json, rank.info.files);
   json.Key("issues");
@@ -162,6 +166,9 @@ void AppendRank(std::string& out, const store::TraceStore& rank) {
              : fmt::format("  time:   {:.3f} ms, from {} ns\n",
                            static_cast<double>(extent.end_ns - extent.begin_ns) / 1e6,
                            extent.begin_ns);
+  if (const std::string lost = LostWhileRecording(rank); !lost.empty()) {
+    out += fmt::format("  lost:   {}\n", lost);
+  }
   out += "  files:\n";
   AppendFiles(out, rank.info.files, rank.info.path);
   if (rank.issues.empty()) {

@@ -155,10 +155,20 @@ void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) 
              config.save_path);
 }
 
+// An option that says nothing in this use of the command.
+Error IsForAnother(std::string_view option, std::string_view use) {
+  return Error{ErrorCode::kInvalidArgument, fmt::format("{} is for {}", option, use)};
+}
+
 Result<int> Launch(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.Positional("PROGRAM");
+  if (arguments.Has("--at-step")) {
+    return IsForAnother("--at-step", "'steplens record start' and 'stop'");
+  }
+  if (arguments.Has("--steps")) return IsForAnother("--steps", "'steplens record start'");
   SL_ASSIGN_OR_RETURN(record::Config config, ConfigOf(arguments));
   if (!words.empty()) config.job = JobName(arguments, words.front());
+  if (arguments.Has("--job")) SL_RETURN_IF_ERROR(record::CheckJobName(config.job));
   SL_RETURN_IF_ERROR(record::Settle(config, record::Machine::Here()));
   if (arguments.Has("--dry-run")) {
     SL_RETURN_IF_ERROR(PrintTable(record::ToTable(config), arguments));
@@ -188,7 +198,7 @@ Result<int> Launch(const Arguments& arguments) {
   }
   const fs::file_time_type begun = fs::file_time_type::clock::now();
   Result<int> code = record::RunProgram(words, config, parts);
-  if (job.ok()) record::RemoveJob(*job);
+  if (job.ok()) record::CloseJob(*job);
   if (code.ok()) SayWhatWasRecorded(config, begun);
   return code;
 }
@@ -208,34 +218,10 @@ Result<int> ShowStatus(const Arguments& arguments) {
   return 0;
 }
 
-Result<int> Steer(const Arguments& arguments, const std::string& action) {
-  SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
-  record::Request request;
-  request.action = action;
-  SL_ASSIGN_OR_RETURN(request.ranks, Integers(arguments, "--profile-ranks"));
-  if (request.ranks == std::vector<int64_t>{-1}) request.ranks.clear();
-  request.at_step = arguments.Integer("--at-step");
-  request.steps = *arguments.Integer("--steps");
-  if (request.steps < 1) return Error{ErrorCode::kInvalidArgument, "--steps: at least 1"};
-  SL_ASSIGN_OR_RETURN(const int64_t at_step, record::Send(job, request));
-  const std::string length =
-      action == "start" ? fmt::format(", {} step{}", request.steps, request.steps == 1 ? "" : "s")
-                        : "";
-  fmt::print("job {}: {} recording at step {}{}\n", job.name, action, at_step, length);
-  return 0;
-}
-
-Result<int> RunRecord(const Arguments& arguments) {
-  const std::vector<std::string>& words = arguments.Positional("PROGRAM");
-  if (words.size() == 1 && words[0] == "status") return ShowStatus(arguments);
-  if (words.size() == 1 && (words[0] == "start" || words[0] == "stop")) {
-    return Steer(arguments, words[0]);
-  }
-  return Launch(arguments);
-}
-
 std::vector<OptionSpec> ProfileOptions() {
   return {
+      {.name = "--profile",
+       .help = "Accepted for command lines of MindSpeed-LLM; recording is what this command does"},
       {.name = "--profile-step-start",
        .value_name = "N",
        .help = "First training step to record, counted from 1",
@@ -335,6 +321,60 @@ std::vector<OptionSpec> ProfileOptions() {
        .default_value = "1",
        .is_integer = true},
   };
+}
+
+// Start and stop say when and where; what is recorded was said when the job was started.
+Status CheckSteering(const Arguments& arguments, const std::string& action) {
+  if (action == "stop" && arguments.Has("--steps")) {
+    return IsForAnother("--steps", "'steplens record start'");
+  }
+  for (const OptionSpec& option : ProfileOptions()) {
+    const bool steers = option.name == "--job" || option.name == "--profile-ranks" ||
+                        option.name == "--at-step" || option.name == "--steps";
+    if (steers || !arguments.Has(option.name)) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("{}: a running job records what it was started with; {} takes --job, "
+                             "--profile-ranks and --at-step{}",
+                             option.name, action, action == "start" ? ", and --steps" : "")};
+  }
+  return {};
+}
+
+// Ranks that record already answer a start in the job's own log, where nobody may look.
+void SayWhoWillRefuse(const record::Job& job, const record::Request& request) {
+  for (const record::RankStatus* rank : record::AskedRanks(job, request)) {
+    if (rank->state != "recording" && rank->state != "armed") continue;
+    fmt::print(stderr, "steplens: rank {} is {} already and will refuse\n", rank->rank,
+               rank->state);
+  }
+}
+
+Result<int> Steer(const Arguments& arguments, const std::string& action) {
+  SL_RETURN_IF_ERROR(CheckSteering(arguments, action));
+  SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
+  record::Request request;
+  request.action = action;
+  SL_ASSIGN_OR_RETURN(request.ranks, Integers(arguments, "--profile-ranks"));
+  if (request.ranks == std::vector<int64_t>{-1}) request.ranks.clear();
+  request.at_step = arguments.Integer("--at-step");
+  request.steps = *arguments.Integer("--steps");
+  if (request.steps < 1) return Error{ErrorCode::kInvalidArgument, "--steps: at least 1"};
+  SL_ASSIGN_OR_RETURN(const int64_t at_step, record::Send(job, request));
+  if (action == "start") SayWhoWillRefuse(job, request);
+  const std::string length =
+      action == "start" ? fmt::format(", {} step{}", request.steps, request.steps == 1 ? "" : "s")
+                        : "";
+  fmt::print("job {}: {} recording at step {}{}\n", job.name, action, at_step, length);
+  return 0;
+}
+
+Result<int> RunRecord(const Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.Positional("PROGRAM");
+  if (words.size() == 1 && words[0] == "status") return ShowStatus(arguments);
+  if (words.size() == 1 && (words[0] == "start" || words[0] == "stop")) {
+    return Steer(arguments, words[0]);
+  }
+  return Launch(arguments);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "cli/recording_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -51,6 +53,21 @@ bool IsBeingRecorded(const std::string& folder) {
     if (const auto named = root["steplens_pid"].AsInt()) pid = named;
   }
   return pid && HasFileBelow(*pid, folder);
+}
+
+std::string LostWhileRecording(const store::TraceStore& rank) {
+  const auto count = [&rank](std::string_view name) {
+    const auto text = rank.FindMeta(fmt::format("steplens_drops.{}", name));
+    return text ? ParseInt64(*text).value_or(0) : 0;
+  };
+  const int64_t dropped = count("dropped");
+  const int64_t lost_on_write = count("lost_on_write");
+  const int64_t lost = dropped + lost_on_write;
+  if (lost <= 0) return {};
+  return fmt::format(
+      "{} of {} records were lost while recording ({} because buffers were full, {} because they "
+      "could not be written)",
+      lost, lost + count("recorded"), dropped, lost_on_write);
 }
 
 }  // namespace steplens::cli

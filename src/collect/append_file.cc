@@ -1,6 +1,7 @@
 #include "collect/append_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,23 @@ bool WriteAll(int fd, const uint8_t* data, size_t size, uint64_t offset) {
     offset += static_cast<uint64_t>(written);
   }
   return true;
+}
+
+bool WriteAll(int fd, const std::string& text) {
+  return WriteAll(fd, reinterpret_cast<const uint8_t*>(text.data()), text.size(), 0);
+}
+
+// Writes `text` over a file that has blocks for it; false if it has not, or if that fails.
+bool WriteOver(const std::string& path, const std::string& text) {
+  constexpr size_t kBlock = 512;  // the unit of st_blocks
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat status = {};
+  const bool fits =
+      fstat(fd, &status) == 0 && text.size() <= static_cast<size_t>(status.st_blocks) * kBlock;
+  const bool is_written =
+      fits && WriteAll(fd, text) && ftruncate(fd, static_cast<off_t>(text.size())) == 0;
+  return close(fd) == 0 && is_written;
 }
 
 }  // namespace
@@ -59,11 +77,11 @@ int ReplaceFile(const std::string& path, const std::string& text) {
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
   if (fd < 0) return errno;
   int error = 0;
-  if (!WriteAll(fd, reinterpret_cast<const uint8_t*>(text.data()), text.size(), 0)) error = errno;
+  if (!WriteAll(fd, text)) error = errno;
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) unlink(temporary.c_str());
-  return error;
+  return error == ENOSPC && WriteOver(path, text) ? 0 : error;
 }
 
 }  // namespace steplens::collect

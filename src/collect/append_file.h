@@ -45,8 +45,8 @@ class AppendFile {
   int error_ = 0;
 };
 
-// Replaces `path` by `text` at once: readers see the old or the new one. 0 or errno; the old one
-// then stays.
+// Replaces `path` by `text` at once: readers see the old or the new one. On a full disk the old one
+// is written over, if its blocks are enough. 0 or errno; the old one then stays.
 int ReplaceFile(const std::string& path, const std::string& text);
 
 }  // namespace steplens::collect

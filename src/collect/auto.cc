@@ -157,9 +157,12 @@ void StopAtExit() {
   });
 }
 
+// There the Python package does what is asked for.
+bool HasPython() { return dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr; }
+
 // Reads the wish. False if this process is not to be recorded, or not by us.
 bool ReadWish(Auto& state) {
-  if (dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr) return false;
+  if (HasPython()) return false;
   const char* json = std::getenv("STEPLENS_RECORD");
   std::optional<AutoConfig> config = ParseAutoConfig(json != nullptr ? json : "");
   if (!config) {
@@ -269,8 +272,19 @@ void AutoStepEnd() {
 bool AutoIsOn() { return phase.load(std::memory_order_relaxed) != Phase::kOff; }
 
 void AutoCancel() {
-  Phase pending = Phase::kPending;
-  if (phase.compare_exchange_strong(pending, Phase::kOff)) GiveUp();
+  if (phase.load(std::memory_order_acquire) == Phase::kOff) return;
+  Locked([](Auto& state) {
+    const Phase now = phase.load();
+    if (now == Phase::kOff || HasPython()) return GiveUp();
+    Say("this program records itself; what steplens record asked for is left to it", "");
+    if (now == Phase::kUntilFirstStep) {
+      DiscardCapture();
+      state.capture.clear();
+    }
+    if (now == Phase::kRecording) Stop(state);
+    if (state.control) state.control->Report(state.steps_begun, "ended", state.capture);
+    GiveUp();
+  });
 }
 
 void AutoForgetInChild() {

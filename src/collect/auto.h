@@ -20,7 +20,7 @@ void AutoStepBegin();
 void AutoStepEnd();
 // Whether steps matter: something is, or may still be, recorded on request.
 bool AutoIsOn();
-// The program starts a capture itself.
+// The program starts a capture itself: what is being recorded on request ends and is kept.
 void AutoCancel();
 // In the child of a fork: it is not recorded.
 void AutoForgetInChild();

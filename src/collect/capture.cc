@@ -288,12 +288,16 @@ int StopCapture(sl_statistics* out) {
   }
   const std::unique_ptr<Capture> capture = TakeRunning(control);
   const int error = capture->End(control.metadata);
-  if (out != nullptr) *out = capture->statistics();
+  const sl_statistics statistics = capture->statistics();
+  if (out != nullptr) *out = statistics;
   control.metadata.clear();
   TheLibrary().rings.Trim();
   if (error == 0) return SL_OK;
-  SetError("%s: the capture is not complete: %s", capture->folder().path.c_str(),
-           std::strerror(error));
+  const uint64_t lost = statistics.dropped + statistics.lost_on_write;
+  SetError("%s: the capture is not complete: %s; %llu of %llu records were lost",
+           capture->folder().path.c_str(), std::strerror(error),
+           static_cast<unsigned long long>(lost),
+           static_cast<unsigned long long>(lost + statistics.recorded));
   return SL_IO;
 }
 

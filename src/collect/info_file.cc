@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "collect/json_text.h"
 #include "collect/version.h"
@@ -37,9 +38,15 @@ std::string StartInfo(const ClockLog& clock) {
                  {"start_monotonic", std::to_string(start.monotonic_raw_ns)}});
 }
 
+// The end on the wall clock. If that was set while the capture ran, the end as it would have been:
+// readers place every record by the difference of these two, and the capture began before the jump.
 std::string EndInfo(const ClockLog& clock) {
+  constexpr int64_t kJumpNs = 50'000'000;  // more than a clock is slewed, as the reader has it, too
+  const ClockSample& start = clock.samples().front();
   const ClockSample& end = clock.samples().back();
-  return Object({{"collectionTimeEnd", std::to_string(end.wall_ns)},
+  const int64_t expected_ns = start.wall_ns + (end.monotonic_raw_ns - start.monotonic_raw_ns);
+  const bool was_set = std::abs(end.wall_ns - expected_ns) > kJumpNs;
+  return Object({{"collectionTimeEnd", std::to_string(was_set ? expected_ns : end.wall_ns)},
                  {"MonotonicTimeEnd", std::to_string(end.monotonic_raw_ns)}});
 }
 

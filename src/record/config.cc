@@ -110,13 +110,16 @@ Machine Machine::Here() {
 
 namespace {
 
+bool HasMetrics(const Config& config) {
+  return !config.aic_metrics.empty() && config.aic_metrics != "AiCoreNone";
+}
+
 // What the level and the other switches leave of the switches of the device and of marks.
 void SettleDetails(Config& config) {
   const auto note = [&config](const char* option, const char* reason) {
     config.changes.push_back({option, reason});
   };
-  const bool has_metrics = !config.aic_metrics.empty() && config.aic_metrics != "AiCoreNone";
-  if (has_metrics && (config.level == "level0" || config.level == "level_none")) {
+  if (HasMetrics(config) && (config.level == "level0" || config.level == "level_none")) {
     config.aic_metrics = "AiCoreNone";
     note("--aic-metrics", "none: it needs level1 or level2");
   }
@@ -140,6 +143,29 @@ void SettleDetails(Config& config) {
     config.with_flops = false;
     note("--profile-with-flops", "off: FLOPs are marks, which need --mstx");
   }
+}
+
+// Says what is asked for and not recorded. The values stay: the program may find a device that is
+// not seen from here.
+void NoteWithoutEffect(Config& config, const Machine& machine) {
+  const auto note = [&config](bool is_asked, const char* option, std::string reason) {
+    if (is_asked) config.changes.push_back({option, std::move(reason)});
+  };
+  note(config.record_op_args, "--record-op-args",
+       "no effect: arguments of the device's operators are not dumped");
+  if (machine.has_npu) return;
+  const char* const no_npu = "no effect: there is no NPU here";
+  note(HasMetrics(config), "--aic-metrics", no_npu);
+  note(config.l2_cache, "--l2-cache", no_npu);
+  note(config.op_attr, "--op-attr", no_npu);
+  note(config.sys_io, "--sys-io", no_npu);
+  note(config.sys_interconnection, "--sys-interconnection", no_npu);
+  std::vector<std::string> of_vendor = config.host_sys;
+  std::erase_if(of_vendor,
+                [](const std::string& source) { return source != "osrt" && source != "numa"; });
+  note(!of_vendor.empty(), "--host-sys",
+       fmt::format("no effect of {}: there is no NPU here, whose tools sample it",
+                   fmt::join(of_vendor, ", ")));
 }
 
 }  // namespace
@@ -170,9 +196,10 @@ Status Settle(Config& config, const Machine& machine) {
   needs_cpu(config.record_shapes, "--profile-record-shapes");
   if (config.level == "level_none" && !config.mstx) {
     config.mstx = true;
-    config.changes.push_back({"--mstx", "on: level_none records marks and nothing else"});
+    config.changes.push_back({"--mstx", "on: of the device level_none records marks alone"});
   }
   SettleDetails(config);
+  NoteWithoutEffect(config, machine);
   std::error_code ignored;
   const std::filesystem::path absolute = std::filesystem::absolute(config.save_path, ignored);
   if (!absolute.empty()) config.save_path = absolute.lexically_normal().string();

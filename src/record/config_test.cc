@@ -82,6 +82,19 @@ TEST(Settle, SwitchesThatNeedOthersAreOffWithoutThem) {
   EXPECT_FALSE(IsChanged(config, "--mstx-domain-exclude"));
 }
 
+TEST(Settle, SwitchesOfADeviceHaveNoEffectWithoutOne) {
+  const Config asked{.aic_metrics = "Memory", .l2_cache = true, .host_sys = {"cpu", "numa"}};
+  Config config = asked;
+  ASSERT_TRUE(Settle(config, kCpuOnly).ok());
+  for (const char* option : {"--aic-metrics", "--l2-cache", "--host-sys"}) {
+    EXPECT_TRUE(IsChanged(config, option)) << option;
+  }
+  EXPECT_TRUE(config.l2_cache) << "the program may find a device that is not seen from here";
+  config = asked;
+  ASSERT_TRUE(Settle(config, kWithNpu).ok());
+  EXPECT_TRUE(config.changes.empty());
+}
+
 TEST(Settle, IncludedDomainsOutrankExcludedOnes) {
   Config config{.mstx = true, .mstx_include = {"a"}, .mstx_exclude = {"b"}};
   ASSERT_TRUE(Settle(config, kWithNpu).ok());

@@ -76,24 +76,9 @@ bool IsOver(const Job& job) {
                                             [](const RankStatus& rank) { return rank.is_alive; });
 }
 
-// A name becomes a folder, so it may not leave the one it belongs in.
-Status CheckName(const std::string& name) {
-  const bool is_sound = !name.empty() && name.front() != '.' && name.size() < 200 &&
-                        name.find('/') == std::string::npos;
-  if (is_sound) return {};
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("'{}' cannot be the name of a job; use letters, digits, - and _", name)};
-}
-
-std::vector<const RankStatus*> AskedRanks(const Job& job, const Request& request) {
-  std::vector<const RankStatus*> asked;
-  for (const RankStatus& rank : job.ranks) {
-    const bool is_asked =
-        request.ranks.empty() ||
-        std::find(request.ranks.begin(), request.ranks.end(), rank.rank) != request.ranks.end();
-    if (is_asked && rank.is_alive) asked.push_back(&rank);
-  }
-  return asked;
+void RemoveJob(const Job& job) {
+  std::error_code ignored;
+  fs::remove_all(job.folder, ignored);
 }
 
 int64_t NextCommonStep(const std::vector<const RankStatus*>& ranks) {
@@ -156,13 +141,36 @@ std::vector<Job> AllJobs() {
   return jobs;
 }
 
-void RemoveJob(const Job& job) {
-  std::error_code ignored;
-  fs::remove_all(job.folder, ignored);
+// A name becomes a folder, so it may not leave the one it belongs in.
+Status CheckJobName(const std::string& name) {
+  const bool is_sound = !name.empty() && name.front() != '.' && name.size() < 200 &&
+                        name.find('/') == std::string::npos;
+  if (is_sound) return {};
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("'{}' cannot be the name of a job; use letters, digits, - and _", name)};
+}
+
+std::vector<const RankStatus*> AskedRanks(const Job& job, const Request& request) {
+  std::vector<const RankStatus*> asked;
+  for (const RankStatus& rank : job.ranks) {
+    const bool is_asked =
+        request.ranks.empty() ||
+        std::find(request.ranks.begin(), request.ranks.end(), rank.rank) != request.ranks.end();
+    if (is_asked && rank.is_alive) asked.push_back(&rank);
+  }
+  return asked;
+}
+
+void CloseJob(const Job& job) {
+  const Job now = ReadJob(job.folder);
+  const bool is_in_use =
+      std::any_of(now.ranks.begin(), now.ranks.end(),
+                  [](const RankStatus& rank) { return rank.is_alive && rank.state != "ended"; });
+  if (!is_in_use) RemoveJob(job);
 }
 
 Result<Job> CreateJob(const std::string& name) {
-  SL_RETURN_IF_ERROR(CheckName(name));
+  SL_RETURN_IF_ERROR(CheckJobName(name));
   for (const Job& job : AllJobs()) {
     if (IsOver(job)) RemoveJob(job);
   }

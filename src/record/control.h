@@ -35,9 +35,14 @@ struct Job {
 // else /tmp/steplens-<uid>/jobs.
 std::string JobsFolder();
 
-// A folder for a new job; `name` may be empty. Folders of jobs that have ended are removed.
+// Refuses what cannot be the name of a job.
+Status CheckJobName(const std::string& name);
+
+// A folder for a new job. Folders of jobs that have ended are removed.
 Result<Job> CreateJob(const std::string& name);
-void RemoveJob(const Job& job);
+// The program that was launched has ended. The folder goes, unless ranks run that others launched,
+// as mpirun does; then the last launcher removes it.
+void CloseJob(const Job& job);
 
 // The job of that name, or the only one that runs if `name` is empty.
 Result<Job> FindJob(const std::string& name);
@@ -53,6 +58,9 @@ struct Request {
 // Asks the ranks; returns the common step at which they act. Refused if the step has passed on a
 // rank that is asked, or if a rank does not belong to the job.
 Result<int64_t> Send(const Job& job, const Request& request);
+
+// The ranks of the job that a request is for and that run.
+std::vector<const RankStatus*> AskedRanks(const Job& job, const Request& request);
 
 table::Table StatusTable(const Job& job);
 

@@ -508,6 +508,7 @@ class Running(Case):
         (self.folder / "PROF_000001_1_ABC" / "device_0").mkdir(parents=True)
         done = self.run_program("analyse", self.folder, expect=0)
         self.assertIn("not exported", done.out)
+        self.one_sentence(done, "the device is missing in the results until 'msprof --export=on' has exported PROF_*")
         self.assertFalse((self.folder / OUTPUT / "kernel_details.csv").exists())
 
     def test_damage_is_counted_and_logged(self):
@@ -517,6 +518,15 @@ class Running(Case):
         (log,) = (self.folder / "logs").glob("profiler_*_analyse.log")
         self.assertIn("RecordsTruncated", log.read_text())
         self.assertEqual(len(rows(self.folder, "operator_details.csv")), 18)
+
+    def test_what_was_lost_while_recording_is_told(self):
+        info = next(self.folder.glob("profiler_info*.json"))
+        values = {**json.loads(info.read_text()), "steplens_drops": {"recorded": 90, "dropped": 7, "lost_on_write": 3, "texts_left_out": 0}}
+        info.write_text(json.dumps(values))
+        lost = "10 of 100 records were lost while recording (7 because buffers were full, 3 because they could not be written)"
+        self.one_sentence(self.run_program("analyse", self.folder, expect=0), lost)
+        self.assertIn(f"lost:   {lost}", self.run_program("info", self.folder, expect=0).out)
+        self.assertEqual(json.loads(self.run_program("info", self.folder, "--json", expect=0).out)["ranks"][0]["lost"], lost)
 
     def one_sentence(self, done, *parts):
         self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)

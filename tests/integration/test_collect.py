@@ -10,7 +10,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("STEPLENS_PROGRAM", ROOT / "build" / "steplens")).resolve().parent
+PROGRAM = pathlib.Path(os.environ.get("STEPLENS_PROGRAM", ROOT / "build" / "steplens")).resolve()
+BUILD = PROGRAM.parent
 LIBRARY = BUILD / "libsteplens_collect.so"
 MS_TOOLS_EXT = BUILD / "libms_tools_ext.so"
 
@@ -107,11 +108,49 @@ int main(int argc, char** argv) {
     sl_range_end();
     if (i % 1000 == 0) sl_flush();
   }
+  // The disk fills up to its last byte.
+  FILE* filler = fopen(argv[1], "w");
+  setbuf(filler, NULL);
+  while (fputc('x', filler) != EOF) {
+  }
+  fclose(filler);
   sl_statistics s;
   int result = sl_stop(&s);
   printf("%d %llu %llu %llu %s\n", result, (unsigned long long)s.recorded, (unsigned long long)s.dropped,
          (unsigned long long)s.lost_on_write, sl_last_error());
   return 0;
+}
+"""
+
+CLOCK_JUMP_PROGRAM = r"""
+#define _GNU_SOURCE
+#include <steplens/collect.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static int jump_s;
+// The wall clock, which somebody sets while the capture runs.
+int clock_gettime(clockid_t id, struct timespec* time) {
+  const int result = (int)syscall(SYS_clock_gettime, id, time);
+  if (id == CLOCK_REALTIME) time->tv_sec += jump_s;
+  return result;
+}
+int main(int argc, char** argv) {
+  sl_options options;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.directory = argv[argc - 1];
+  options.rank = -1;
+  if (sl_start(&options) != 0) return 1;
+  for (int step = 0; step < 4; ++step) {
+    sl_step_begin(step);
+    usleep(1000);
+    sl_step_end();
+    if (step == 1) jump_s = atoi(argv[1]);
+  }
+  return sl_stop(NULL);
 }
 """
 
@@ -310,16 +349,48 @@ class Collect(unittest.TestCase):
             self.skipTest("no right to mount a tmpfs")
         try:
             program = self.compile(FULL_DISK_PROGRAM, *self.link("steplens_collect"))
-            done = self.run_program(program, mount / "capture")
+            done = self.run_program(program, mount / "filler", mount / "capture")
             result, recorded, dropped, lost, text = done.stdout.split(" ", 4)
             self.assertEqual(20000, int(recorded) + int(dropped) + int(lost), done.stdout)
             self.assertGreater(int(lost), 0)
             if int(result) != 0:
                 self.assertIn("No space left", text)
+                self.assertIn(f"{int(dropped) + int(lost)} of 20000 records were lost", text)
             self.assertEqual(int(recorded), len(names(mount / "capture")), "what is in the file is whole")
-            json.loads((mount / "capture" / "profiler_info.json").read_text())
+            info = json.loads((mount / "capture" / "profiler_info.json").read_text())
+            self.assertEqual(info["steplens_drops"]["lost_on_write"], int(lost), "the capture itself says what it lacks")
+            self.assertIn("end_info", info)
         finally:
             subprocess.run(["umount", mount], check=True)
+
+    def test_a_wall_clock_that_is_set_meanwhile_moves_nothing(self):
+        program = self.compile(CLOCK_JUMP_PROGRAM, *self.link("steplens_collect"))
+        for jump_s in (3600, -3600):
+            with self.subTest(jump_s):
+                capture = self.out / f"jump{jump_s}_ascend_pt"
+                self.run_program(program, jump_s, capture)
+                info = json.loads((capture / "profiler_info.json").read_text())
+                (_, monotonic, wall), *_, last = info["steplens_clock"]
+                self.assertAlmostEqual(last[2] - last[1], wall - monotonic + jump_s * 10**9, delta=50e6, msg="the samples show it")
+                end = info["end_info"]
+                self.assertAlmostEqual(end["collectionTimeEnd"] - end["MonotonicTimeEnd"], wall - monotonic, delta=50e6)
+                self.run_program(PROGRAM, "analyse", capture)
+                self.run_program(PROGRAM, "verify", capture)
+
+    def test_a_program_that_records_itself_is_left_alone(self):
+        example = BUILD / "example_cpp"
+        if not example.exists():
+            self.skipTest("example_cpp is not built")
+        for keys, kept in (({"profile_step_start": 1}, 0), ({"profile_step_start": 3, "profile_step_end": 4}, 0), ({}, 1)):
+            with self.subTest(keys):
+                own, asked = self.folder / f"own{kept}{len(keys)}", self.folder / f"asked{kept}{len(keys)}"
+                wish = json.dumps({"profile_save_path": str(asked), "profile_analyse": "no", **keys})
+                done = self.run_program(example, own, 20, STEPLENS_RECORD=wish)
+                self.assertIn("steplens: this program records itself", done.stderr)
+                (capture,) = own.glob("*_ascend_pt")
+                self.assertEqual([f"ProfilerStep#{step}" for step in (2, 3, 4)],
+                                 [n for n in names(capture) if n.startswith("ProfilerStep")])
+                self.assertEqual(len(list(asked.glob("*_ascend_pt"))), kept, "what was recorded before is kept if it was wanted")
 
     def test_the_example_records_its_schedule(self):
         example = BUILD / "example_cpp"

@@ -88,6 +88,31 @@ class Record(Case):
         self.assertIn("no NPU", values["--profile-with-cpu"]["Changed, because"])
         self.assertFalse(self.saved.exists())
 
+    def test_dry_run_says_what_has_no_effect_here(self):
+        rows = self.rows("record", "--dry-run", "--l2-cache", "--sys-io", "--sys-interconnection", "--aic-metrics", "Memory",
+                         "--profile-export-type", "db", "--op-attr", "--record-op-args", "--host-sys", "cpu", "osrt", "numa")
+        reasons = {row["Option"]: row["Changed, because"] for row in rows}
+        for option in ("--l2-cache", "--sys-io", "--sys-interconnection", "--aic-metrics", "--op-attr"):
+            self.assertEqual(reasons[option], "no effect: there is no NPU here", option)
+        self.assertIn("not dumped", reasons["--record-op-args"])
+        self.assertIn("osrt, numa", reasons["--host-sys"])
+        quiet = self.rows("record", "--dry-run", "--aic-metrics", "AiCoreNone", "--host-sys", "cpu", "mem", "disk", "network")
+        self.assertEqual([row["Option"] for row in quiet if row["Changed, because"]], ["--profile-with-cpu"])
+
+    def test_flags_of_mindspeed_llm_are_taken_as_they_are_written_there(self):
+        rows = self.rows("record", "--dry-run", "--profile", "--profile-step-start", "5", "--profile-step-end", "6", "--profile-ranks", "0",
+                         "--profile-level", "level1", "--profile-with-cpu")
+        self.assertEqual([row["Option"] for row in rows if row["Changed, because"]], [])
+
+    def test_options_of_another_use_are_refused(self):
+        for words, text in ((("--at-step", "5", "--dry-run", "--", "true"), "--at-step is for 'steplens record start' and 'stop'"),
+                            (("--steps", "5", "--dry-run", "--", "true"), "--steps is for 'steplens record start'"),
+                            (("start", "--profile-with-stack"), "--profile-with-stack: a running job records what it was started with"),
+                            (("stop", "--steps", "5"), "--steps is for 'steplens record start'"),
+                            (("--job", "a/b", "--dry-run", "--", "true"), "'a/b' cannot be the name of a job")):
+            with self.subTest(words=words):
+                self.assertIn(text, self.run_program("record", *words, expect=2).err)
+
     def test_impossible_settings_are_refused(self):
         for options, text in ((("--profile-step-start", "0"), "first training step is 1"),
                               (("--profile-step-start", "4", "--profile-step-end", "3"), "--profile-step-end is 3"),
@@ -218,6 +243,13 @@ class Record(Case):
         done = self.run_program("record", "start", "--job", "steered", *options, expect=0)
         return int(re.search(r"at step (\d+)", done.out).group(1))
 
+    def test_a_start_that_will_be_refused_is_told(self):
+        self.launch(self.compile(NATIVE_STEPS, "-lsteplens_collect"))
+        self.start("--steps", "1000000")
+        self.wait_for(lambda rows: rows[0]["State"] == "recording")
+        done = self.run_program("record", "start", "--job", "steered", expect=0)
+        self.assertIn("rank 0 is recording already and will refuse", done.err)
+
     def refused(self):
         self.assertIn("rank 7", self.run_program("record", "start", "--job", "steered", "--profile-ranks", "7", expect=3).err)
         self.assertIn("too near", self.run_program("record", "start", "--job", "steered", "--at-step", "1", expect=2).err)
@@ -260,6 +292,12 @@ class Record(Case):
         *captures, last = sorted(self.saved.rglob("*_ascend_pt"))
         self.assertEqual([self.steps_of(capture) for capture in captures], ranges)
         self.assertEqual(self.steps_of(last)[-1], end - 1)
+
+    def test_a_job_stays_until_the_last_of_its_launchers_ends(self):
+        # mpirun starts `steplens record` once a rank; all of them meet in one job.
+        self.launch(self.compile(NATIVE_STEPS, "-lsteplens_collect"))
+        self.record("--job", "steered", program=["true"])
+        self.assertEqual([row["State"] for row in self.status()], ["idle"])
 
     def test_steps_that_are_marked_with_mstx_are_steps(self):
         job = self.launch(self.compile(MSTX_STEPS))

@@ -43,8 +43,8 @@ class StepProfiler(BaseStepProfiler):
 
 def _steps(start: int, end: int, done: int) -> schedule:
     """Iterations start, ..., end-1, counted from 1. If start is the next iteration recording begins at once, without a warm-up.
-    An end that is not after start records one step: `schedule` corrects it with a warning."""
+    An end that is not after start records one step, with a warning."""
     assert start >= 1, f"profile_step_start should be greater than 0, it is {start}"
     assert start > done, f"profile_step_start should be greater than the iterations already done ({done}), it is {start}"
     warmup = 0 if start == done + 1 else 1
-    return schedule(wait=0, warmup=warmup, active=end - start, repeat=1, skip_first=max(0, start - done - 2))
+    return schedule(wait=0, warmup=warmup, active=_command.length_of(start, end), repeat=1, skip_first=max(0, start - done - 2))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from .. import _command, _log, _rank
+from .._check import Checker, is_int, shown
 from ..torch_npu.profiler import schedule
 from ._base import BaseStepProfiler
 
@@ -24,7 +25,8 @@ _TO_THE_END = 1_000_000
 
 @dataclass
 class ProfileArguments:
-    """The keys and their defaults. Raises ValueError on wrong values if `profile` is true."""
+    """The keys and their defaults. If `profile` is true, values of wrong types warn and are replaced, and wrong values raise
+    ValueError."""
 
     profile: bool = False
     profile_step_start: int = 0
@@ -40,6 +42,8 @@ class ProfileArguments:
     profile_save_path: str = "./profile"
 
     def __post_init__(self) -> None:
+        if self.profile:
+            self._check_types()
         if not self.profile:
             return
         start, end = self.profile_step_start, self.profile_step_end
@@ -51,6 +55,21 @@ class ProfileArguments:
             raise ValueError(f"profile_level must be one of {', '.join(_command.LEVELS)}, it is {self.profile_level!r}")
         if self.profile_export_type not in _command.EXPORT_TYPES:
             raise ValueError(f"profile_export_type must be text or db, it is {self.profile_export_type!r}")
+
+    def _check_types(self) -> None:
+        check = Checker()
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            if item.name == "profile_ranks":
+                value = check.member_list(item.name, value, is_int, [-1])
+            elif isinstance(item.default, bool):
+                value = check.boolean(item.name, value, item.default)
+            elif is_int(item.default):
+                value = check.integer(item.name, value, item.default, at_least=None)
+            elif item.name == "profile_save_path" and not isinstance(value, str):
+                check.note(f"{item.name} is {shown(value)}, which is not a str; it is set to {item.default}.")
+                value = item.default
+            setattr(self, item.name, value)
 
     @classmethod
     def from_mapping(cls, section: Mapping[str, Any]) -> "ProfileArguments":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional
 
+from .. import _log
 from .._command import EXPORT_TYPES, LEVELS
 
 ROLE = "integrated"
@@ -36,6 +37,17 @@ class ProfilerConfig:
             raise ValueError(f"profile_level must be one of {', '.join(LEVELS)}, it is {self.profile_level!r}")
         if self.profile_export_type not in EXPORT_TYPES:
             raise ValueError(f"profile_export_type must be text or db, it is {self.profile_export_type!r}")
+
+        if self.profile:
+            self._warn_of_unknown_stages()
+
+    def _warn_of_unknown_stages(self) -> None:
+        """A program may have stages of its own; more often the name is misspelt, and nothing would be recorded without a word."""
+        stages = self.stage if isinstance(self.stage, (list, tuple, set)) else [self.stage]
+        for stage in stages:
+            if isinstance(stage, str) and stage not in ("all", *STAGES):
+                _log.warning(f"stage {stage!r} is none of all, {', '.join(STAGES)}; it is recorded only where the program begins a "
+                             "stage of that name.")
 
     @property
     def base_path(self) -> str:

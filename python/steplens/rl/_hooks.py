@@ -7,6 +7,7 @@ import os
 from typing import Any, Callable, Optional
 
 from .. import _command, _log
+from .._check import is_int
 from .._rank import global_rank
 from ..torch_npu.npu import mstx
 from ..torch_npu.profiler._offline import analyse_below
@@ -25,7 +26,7 @@ def profiler_start(config: Optional[ProfilerConfig], role: str = ROLE, iteration
         return None
     is_whole = config.stage == "all"
     start, end = (config.profile_step_start, config.profile_step_end) if is_whole else (1, 2)
-    steps = quiet_schedule(active=end - start, skip_first=start - 1)
+    steps = quiet_schedule(active=_command.length_of(start, end), skip_first=start - 1)
     made = _command.make_profile(
         level=config.profile_level, export_type=config.profile_export_type, save_path=os.path.join(config.base_path, role),
         with_cpu=config.profile_with_cpu, with_npu=config.profile_with_npu, data_simplification=True, mstx=config.mstx,
@@ -75,11 +76,16 @@ def mstx_timer_decorator(function: Callable) -> Callable:
 
 
 def _wants(config: ProfilerConfig, role: str, iteration: Optional[int]) -> bool:
+    if not config.profile:
+        return False
+    for name in ("profile_step_start", "profile_step_end"):
+        if not is_int(getattr(config, name)):
+            raise ValueError(f"{name} must be an int, it is {getattr(config, name)!r}; nothing is recorded")
     if iteration is not None and not config.profile_step_start <= iteration < config.profile_step_end:
         return False
     if not _is_stage(config.stage, role):
         return False
-    return bool(config.profile) and (config.ranks is None or global_rank() in config.ranks)
+    return config.ranks is None or global_rank() in config.ranks
 
 
 def _is_stage(stage: Any, role: str) -> bool:

@@ -33,10 +33,11 @@ class EnvProfiler:
         options = read_options()
         if not options or EnvProfiler._profiler is not None:
             return
-        starts = options.pop("start", False)
+        check = Checker(_log.warning)
+        starts = check.boolean(f"{VARIABLE}: start", options.pop("start", False))
         if "start_profile" in options:
-            starts = Checker(_log.warning).boolean(f"{VARIABLE}: start_profile", options.pop("start_profile"), True)
-        if starts is not True:
+            starts = check.boolean(f"{VARIABLE}: start_profile", options.pop("start_profile"), True)
+        if not starts:
             return
         _load_framework()
         try:
