@@ -22,13 +22,16 @@ const FlowEvents::Kind& FlowEvents::KindOf(StringId kind, bool is_framework) {
   Kind& out = known->second;
   if (!is_new) return out;
   const std::string_view text = store_.Text(kind);
-  std::string name = JsonText(NameOf(text, store_.info.source == "ascend_ms"));
+  const bool is_mindspore = store_.info.source == "ascend_ms";
+  std::string name = JsonText(NameOf(text, is_mindspore));
   name.pop_back();
   if (text == "MsTx") name += '_';
-  const std::string id_key = is_framework ? "\", \"id\": " : "\", \"id\": \"";
+  out.has_time_as_id = is_mindspore && text == "async_npu";
+  const bool is_number = is_framework && !out.has_time_as_id;
+  const std::string id_key = is_number ? "\", \"id\": " : "\", \"id\": \"";
   out.has_id_in_name = text == "HostToDevice" || text == "MsTx";
   out.between = events_.Keep(id_key);
-  out.after_id = events_.Keep(is_framework ? ", " : "\", ");
+  out.after_id = events_.Keep(is_number ? ", " : "\", ");
   const std::string_view category = text == "mindspore_to_mstx" ? "MsTx" : text;
   out.tail = events_.Keep("\", \"cat\": " + JsonText(category) + "}");
   for (size_t i = 0; i < out.heads.size(); ++i) {
@@ -75,7 +78,7 @@ void FlowEvents::Write(size_t flow, const Kind& kind) {
       pen.Uint(ids_[flow]);
       pen += kind.between;
     }
-    pen.Uint(ids_[flow]);
+    kind.has_time_as_id ? pen.Us(static_cast<int64_t>(ids_[flow])) : pen.Uint(ids_[flow]);
     pen += kind.after_id;
     pen += place;
     pen.Us(is_start ? flows.from_ns[flow] : flows.to_ns[flow]);

@@ -17,7 +17,8 @@ class FlowEvents {
   // Both must outlive this.
   FlowEvents(const store::TraceStore& store, TraceEvents& events);
 
-  // The arrows of one kind, as the framework writes them: ids are numbers.
+  // The arrows of one kind, as the framework writes them: ids are numbers or, of launches by
+  // MindSpore, times.
   void WriteFramework(std::string_view kind);
   // All arrows of kinds that are not written elsewhere (fwdbwd, async_npu, async_task_queue).
   void WriteOthers();
@@ -30,6 +31,7 @@ class FlowEvents {
     PaddedView after_id;
     PaddedView tail;  // from the time to the end
     bool has_id_in_name = false;
+    bool has_time_as_id = false;  // the id is a time in ns, written as times are
   };
   const Kind& KindOf(StringId kind, bool is_framework);
   void Write(size_t flow, const Kind& kind);

@@ -207,6 +207,8 @@ TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
       folder.Read("kernel_details.csv").find(",Kernel::KernelLaunch::Default/Mul-op1/Mul_1,Mul,"),
       std::string::npos)
       << folder.Read("kernel_details.csv");
+  const std::string trace = folder.Read("trace_view.json");
+  EXPECT_NE(trace.find(R"("name": "mindspore_to_npu", "id": "10.000", )"), trace.npos) << trace;
   ASSERT_TRUE(Write(b.store, folder.path()).ok());  // names that were read stay
   EXPECT_NE(folder.Read("kernel_details.csv").find(",Mul_1,Mul,"), std::string::npos);
 }
