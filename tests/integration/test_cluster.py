@@ -372,6 +372,20 @@ class Usage(ClusterCase):
         self.refused("--threads", "-1", says=("--threads",))
         self.refused("--parallel_mode", "serial", says=("concurrent",))
 
+    def test_options_of_single_modes(self):
+        for rank in ("x", "-1", "1.5", ""):
+            self.refused("--rank_id", rank, mode="communication_bottleneck", says=("--rank_id",))
+        for types in ("", ";", "dp;", "dp,,tp"):
+            self.refused("--parallel_types", types, mode="computational_op_masking", says=("--parallel_types",))
+
+    def test_a_number_of_rows_that_is_none_is_said(self):
+        usual = self.tables_of(self.made / "db", mode="hccl_sum")
+        for number in ("x", "0", "-3", ""):
+            out = self.scratch / f"out{number}"
+            self.assertIn(f"--top_num: '{number}'", self.cluster(self.made / "db", "--top_num", number, mode="hccl_sum", out=out).err)
+            self.assertEqual(read_db(out), usual)
+        self.assertNotIn("--top_num", self.cluster(self.made / "db", "--top_num", "3", mode="hccl_sum").err)
+
     def test_a_rank_list_with_ranges_and_blanks(self):
         self.cluster(self.made / "db", "--rank_list", "0-1, 3")
         self.assertEqual([row["rank"] for row in read_table(self.out, "ClusterRankScore")], [0, 1, 3])
