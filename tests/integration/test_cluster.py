@@ -196,6 +196,15 @@ class BadInput(ClusterCase):
         seen = {int(rank) for members in communication for rank in re.findall(r"\d+", members)}
         self.assertEqual(seen, {0, 1, 2, 4, 5, 6, 7})
 
+    def test_ranks_without_links_are_counted(self):
+        cluster = self.copy("text")
+        for count, says in ((1, "1 of 8 ranks has no links"), (8, "8 of 8 ranks have no links")):
+            for rank in range(count):
+                (rank_folder(cluster, rank) / "ASCEND_PROFILER_OUTPUT" / "communication_matrix.json").unlink(missing_ok=True)
+            self.assertIn(says, self.cluster(cluster, mode="all").err)
+            self.assertNotIn("no links", self.cluster(cluster, mode="communication_time").err)
+        self.assertNotIn("no links", self.cluster(self.made / "text", mode="all").err)
+
     def test_groups_seen_in_part_say_so(self):
         cluster = generate(self.scratch / "holes", "--format", "db", "--missing", "6")
         done = self.cluster(cluster, mode="all")
