@@ -263,6 +263,28 @@ class BadInput(ClusterCase):
         self.assertEqual(changed, {f"ascend_pytorch_profiler_{rank}.db" for rank in range(8)})
 
 
+    def test_in_place_a_rank_that_cannot_be_changed_stops_no_other(self):
+        cluster = self.copy("db")
+        before = snapshot(cluster)
+        [open_db] = (rank_folder(cluster, 3) / "ASCEND_PROFILER_OUTPUT").glob("ascend_pytorch_profiler_3.db")
+        open_db.with_name(open_db.name + "-journal").write_bytes(b"somebody writes")
+        done = self.cluster(cluster, "--in_place", mode="p2p_pairing", expect=1)
+        self.assertRegex(done.err, r"1 of 8 ranks was not changed \(rank 3: .*another program has it open")
+        changed = [name for name, content in snapshot(cluster).items() if name in before and content != before[name]]
+        self.assertEqual([int(re.search(r"_(\d)\.db", name)[1]) for name in sorted(changed)], [0, 1, 2, 4, 5, 6, 7])
+        for name in changed:
+            self.assertIn(name, done.out)
+
+    def test_in_place_captures_that_cannot_be_changed(self):
+        cluster = self.copy("db")
+        for db in cluster.rglob("ascend_pytorch_profiler_*.db"):
+            db.with_name(db.name + "-journal").write_bytes(b"somebody writes")
+        before = snapshot(cluster)
+        for mode in ("p2p_pairing", "pp_chart"):
+            self.assertIn("8 of 8 ranks were not changed", self.cluster(cluster, "--in_place", mode=mode, expect=1).err)
+        self.assertEqual(snapshot(cluster), before)
+
+
 class BadOutput(ClusterCase):
     CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
 
