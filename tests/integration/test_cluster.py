@@ -230,6 +230,16 @@ class BadInput(ClusterCase):
         self.assertEqual(list((self.scratch / "empty").iterdir()), [])
         self.fails(self.scratch / "absent", 3, "no such file or folder")
 
+    def test_captures_without_steps_and_communication(self):
+        for rank in range(2):
+            something = {"ph": "X", "name": "something", "pid": 1, "tid": 1, "ts": 10, "dur": 5}
+            self.write(f"host/rank{rank}.json", json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": [something]}))
+        for mode, code in (("summary", 3), ("all", 0)):  # which has a table of the ranks
+            done = self.cluster(self.scratch / "host", mode=mode, expect=code)
+            self.assertIn("2 found, 2 used", done.err)
+            self.assertIn("\nNo capture has steps or communication to compare.\n", done.out)
+            self.assertNotIn("A step takes", done.out)
+
     def test_a_file_that_is_no_capture(self):
         self.fails(self.write("notes.txt", "hello"), 3, "notes.txt")
 
