@@ -806,6 +806,17 @@ class Report(ClusterCase):
         self.assertIn("rank 5 keeps the others waiting", page)
         self.assertIn(finding["advice"], page)
 
+    def test_the_ranks_of_findings_stand_out(self):
+        """Others that are late with them do not."""
+        page = self.report(generate(self.scratch / "job", "--ranks", "64", "--tp", "4", "--slow-rank", "21:1.3", "--slow-nic", "40:3"))
+        [figure] = re.findall(r"<figure>\s*<figcaption>[^/]*Slow ranks.*?</figure>", page, re.S)
+        self.assertEqual(len(re.findall(r'class="hot"', figure)), 2)
+
+    def test_many_ranks_share_a_column(self):
+        page = self.report(generate(self.scratch / "job", "--ranks", "72", "--tp", "4", "--pp", "1"))
+        for says in ("Rank (the longest of up to 2)", "Rank (the shortest of up to 2)", " 70–71: "):  # who waits least is late
+            self.assertTrue(says in page, says)
+
     def test_sections_are_told_apart(self):
         page = self.report(self.made / "db", mode="all,op_duration,hccl_sum")
         links = re.findall(r'<a href="#[^"]*">(.*?)</a>', re.search(r"<nav>.*?</nav>", page, re.S).group(0), re.S)
