@@ -295,6 +295,63 @@ class BadInput(ClusterCase):
         self.assertEqual(snapshot(cluster), before)
 
 
+class Stranger(ClusterCase):
+    """Somebody who is not root, owns nothing here and may not write the cache either."""
+    CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
+
+    def setUp(self):
+        super().setUp()
+        self.stranger = 65534 if os.geteuid() == 0 else None
+        for folder in (self.made, self.scratch):
+            folder.chmod(0o755)
+        self.out.mkdir()
+        self.out.chmod(0o777)
+
+    def cluster(self, source, *words, mode="all", out=None, expect=0):
+        return self.run_program("cluster", "-d", source, "-m", mode, "-o", out or self.out, *words, expect=expect, user=self.stranger)
+
+    def test_the_answer_is_that_of_the_owner(self):
+        done = self.cluster(self.made / "db")
+        self.assertEqual(done.out, self.run_program("cluster", "-d", self.made / "db", "-o", self.out, expect=0).out)
+
+    def test_an_output_without_permission(self):
+        self.out.chmod(0o555)
+        for form in ("text", "db"):
+            done = self.cluster(self.made / form, expect=1)
+            self.assertRegex(done.err, rf"{re.escape(str(self.out))}\S*: cannot make the folder: Permission denied")
+            self.assertIn("communication groups", done.out)
+        self.assertEqual(snapshot(self.out), {})
+
+    def test_what_may_not_be_read_is_named_and_the_rest_is_used(self):
+        for form in ("text", "db"):
+            for place in ("", "ASCEND_PROFILER_OUTPUT"):
+                with self.subTest(form, place=place):
+                    cluster = self.copy(form)
+                    locked = rank_folder(cluster, 3) / place
+                    locked.chmod(0)
+                    done = self.cluster(cluster)
+                    locked.chmod(0o755)
+                    shutil.rmtree(cluster)
+                    self.assertIn("8 found, 7 used, 1 failed", done.err)
+                    self.assertIn(f"{locked} is left out: cannot list the folder", done.err)
+
+    def test_files_that_may_not_be_read(self):
+        for form in ("text", "db"):
+            with self.subTest(form):
+                cluster = self.copy(form)
+                for path in (rank_folder(cluster, 3) / "ASCEND_PROFILER_OUTPUT").iterdir():
+                    path.chmod(0)
+                done = self.cluster(cluster)
+                shutil.rmtree(cluster)
+                self.assertRegex(done.err, "rank 3 is left out: .*Permission denied")
+
+    def test_nothing_may_be_read(self):
+        cluster = self.copy("text")
+        cluster.chmod(0)
+        self.assertIn("Permission denied", self.cluster(cluster, expect=1).err)
+        cluster.chmod(0o755)
+
+
 class BadOutput(ClusterCase):
     CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
 
@@ -317,11 +374,6 @@ class BadOutput(ClusterCase):
         told = self.cluster(self.made / "db").out.split("\n\n")[1]
         self.assertIn("No rank, group or link stands out.", told)
         self.assertEqual(self.cluster(self.made / "db", out="/proc/absent", expect=1).out, told)
-
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
-    def test_an_output_without_permission(self):
-        self.out.mkdir(mode=0o555)
-        self.cluster(self.made / "db", expect=1)
 
     def test_an_old_database_that_is_none_stays_as_it_is(self):
         path = self.write(f"out/{OUTPUT}/cluster_analysis.db", "not a database")
