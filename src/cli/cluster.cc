@@ -37,19 +37,18 @@ std::string Seconds(std::chrono::steady_clock::time_point since) {
 }
 
 // What recipes put into the captures, or into copies of them.
-Status EditCaptures(const Arguments& arguments, const ClusterRequest& request,
-                    const RunResult& result, ClusterOutcome& outcome, Written& written) {
+void EditCaptures(const Arguments& arguments, const ClusterRequest& request,
+                  const RunResult& result, ClusterOutcome& outcome, Written& written) {
   cluster::EditOptions options;
   options.input = request.run.input;
   options.directory = written.directory;
   options.in_place = arguments.Has("--in_place");
   options.compat = request.run.options.compat;
-  SL_ASSIGN_OR_RETURN(cluster::Edited edited,
-                      cluster::ApplyEdits(outcome.exports, result.ranks, options));
+  const cluster::Edited edited = cluster::ApplyEdits(outcome.exports, result.ranks, options);
   for (const std::string& note : edited.notes) fmt::print(stderr, "steplens: {}\n", note);
   outcome.rows += edited.files.size();
+  outcome.failures += edited.failed > 0 ? 1 : 0;
   written.files.insert(written.files.end(), edited.files.begin(), edited.files.end());
-  return {};
 }
 
 // The page people look at.
@@ -96,7 +95,7 @@ Status WriteClusterResults(const Arguments& arguments, const ClusterRequest& req
                                          request.run.options.compat, request.run.tables_too));
   });
   SL_ASSIGN_OR_RETURN(written, *std::move(tables));
-  SL_RETURN_IF_ERROR(EditCaptures(arguments, request, result, outcome, written));
+  EditCaptures(arguments, request, result, outcome, written);
   if (has_report) {
     written.files.push_back(written.directory + "/cluster_report.html");
     SL_RETURN_IF_ERROR(cluster::WriteResultText(written.files.back(), report));
@@ -127,9 +126,10 @@ Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
   }
   SL_RETURN_IF_ERROR(done);
   if (outcome.exports.empty()) return kExitFailed;
+  if (outcome.failures > 0) return kExitFailed;
   if (outcome.rows == 0)
     return Error{ErrorCode::kNotFound, "the captures hold nothing that these modes look at"};
-  return outcome.failures > 0 ? kExitFailed : kExitDone;
+  return kExitDone;
 }
 
 int ExitOf(const Error& error) {

@@ -20,17 +20,11 @@ namespace {
 namespace recipes = analysis::cluster;
 using cluster::ExportType;
 
-// Options that belong to single recipes, passed on by name.
-constexpr std::string_view kRecipeOptions[] = {"top_num",
-                                               "exclude_op_name",
-                                               "bp",
-                                               "rank_id",
-                                               "parallel_types",
-                                               "baseline_profiling_path",
-                                               "fuzzy_threshold",
-                                               "dump_intermediate_results",
-                                               "full_matrix",
-                                               "strict_reference"};
+// Options that belong to single recipes, passed on by name, and switches, which are 1 there.
+constexpr std::string_view kRecipeOptions[] = {
+    "top_num", "bp", "rank_id", "parallel_types", "baseline_profiling_path", "fuzzy_threshold"};
+constexpr std::string_view kRecipeSwitches[] = {"exclude_op_name", "dump_intermediate_results",
+                                                "full_matrix", "strict_reference"};
 
 // The words of a list, without the blanks around them.
 std::vector<std::string> Split(const std::string& text, char separator) {
@@ -89,6 +83,28 @@ Status TakeKind(const Arguments& arguments, ClusterRequest& request) {
   if (first != "map" && first != "reduce") return {};
   request.unknown.erase(request.unknown.begin());
   request.kind = first == "map" ? ClusterRequest::Kind::kMap : ClusterRequest::Kind::kReduce;
+  return {};
+}
+
+Status TakeRecipeOptions(const Arguments& arguments, ClusterRequest& request) {
+  recipes::Options& options = request.run.options;
+  for (const std::string_view name : kRecipeOptions) {
+    const std::string option = fmt::format("--{}", name);
+    if (arguments.Has(option)) options.values[std::string(name)] = arguments.Value(option);
+  }
+  for (const std::string_view name : kRecipeSwitches) {
+    if (arguments.Has(fmt::format("--{}", name))) options.values[std::string(name)] = "1";
+  }
+  if (arguments.Integer("--rank_id").value_or(0) < 0) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("--rank_id: {} is no rank; a number from 0 was expected",
+                             options.Value("rank_id"))};
+  }
+  if (arguments.Has("--top_num") && options.PositiveOr("top_num", 0) == 0) {
+    request.notes.push_back(
+        fmt::format("--top_num: '{}' is no number above 0; as many rows as usual are kept",
+                    options.values.extract("top_num").mapped()));
+  }
   return {};
 }
 
@@ -188,12 +204,7 @@ Result<ClusterRequest> ParseClusterRequest(const Arguments& arguments) {
                              step)};
   }
   if (step >= 0) request.run.options.step = step;
-  for (const std::string_view name : kRecipeOptions) {
-    const std::string option = fmt::format("--{}", name);
-    if (!arguments.Has(option)) continue;
-    const std::string value = arguments.Value(option);
-    request.run.options.values[std::string(name)] = value.empty() ? "1" : value;
-  }
+  SL_RETURN_IF_ERROR(TakeRecipeOptions(arguments, request));
   if (arguments.Value("--parallel_mode") != "concurrent") {
     return Error{ErrorCode::kInvalidArgument, "--parallel_mode: only 'concurrent' exists"};
   }
@@ -265,7 +276,8 @@ std::vector<OptionSpec> ClusterOptions() {
        .help = "cluster_time_compare_summary: the cluster to compare with"},
       {.name = "--rank_id",
        .value_name = "RANK",
-       .help = "communication_bottleneck: the rank whose operators are looked at (the first)"},
+       .help = "communication_bottleneck: the rank whose operators are looked at (the first)",
+       .is_integer = true},
       {.name = "--parallel_types",
        .value_name = "TYPES",
        .help = "computational_op_masking: sets of groups, e.g. 'edp;dp,edp'"},

@@ -80,7 +80,7 @@ class Editor {
     for (const RankFacts& rank : ranks) ranks_[rank.rank] = &rank;
   }
 
-  Result<Edited> Apply(std::span<const Export> exports) {
+  Edited Apply(std::span<const Export> exports) {
     for (const Export& one : exports) {
       const bool on_copies = !options_.in_place && one.recipe == kOnCopies;
       if (!options_.in_place && !on_copies) continue;
@@ -89,8 +89,16 @@ class Editor {
       for (const auto& [rank, edits] : by_rank) {
         const auto facts = ranks_.find(rank);
         if (facts == ranks_.end()) continue;
-        SL_RETURN_IF_ERROR(EditRank(*facts->second, edits, on_copies ? one.folder : ""));
+        ++tried_;
+        const Status status = EditRank(*facts->second, edits, on_copies ? one.folder : "");
+        if (!status.ok() && edited_.failed++ == 0)
+          first_failure_ = fmt::format("rank {}: {}", rank, status.error().message);
       }
+    }
+    if (edited_.failed > 0) {
+      edited_.notes.push_back(fmt::format("{} of {} ranks {} not changed ({})", edited_.failed,
+                                          tried_, edited_.failed == 1 ? "was" : "were",
+                                          first_failure_));
     }
     if (without_db_ > 0) {
       edited_.notes.push_back(fmt::format("{} rank{} no profiler database that could be changed",
@@ -159,12 +167,14 @@ class Editor {
   std::map<int64_t, const RankFacts*> ranks_;
   Edited edited_;
   int64_t without_db_ = 0;
+  size_t tried_ = 0;  // ranks
+  std::string first_failure_;
 };
 
 }  // namespace
 
-Result<Edited> ApplyEdits(std::span<const Export> exports, std::span<const RankFacts> ranks,
-                          const EditOptions& options) {
+Edited ApplyEdits(std::span<const Export> exports, std::span<const RankFacts> ranks,
+                  const EditOptions& options) {
   return Editor(ranks, options).Apply(exports);
 }
 

@@ -21,13 +21,13 @@ struct EditOptions {
 struct Edited {
   std::vector<std::string> files;
   std::vector<std::string> notes;
+  size_t failed = 0;  // ranks that could not be changed; a note says why
 };
 
 // Carries out the edits of answers. Without --in_place only those of mstx2commop, on copies of the
 // databases: <directory>/Mstx2Commop/<path below the input>. A database is copied, changed and put
-// in its place at once; the first failure ends it, and files written before stay, each complete.
-Result<Edited> ApplyEdits(std::span<const Export> exports,
-                          std::span<const analysis::cluster::RankFacts> ranks,
-                          const EditOptions& options);
+// in its place at once; a rank where that fails stays as it is, and the others are changed.
+Edited ApplyEdits(std::span<const Export> exports,
+                  std::span<const analysis::cluster::RankFacts> ranks, const EditOptions& options);
 
 }  // namespace steplens::cluster

@@ -117,9 +117,9 @@ TEST(ApplyEdits, RanksWithoutDatabaseAreCounted) {
   analysis::cluster::RankFacts rank;
   rank.path = "/no/such/folder";
   EditOptions options;
-  EXPECT_TRUE(ApplyEdits({&one, 1}, {&rank, 1}, options)->notes.empty());  // not asked for
+  EXPECT_TRUE(ApplyEdits({&one, 1}, {&rank, 1}, options).notes.empty());  // not asked for
   options.in_place = true;
-  EXPECT_EQ(ApplyEdits({&one, 1}, {&rank, 1}, options)->notes.at(0),
+  EXPECT_EQ(ApplyEdits({&one, 1}, {&rank, 1}, options).notes.at(0),
             "1 rank has no profiler database that could be changed");
 }
 

@@ -1,5 +1,7 @@
 #include "cluster/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -77,20 +79,45 @@ html::Chart WaitChart(const Table& scores) {
   return {{"Wait versus transfer by rank", "各卡等待与传输"}, std::move(bars)};
 }
 
-html::Chart LateChart(const Table& scores, const Table& findings) {
-  // The ranks that the findings are about are at least half as late as the least of these.
+// The ranks that late ranks, late groups and slow links are about: "40", "8,9". Of a long list
+// ("0,1,... (12 ranks)") nobody knows all.
+std::set<std::string> RanksNamed(const Table& findings) {
+  std::set<std::string> out;
+  for (size_t row = 0; row < findings.rows(); ++row) {
+    const std::string& kind = findings.Find("kind")->texts[row];
+    if (kind != "slow_link" && !kind.starts_with("late_")) continue;
+    const std::string& ranks = findings.Find("ranks")->texts[row];
+    for (size_t begin = 0; begin < ranks.size();) {
+      const size_t end = std::min(ranks.find(',', begin), ranks.size());
+      out.insert(ranks.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return out;
+}
+
+// The lateness from which a rank of a late group is one: half of what the least of them costs.
+double LeastOfLongLists(const Table& findings) {
   double least_ms = std::numeric_limits<double>::infinity();
   for (size_t row = 0; row < findings.rows(); ++row) {
-    if (findings.Find("kind")->texts[row].starts_with("late_"))
-      least_ms = std::min(least_ms, findings.Find("msPerStep")->doubles[row]);
+    if (findings.Find("kind")->texts[row] == "late_group" &&
+        findings.Find("ranks")->texts[row].ends_with(")"))
+      least_ms = std::min(least_ms, findings.Find("msPerStep")->doubles[row] / 2);
   }
+  return least_ms;
+}
+
+html::Chart LateChart(const Table& scores, const Table& findings) {
+  const std::set<std::string> named = RanksNamed(findings);
+  const double least_ms = LeastOfLongLists(findings);
   html::BarChart bars;
   bars.key_label = {"Rank", "卡"};
   bars.value_label = {"Kept its peers waiting (ms per step)", "使同组卡等待 (ms/步)"};
   bars.keys = RanksOf(scores);
   bars.series = {{{"Late", "迟到"}, scores.Find("relativeScore(ms)")->doubles}};
   for (size_t i = 0; i < bars.keys.size(); ++i) {
-    if (bars.series[0].values[i] >= least_ms / 2) bars.highlighted.push_back(i);
+    if (named.contains(bars.keys[i]) || bars.series[0].values[i] >= least_ms)
+      bars.highlighted.push_back(i);
   }
   return {{"Slow ranks", "慢卡"}, std::move(bars)};
 }
@@ -122,10 +149,26 @@ html::Chart MatrixChart(const Table& links) {
   return {{"Bandwidth between ranks", "卡间带宽"}, std::move(map)};
 }
 
-// Ranks and steps by what they spent on something; of many ranks neighbours are one column, the
-// longest of them.
-html::Chart StepMap(const Table& steps, const char* column, const html::Text& title) {
-  constexpr size_t kColumns = 128;
+constexpr double kNoticed = 0.02;  // share of a step below which nothing is named late
+
+double MeanStepMs(const Table& steps) {
+  double sum_ms = 0;
+  for (const char* part : {"computing(ms)", "communicationNotOverlapped(ms)", "free(ms)"}) {
+    for (size_t row = 0; row < steps.rows(); ++row) {
+      const double ms = Number(*steps.Find(part), row);
+      sum_ms += std::isnan(ms) ? 0 : ms;
+    }
+  }
+  return steps.rows() > 0 ? sum_ms / static_cast<double>(steps.rows()) : 0;
+}
+
+// Who stands out among ranks that share a column: who does most, or waits least.
+enum class Shown : uint8_t { kLongest, kShortest };
+
+// Ranks and steps by what they spent on something; of many ranks neighbours are one column.
+html::Chart StepMap(const Table& steps, const char* column, const html::Text& title, Shown shown) {
+  const bool is_longest = shown == Shown::kLongest;
+  constexpr size_t kColumns = 64;  // as many as are drawn
   std::map<int64_t, size_t> ranks;
   std::map<int64_t, size_t> numbers;
   for (size_t row = 0; row < steps.rows(); ++row) {
@@ -136,11 +179,23 @@ html::Chart StepMap(const Table& steps, const char* column, const html::Text& ti
   html::HeatMap map;
   map.row_label = {"Step", "步"};
   map.column_label = {"Rank", "卡"};
+  if (together > 1) {
+    map.column_label = {
+        fmt::format("Rank (the {} of up to {})", is_longest ? "longest" : "shortest", together),
+        fmt::format("卡（最多 {} 张中的最{}者）", together, is_longest ? "长" : "短")};
+  }
   map.value_label = title;
+  map.least_span = kNoticed * MeanStepMs(steps);
   size_t place = 0;
+  int64_t first = 0;
   for (auto& [rank, at] : ranks) {
     at = place / together;
-    if (place++ % together == 0) map.columns.push_back(std::to_string(rank));
+    if (place++ % together == 0) {
+      first = rank;
+      map.columns.push_back(std::to_string(rank));
+    } else {
+      map.columns.back() = fmt::format("{}–{}", first, rank);
+    }
   }
   place = 0;
   for (auto& [number, at] : numbers) {
@@ -152,7 +207,8 @@ html::Chart StepMap(const Table& steps, const char* column, const html::Text& ti
   for (size_t row = 0; row < steps.rows(); ++row) {
     double& cell = map.values[numbers.at(steps.Find("step")->ints[row]) * map.columns.size() +
                               ranks.at(steps.Find("rank")->ints[row])];
-    cell = std::fmax(cell, Number(values, row));
+    const double value = Number(values, row);
+    cell = is_longest ? std::fmax(cell, value) : std::fmin(cell, value);
   }
   return {title, std::move(map)};
 }
@@ -346,10 +402,12 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
     }
     if (rank_steps != nullptr && rank_steps->rows() > 0) {
       section.charts.push_back(
-          StepMap(*rank_steps, "computing(ms)", {"Computing (ms)", "计算 (ms)"}));
+          StepMap(*rank_steps, "computing(ms)", {"Computing (ms)", "计算 (ms)"}, Shown::kLongest));
+      section.charts.push_back(StepMap(*rank_steps, "waitSuffered(ms)",
+                                       {"Waiting for others (ms)", "等待其他卡 (ms)"},
+                                       Shown::kShortest));
       section.charts.push_back(
-          StepMap(*rank_steps, "waitSuffered(ms)", {"Waiting for others (ms)", "等待其他卡 (ms)"}));
-      section.charts.push_back(StepMap(*rank_steps, "free(ms)", {"Free (ms)", "空闲 (ms)"}));
+          StepMap(*rank_steps, "free(ms)", {"Free (ms)", "空闲 (ms)"}, Shown::kLongest));
     }
     if (links != nullptr && links->rows() > 0) section.charts.push_back(MatrixChart(*links));
     if (hosts != nullptr && hosts->rows() > 1) section.charts.push_back(HostChart(*hosts));

@@ -67,8 +67,11 @@ std::string FindingText(const Table& findings, size_t row, bool chinese) {
   const std::string& felt_in = Cell(findings, "feltIn", row);
   std::string line =
       fmt::format("{}. {}", row + 1, Cell(findings, chinese ? "subjectZh" : "subject", row));
-  if (kind == "late_group" || kind == "small_packets")
-    line += fmt::format(" ({} {})", chinese ? "卡" : "ranks", Cell(findings, "ranks", row));
+  if (kind == "late_group" || kind == "small_packets") {
+    const std::string& ranks = Cell(findings, "ranks", row);
+    const std::string_view word = ranks.find(',') == ranks.npos ? "rank" : "ranks";
+    line += fmt::format(" ({} {})", chinese ? "卡" : word, ranks);
+  }
   const double ms = Number(findings, "msPerStep", row);
   const double share = Number(findings, "shareOfStep(%)", row);
   const Column* hidden = findings.Find("hidden");
@@ -110,7 +113,10 @@ const Table* FindTable(std::span<const Export> exports, std::string_view name) {
 std::string SummaryText(std::span<const Export> exports, bool chinese) {
   const Table* overview = FindTable(exports, "ClusterOverview");
   const Table* findings = FindTable(exports, "ClusterFindings");
-  if (overview == nullptr || findings == nullptr || overview->rows() == 0) return {};
+  if (overview == nullptr || findings == nullptr) return {};
+  if (overview->rows() == 0)
+    return chinese ? "没有可比较的步或通信。\n"
+                   : "No capture has steps or communication to compare.\n";
   std::string text = JobText(*overview, chinese);
   constexpr size_t kShown = 8;
   for (size_t row = 0; row < std::min(findings->rows(), kShown); ++row)

@@ -196,6 +196,15 @@ class BadInput(ClusterCase):
         seen = {int(rank) for members in communication for rank in re.findall(r"\d+", members)}
         self.assertEqual(seen, {0, 1, 2, 4, 5, 6, 7})
 
+    def test_ranks_without_links_are_counted(self):
+        cluster = self.copy("text")
+        for count, says in ((1, "1 of 8 ranks has no links"), (8, "8 of 8 ranks have no links")):
+            for rank in range(count):
+                (rank_folder(cluster, rank) / "ASCEND_PROFILER_OUTPUT" / "communication_matrix.json").unlink(missing_ok=True)
+            self.assertIn(says, self.cluster(cluster, mode="all").err)
+            self.assertNotIn("no links", self.cluster(cluster, mode="communication_time").err)
+        self.assertNotIn("no links", self.cluster(self.made / "text", mode="all").err)
+
     def test_groups_seen_in_part_say_so(self):
         cluster = generate(self.scratch / "holes", "--format", "db", "--missing", "6")
         done = self.cluster(cluster, mode="all")
@@ -220,6 +229,16 @@ class BadInput(ClusterCase):
         self.fails(self.scratch / "empty", 3, "no profile found", "empty")
         self.assertEqual(list((self.scratch / "empty").iterdir()), [])
         self.fails(self.scratch / "absent", 3, "no such file or folder")
+
+    def test_captures_without_steps_and_communication(self):
+        for rank in range(2):
+            something = {"ph": "X", "name": "something", "pid": 1, "tid": 1, "ts": 10, "dur": 5}
+            self.write(f"host/rank{rank}.json", json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": [something]}))
+        for mode, code in (("summary", 3), ("all", 0)):  # which has a table of the ranks
+            done = self.cluster(self.scratch / "host", mode=mode, expect=code)
+            self.assertIn("2 found, 2 used", done.err)
+            self.assertIn("\nNo capture has steps or communication to compare.\n", done.out)
+            self.assertNotIn("A step takes", done.out)
 
     def test_a_file_that_is_no_capture(self):
         self.fails(self.write("notes.txt", "hello"), 3, "notes.txt")
@@ -254,6 +273,85 @@ class BadInput(ClusterCase):
         self.assertEqual(changed, {f"ascend_pytorch_profiler_{rank}.db" for rank in range(8)})
 
 
+    def test_in_place_a_rank_that_cannot_be_changed_stops_no_other(self):
+        cluster = self.copy("db")
+        before = snapshot(cluster)
+        [open_db] = (rank_folder(cluster, 3) / "ASCEND_PROFILER_OUTPUT").glob("ascend_pytorch_profiler_3.db")
+        open_db.with_name(open_db.name + "-journal").write_bytes(b"somebody writes")
+        done = self.cluster(cluster, "--in_place", mode="p2p_pairing", expect=1)
+        self.assertRegex(done.err, r"1 of 8 ranks was not changed \(rank 3: .*another program has it open")
+        changed = [name for name, content in snapshot(cluster).items() if name in before and content != before[name]]
+        self.assertEqual([int(re.search(r"_(\d)\.db", name)[1]) for name in sorted(changed)], [0, 1, 2, 4, 5, 6, 7])
+        for name in changed:
+            self.assertIn(name, done.out)
+
+    def test_in_place_captures_that_cannot_be_changed(self):
+        cluster = self.copy("db")
+        for db in cluster.rglob("ascend_pytorch_profiler_*.db"):
+            db.with_name(db.name + "-journal").write_bytes(b"somebody writes")
+        before = snapshot(cluster)
+        for mode in ("p2p_pairing", "pp_chart"):
+            self.assertIn("8 of 8 ranks were not changed", self.cluster(cluster, "--in_place", mode=mode, expect=1).err)
+        self.assertEqual(snapshot(cluster), before)
+
+
+class Stranger(ClusterCase):
+    """Somebody who is not root, owns nothing here and may not write the cache either."""
+    CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
+
+    def setUp(self):
+        super().setUp()
+        self.stranger = 65534 if os.geteuid() == 0 else None
+        for folder in (self.made, self.scratch):
+            folder.chmod(0o755)
+        self.out.mkdir()
+        self.out.chmod(0o777)
+
+    def cluster(self, source, *words, mode="all", out=None, expect=0):
+        return self.run_program("cluster", "-d", source, "-m", mode, "-o", out or self.out, *words, expect=expect, user=self.stranger)
+
+    def test_the_answer_is_that_of_the_owner(self):
+        done = self.cluster(self.made / "db")
+        self.assertEqual(done.out, self.run_program("cluster", "-d", self.made / "db", "-o", self.out, expect=0).out)
+
+    def test_an_output_without_permission(self):
+        self.out.chmod(0o555)
+        for form in ("text", "db"):
+            done = self.cluster(self.made / form, expect=1)
+            self.assertRegex(done.err, rf"{re.escape(str(self.out))}\S*: cannot make the folder: Permission denied")
+            self.assertIn("communication groups", done.out)
+        self.assertEqual(snapshot(self.out), {})
+
+    def test_what_may_not_be_read_is_named_and_the_rest_is_used(self):
+        for form in ("text", "db"):
+            for place in ("", "ASCEND_PROFILER_OUTPUT"):
+                with self.subTest(form, place=place):
+                    cluster = self.copy(form)
+                    locked = rank_folder(cluster, 3) / place
+                    locked.chmod(0)
+                    done = self.cluster(cluster)
+                    locked.chmod(0o755)
+                    shutil.rmtree(cluster)
+                    self.assertIn("8 found, 7 used, 1 failed", done.err)
+                    self.assertIn(f"{locked} is left out: cannot list the folder", done.err)
+
+    def test_files_that_may_not_be_read(self):
+        for form in ("text", "db"):
+            with self.subTest(form):
+                cluster = self.copy(form)
+                for path in (rank_folder(cluster, 3) / "ASCEND_PROFILER_OUTPUT").iterdir():
+                    path.chmod(0)
+                done = self.cluster(cluster)
+                shutil.rmtree(cluster)
+                self.assertRegex(done.err, "rank 3 is left out: .*Permission denied")
+
+    def test_nothing_may_be_read(self):
+        cluster = self.copy("text")
+        cluster.chmod(0)
+        self.assertIn("Permission denied", self.cluster(cluster, expect=1).err)
+        cluster.chmod(0o755)
+
+
 class BadOutput(ClusterCase):
     CLUSTERS = {"text": ("--format", "text"), "db": ("--format", "db")}
 
@@ -276,11 +374,6 @@ class BadOutput(ClusterCase):
         told = self.cluster(self.made / "db").out.split("\n\n")[1]
         self.assertIn("No rank, group or link stands out.", told)
         self.assertEqual(self.cluster(self.made / "db", out="/proc/absent", expect=1).out, told)
-
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
-    def test_an_output_without_permission(self):
-        self.out.mkdir(mode=0o555)
-        self.cluster(self.made / "db", expect=1)
 
     def test_an_old_database_that_is_none_stays_as_it_is(self):
         path = self.write(f"out/{OUTPUT}/cluster_analysis.db", "not a database")
@@ -371,6 +464,20 @@ class Usage(ClusterCase):
         self.refused("--step_id", "x", says=("--step_id",))
         self.refused("--threads", "-1", says=("--threads",))
         self.refused("--parallel_mode", "serial", says=("concurrent",))
+
+    def test_options_of_single_modes(self):
+        for rank in ("x", "-1", "1.5", ""):
+            self.refused("--rank_id", rank, mode="communication_bottleneck", says=("--rank_id",))
+        for types in ("", ";", "dp;", "dp,,tp"):
+            self.refused("--parallel_types", types, mode="computational_op_masking", says=("--parallel_types",))
+
+    def test_a_number_of_rows_that_is_none_is_said(self):
+        usual = self.tables_of(self.made / "db", mode="hccl_sum")
+        for number in ("x", "0", "-3", ""):
+            out = self.scratch / f"out{number}"
+            self.assertIn(f"--top_num: '{number}'", self.cluster(self.made / "db", "--top_num", number, mode="hccl_sum", out=out).err)
+            self.assertEqual(read_db(out), usual)
+        self.assertNotIn("--top_num", self.cluster(self.made / "db", "--top_num", "3", mode="hccl_sum").err)
 
     def test_a_rank_list_with_ranges_and_blanks(self):
         self.cluster(self.made / "db", "--rank_list", "0-1, 3")
@@ -750,6 +857,17 @@ class Report(ClusterCase):
         [finding] = read_table(self.out, "ClusterFindings")
         self.assertIn("rank 5 keeps the others waiting", page)
         self.assertIn(finding["advice"], page)
+
+    def test_the_ranks_of_findings_stand_out(self):
+        """Others that are late with them do not."""
+        page = self.report(generate(self.scratch / "job", "--ranks", "64", "--tp", "4", "--slow-rank", "21:1.3", "--slow-nic", "40:3"))
+        [figure] = re.findall(r"<figure>\s*<figcaption>[^/]*Slow ranks.*?</figure>", page, re.S)
+        self.assertEqual(len(re.findall(r'class="hot"', figure)), 2)
+
+    def test_many_ranks_share_a_column(self):
+        page = self.report(generate(self.scratch / "job", "--ranks", "72", "--tp", "4", "--pp", "1"))
+        for says in ("Rank (the longest of up to 2)", "Rank (the shortest of up to 2)", " 70–71: "):  # who waits least is late
+            self.assertTrue(says in page, says)
 
     def test_sections_are_told_apart(self):
         page = self.report(self.made / "db", mode="all,op_duration,hccl_sum")

@@ -106,6 +106,25 @@ class PlantedFaults(ClusterCase):
             with self.subTest(" ".join(words)):
                 self.assertEqual(self.findings(generate(self.scratch / f"seed{seed}", *words)), [])
 
+    def test_groups_that_reach_over_hosts_are_no_finding(self):
+        """Some groups are on one host, others on two, and take longer for their transfers; that many ranks are no suspects."""
+        for seed, words in enumerate(("--ranks 96 --tp 6 --pp 2", "--ranks 96 --tp 2 --pp 1 --ep 3", "--ranks 60 --tp 5 --pp 2 --missing 4,30",
+                                      "--ranks 48 --tp 3 --pp 1 --format db", "--ranks 72 --tp 6 --pp 1 --level 0 --timeline")):
+            words = [*words.split(), "--seed", str(seed + 1)]
+            with self.subTest(" ".join(words)):
+                self.assertEqual(self.findings(generate(self.scratch / f"seed{seed}", *words)), [])
+
+    def test_faults_where_groups_reach_over_hosts(self):
+        for seed, (words, kind, subject) in enumerate((("--ranks 96 --tp 6 --pp 2 --slow-rank 47:1.3", "late_rank", "rank 47"),
+                                                       ("--ranks 48 --tp 2 --pp 2 --ep 3 --imbalance 0.4", "uneven_load", "uneven load of experts, most at EP index 2"),
+                                                       ("--ranks 12 --tp 3 --pp 2 --late-group tp=1:1.2", "late_group", "TP index 1"),
+                                                       ("--ranks 30 --tp 3 --pp 1 --hosts-of 10 --slow-host 1", "late_group", "host host0001"),
+                                                       ("--ranks 60 --tp 5 --pp 2 --slow-nic 31:4", "slow_link", "sending by rank 31"))):
+            words = [*words.split(), "--seed", str(seed + 1)]
+            with self.subTest(" ".join(words)):
+                found = self.findings(generate(self.scratch / f"seed{seed}", *words))
+                self.assertEqual([finding[:2] for finding in found], [(kind, subject)])
+
 
 class CostOfFaults(ClusterCase):
     """What a fault is said to cost is what the step grew by when it was planted."""

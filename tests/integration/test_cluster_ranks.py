@@ -83,6 +83,19 @@ class Groups(ClusterCase):
                 self.assertEqual(groups[0], groups[1])
                 self.assertEqual(groups[0], groups[2])
 
+    def test_calls_meet_in_every_form(self):
+        """Timelines of text captures have the names of groups, those of db captures their ids: the same calls all the same."""
+        for mode, table in (("slow_rank", "SlowRank"), ("slow_rank", "RankWait"), ("slow_link", "SlowLinkSum"), ("p2p_pairing", "P2PPairing"),
+                            ("communication_bottleneck", "CommunicationBottleneck")):
+            with self.subTest(mode):
+                columns, rows = self.tables_of(self.made / "db", mode=mode)[table]
+                self.assertTrue(rows or mode == "slow_link")
+                for form in ("text", "mixed"):
+                    # Host calls of text captures tell more.
+                    kept = [i for i, column in enumerate(columns) if column != "reason"]
+                    others = self.tables_of(self.made / form, mode=mode)[table][1]
+                    self.assertEqual([[row[i] for i in kept] for row in others], [[row[i] for i in kept] for row in rows], form)
+
     def test_operators_without_a_timeline(self):
         """communication.json has the durations as well."""
         light = generate(self.scratch / "light", "--format", "text", "--no-timeline", "--ep", "2")

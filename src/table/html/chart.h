@@ -75,6 +75,7 @@ struct HeatMap {
     double value = 0;
   };
   std::vector<Cell> cells{};
+  double least_span = 0;  // of the colour scale, so that what hardly differs looks alike
 };
 
 struct Chart {

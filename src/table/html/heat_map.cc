@@ -58,36 +58,42 @@ struct Cells {
   double ShareOf(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
 };
 
-// The means of squares of cells, without gaps; NaN where there are gaps only.
-class SquareMeans {
+// How many neighbours are one.
+struct Block {
+  size_t rows = 1;
+  size_t columns = 1;
+};
+
+// The means of blocks of cells, without gaps; NaN where there are gaps only.
+class BlockMeans {
  public:
-  SquareMeans(const Cells& cells, size_t side)
+  BlockMeans(const Cells& cells, Block block)
       : columns_(cells.columns.size()),
-        side_(side),
+        block_(block),
         means_(cells.rows.size() * cells.columns.size(), std::numeric_limits<double>::quiet_NaN()),
         counts_(means_.size()) {}
 
   void Add(size_t row, size_t column, double value) {
-    const size_t square = row / side_ * columns_ + column / side_;
-    if (!std::isfinite(value) || square >= means_.size()) return;
-    double& mean = means_[square];
-    const size_t count = ++counts_[square];
+    const size_t place = row / block_.rows * columns_ + column / block_.columns;
+    if (!std::isfinite(value) || place >= means_.size()) return;
+    double& mean = means_[place];
+    const size_t count = ++counts_[place];
     mean = count == 1 ? value : mean + (value - mean) / static_cast<double>(count);
   }
   std::vector<double> Take() { return std::move(means_); }
 
  private:
   size_t columns_;
-  size_t side_;
+  Block block_;
   std::vector<double> means_;
   std::vector<size_t> counts_;
 };
 
-Cells Condense(const HeatMap& chart, size_t group_size) {
+Cells Condense(const HeatMap& chart, Block block) {
   Cells cells;
-  cells.rows = CondenseKeys(chart.rows, group_size);
-  cells.columns = CondenseKeys(chart.columns, group_size);
-  SquareMeans means(cells, group_size);
+  cells.rows = CondenseKeys(chart.rows, block.rows);
+  cells.columns = CondenseKeys(chart.columns, block.columns);
+  BlockMeans means(cells, block);
   for (size_t i = 0; i < chart.values.size(); ++i)
     means.Add(i / chart.columns.size(), i % chart.columns.size(), DrawableAt(chart.values, i));
   for (const HeatMap::Cell& cell : chart.cells) means.Add(cell.row, cell.column, cell.value);
@@ -99,6 +105,7 @@ Cells Condense(const HeatMap& chart, size_t group_size) {
     cells.high = is_first ? value : std::max(cells.high, value);
     is_first = false;
   }
+  cells.high = std::max(cells.high, cells.low + chart.least_span);
   return cells;
 }
 
@@ -159,25 +166,26 @@ void DrawColourScale(Svg& svg, const Cells& cells, double x, double height) {
   }
 }
 
-Text SquaresNote(size_t side) {
-  if (side == 1) return {};
-  return {fmt::format("Each cell is the mean of up to {0} × {0} cells.", side),
-          fmt::format("每个单元格为最多 {0} × {0} 个单元格的平均值。", side)};
+Text BlocksNote(Block block) {
+  if (block.rows == 1 && block.columns == 1) return {};
+  return {fmt::format("Each cell is the mean of up to {} × {} cells.", block.rows, block.columns),
+          fmt::format("每个单元格为最多 {} × {} 个单元格的平均值。", block.rows, block.columns)};
 }
 
 }  // namespace
 
 Drawing Draw(const HeatMap& chart) {
   if (chart.rows.empty() || chart.columns.empty()) return {};
-  const size_t group_size = GroupSize(std::max(chart.rows.size(), chart.columns.size()), kMaxCells);
-  const Cells cells = Condense(chart, group_size);
+  const Block block{GroupSize(chart.rows.size(), kMaxCells),
+                    GroupSize(chart.columns.size(), kMaxCells)};
+  const Cells cells = Condense(chart, block);
   std::vector<std::string> names;
   double widest = std::max(LabelWidth(chart.row_label.en), LabelWidth(chart.row_label.zh));
   for (const std::string& row : cells.rows) {
     names.push_back(ShortenMiddle(ToPrintable(row), kMaxMapNameColumns));
     widest = std::max(widest, LabelWidth(names.back()));
   }
-  const double left = widest + 12;
+  const double left = widest * 1.1 + 12;  // wide fonts
   const double side =
       std::min(kMaxSide, (kMaxWidth - left) / static_cast<double>(cells.columns.size()));
   const double right = left + side * static_cast<double>(cells.columns.size());
@@ -192,7 +200,7 @@ Drawing Draw(const HeatMap& chart) {
   svg.Label((left + right) / 2, bottom + 36, Anchor::kMiddle, chart.column_label);
   svg.Label(right + 30, 16, Anchor::kStart, chart.value_label);
   DrawColourScale(svg, cells, right + 30, std::min(std::max(bottom - kTopMargin, 110.0), 320.0));
-  return {{}, svg.Take(), SquaresNote(group_size)};
+  return {{}, svg.Take(), BlocksNote(block)};
 }
 
 }  // namespace steplens::table::html

@@ -240,6 +240,27 @@ TEST(DrawChart, MeansTheSquaresOfALargeHeatMap) {
   EXPECT_THAT(svg, HasSubstr("up to 2 × 2 cells"));
 }
 
+TEST(DrawChart, KeepsTheFewRowsOfAWideHeatMap) {
+  HeatMap chart;
+  chart.rows = Keys(2);
+  chart.columns = Keys(128);
+  chart.values.assign(2 * 128, 1.0);
+  chart.values[0] = 5;
+  const std::string svg = DrawChart({{}, chart});
+  EXPECT_THAT(svg, HasSubstr(" 0,  0–1: 3<"));
+  EXPECT_THAT(svg, HasSubstr("up to 1 × 2 cells"));
+}
+
+TEST(DrawChart, ShowsWhatHardlyDiffersInOneColour) {
+  HeatMap chart;
+  chart.rows = Keys(1);
+  chart.columns = Keys(2);
+  chart.values = {10, 10.01};
+  EXPECT_THAT(DrawChart({{}, chart}), HasSubstr(">10.01<"));
+  chart.least_span = 100;
+  EXPECT_THAT(DrawChart({{}, chart}), HasSubstr(">110<"));
+}
+
 TEST(DrawTable, SaysHowManyRowsThereAre) {
   Table table("t");
   const size_t column = table.AddColumn("n", CellType::kInt);

@@ -184,7 +184,7 @@ class ClusterTimeSummary : public RecipeOf<Part> {
   }
 
  protected:
-  Part MapRank(const TraceStore& rank) const override {
+  Part MapWithFacts(const TraceStore& rank, const RankFacts& facts) const override {
     Part part;
     AddStepTimes(rank, options_.compat, part);
     AddStepTraces(rank, part);
@@ -192,7 +192,7 @@ class ClusterTimeSummary : public RecipeOf<Part> {
     const HostCalls host(rank);
     const StepWindow window = FindStepWindow(rank, options_);
     if (options_.compat || rank.comm_times.size() == 0) {
-      for (CommCall& call : CollectCommCalls(rank, host, options_)) {
+      for (CommCall& call : CollectCommCalls(rank, facts, host, options_)) {
         if (call.step != kNone) part.steps[call.step].calls.push_back(std::move(call));
       }
     } else {

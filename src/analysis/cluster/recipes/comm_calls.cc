@@ -10,8 +10,9 @@
 
 namespace steplens::analysis::cluster {
 
-std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const HostCalls& host,
-                                       const Options& options) {
+std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const RankFacts& facts,
+                                       const HostCalls& host, const Options& options) {
+  const GroupIds ids(facts);
   const StepWindow window = FindStepWindow(rank, options);
   std::vector<CommCall> calls;
   const store::CommOpTable& ops = rank.comm_ops;
@@ -23,7 +24,8 @@ std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const Host
       launch_ns = ops.begin_ns[i];
     }
     if (!window.Contains(launch_ns)) continue;
-    calls.push_back({std::string(rank.Text(ops.group_name[i])), std::string(rank.Text(ops.name[i])),
+    calls.push_back({ids.Find(std::string(rank.Text(ops.group_name[i]))),
+                     std::string(rank.Text(ops.name[i])),
                      host.StepAt(launch_ns).value_or(store::kNone), ops.begin_ns[i],
                      ops.dur_ns[i]});
   }

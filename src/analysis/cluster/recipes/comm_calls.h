@@ -29,11 +29,11 @@ struct CommCall {
 
 // The operators of a rank that the host launched inside the step asked for, in order of start. One
 // whose launch is not recorded counts by its own start; in compat mode it does not count at all.
-std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const HostCalls& host,
-                                       const Options& options);
+std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const RankFacts& facts,
+                                       const HostCalls& host, const Options& options);
 
-// Communication results have the names of groups, timelines mostly their ids: the rank's metadata
-// tell which belongs to which.
+// Text captures have the names of groups, databases mostly their ids: the rank's metadata tell which
+// belongs to which. Calls of ranks of both kinds meet by the id.
 class GroupIds {
  public:
   explicit GroupIds(const RankFacts& facts);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <tuple>
 
+#include "analysis/cluster/recipes/comm_calls.h"
 #include "analysis/cluster/recipes/rank_timeline.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/step_window.h"
@@ -282,14 +283,15 @@ class CommunicationBottleneck : public RecipeOf<Part> {
   }
 
  protected:
-  Part MapRank(const TraceStore& rank) const override {
+  Part MapWithFacts(const TraceStore& rank, const RankFacts& facts) const override {
     Part part;
+    const GroupIds ids(facts);
     const StepWindow window = FindStepWindow(rank, options_);
     std::map<std::pair<StringId, StringId>, int64_t> repeats;
     const store::CommOpTable& ops = rank.comm_ops;
     for (size_t i = 0; i < ops.size(); ++i) {
       if (!IsPlausible(ops.begin_ns[i], EndNs(ops.begin_ns[i], ops.dur_ns[i]))) continue;
-      part.ops.push_back({std::string(rank.Text(ops.group_name[i])),
+      part.ops.push_back({ids.Find(std::string(rank.Text(ops.group_name[i]))),
                           std::string(rank.Text(ops.name[i])),
                           repeats[{ops.group_name[i], ops.name[i]}]++, ops.begin_ns[i],
                           ops.dur_ns[i], window.Contains(ops.begin_ns[i])});

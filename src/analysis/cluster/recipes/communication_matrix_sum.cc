@@ -146,6 +146,11 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
       answer.tables.push_back({Matrix(), "cluster_communication_matrix.csv"});
     if (has_sums_)
       answer.tables.push_back({RankTotals(), "cluster_communication_matrix_by_rank.csv"});
+    if (without_links_ > 0 && !options_.compat) {
+      answer.notes.push_back(
+          fmt::format("{} of {} ranks {} no links (communication_matrix.json, CommAnalyzerMatrix)",
+                      without_links_, ranks_.size(), without_links_ == 1 ? "has" : "have"));
+    }
     if (unmapped_ > 0) {
       answer.notes.push_back(fmt::format(
           "{} link{} an end whose rank nobody says; {}", unmapped_,
@@ -185,6 +190,8 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
   void AddRank(const RankFacts& facts, Part part) override {
     book_.Add(facts, part.used);
     has_sums_ |= !part.sums.empty();
+    // Who has no communication results at all is counted elsewhere.
+    if (facts.has_communication_results && !part.has_links && part.sums.empty()) ++without_links_;
     ranks_.push_back({facts.rank, std::move(part)});
   }
 
@@ -424,6 +431,7 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
   OperationTexts file_;
   std::deque<std::string> folded_texts_;  // file_ refers to them
   size_t unmapped_ = 0;
+  size_t without_links_ = 0;  // ranks that have other communication results
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analysis/cluster/group_name.h"
+#include "analysis/cluster/recipes/comm_calls.h"
 #include "analysis/cluster/recipes/host_calls.h"
 #include "analysis/cluster/step_window.h"
 
@@ -113,7 +114,9 @@ P2POps FindP2POps(const TraceStore& rank, const Options& options) {
 std::vector<P2PPair> PairP2POps(const RankFacts& facts, std::vector<P2POp> ops, bool compat) {
   std::vector<P2PPair> pairs;
   std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> counters;
+  const GroupIds ids(facts);
   for (P2POp& op : ops) {
+    op.group = ids.Find(op.group);
     if (!compat) FillEndsOfTwo(facts, op);
     if (op.src == kNone || op.dst == kNone) continue;
     // The reference counts over all groups together.

@@ -97,12 +97,13 @@ class SlowLink : public RecipeOf<Part> {
   }
 
  protected:
-  Part MapRank(const store::TraceStore& rank) const override {
+  Part MapWithFacts(const store::TraceStore& rank, const RankFacts& facts) const override {
     Part part;
+    const GroupIds ids(facts);
     const store::CommOpTable& ops = rank.comm_ops;
     for (size_t i = 0; i < ops.size(); ++i) {
       Op& op = part.ops.emplace_back();
-      op.group = rank.Text(ops.group_name[i]);
+      op.group = ids.Find(std::string(rank.Text(ops.group_name[i])));
       op.name = rank.Text(ops.name[i]);
       op.type = rank.Text(ops.op_type[i]);
       op.data_type = rank.Text(ops.data_type[i]);

@@ -169,7 +169,7 @@ class SlowRank : public RecipeOf<Part> {
     Part part;
     part.calls = rank.comm_ops.size() == 0 && !options_.compat
                      ? CommCallsOfResults(rank, facts, options_)
-                     : CollectCommCalls(rank, HostCalls(rank), options_);
+                     : CollectCommCalls(rank, facts, HostCalls(rank), options_);
     std::erase_if(part.calls, [](const CommCall& call) { return IsPointToPoint(call.name); });
     return part;
   }

@@ -352,6 +352,7 @@ class Summary : public RecipeOf<SummaryPart> {
                              "waiting(%)", "copies(%)"}) {
       table.AddColumn(name, CellType::kDouble, 1);
     }
+    if (loads.empty()) return table;  // there is nothing to say of the job
     double step_ms = 0;
     double computing_ms = 0;
     double free_ms = 0;
@@ -370,7 +371,7 @@ class Summary : public RecipeOf<SummaryPart> {
     table.AppendInt(4, static_cast<int64_t>(complete));
     table.AppendInt(5, static_cast<int64_t>(incomplete));
     const double whole = step_ms > 0 ? step_ms / 100 : 1;
-    table.AppendDouble(6, loads.empty() ? 0 : step_ms / static_cast<double>(loads.size()));
+    table.AppendDouble(6, step_ms / static_cast<double>(loads.size()));
     table.AppendDouble(7, computing_ms / whole);
     table.AppendDouble(8, not_overlapped_ms_ / whole);
     table.AppendDouble(9, free_ms / whole);

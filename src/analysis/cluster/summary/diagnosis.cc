@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMinLinkCost = 0.001;  // of a step: a slow link that nobody feels
 constexpr double kMinLateCost = 0.005;  // of a step: a slow rank that nobody waits for
-constexpr size_t kMostReplayed = 24;    // faults; more are not worth the time
+constexpr size_t kMostReplayed = 24;    // faults, the largest by their waits; nobody mends more
 
 // A finding with what a replay needs to know of it.
 struct Suspect {
@@ -104,9 +104,10 @@ class Diagnosis {
       for (const int64_t rank : group.ranks) excess_ms[rank] += group.excess_ms;
     }
     for (const LateGroup& group : late) {
-      const bool is_about_transfers =
-          group.reason == LateReason::kTransfers || group.reason == LateReason::kUnknown;
-      if (links_are_slow && is_about_transfers) continue;  // named as links
+      // Slow transfers are named as links. Where no link is slow for its kind, those that transfer
+      // longer have groups that reach over more hosts than others': that is no fault.
+      if (group.reason == LateReason::kTransfers && !job_.links.empty()) continue;
+      if (group.reason == LateReason::kUnknown && links_are_slow) continue;
       ReplayFault fault;
       fault.ranks = group.ranks;
       fault.is_uneven = group.reason == LateReason::kExperts;
@@ -156,7 +157,12 @@ class Diagnosis {
   }
 
   void SetCosts(Replay& replay) {
-    if (suspects_.size() > kMostReplayed) return;
+    std::stable_sort(suspects_.begin(), suspects_.end(), [](const Suspect& a, const Suspect& b) {
+      return a.finding.ms_per_step > b.finding.ms_per_step;
+    });
+    if (suspects_.size() > kMostReplayed) {
+      suspects_.erase(suspects_.begin() + static_cast<int64_t>(kMostReplayed), suspects_.end());
+    }
     std::vector<ReplayFault> faults;
     for (const Suspect& suspect : suspects_) faults.push_back(suspect.fault);
     const std::vector<ReplayCost> costs = replay.CostsOf(faults);

@@ -138,6 +138,10 @@ void DropTheInfected(Ranks& late, std::vector<LateGroup>& alone) {
   }
 }
 
+// What ranks do themselves.
+constexpr std::pair<LateReason, double RankLoad::*> kOwnReasons[] = {
+    {LateReason::kComputing, &RankLoad::computing_ms}, {LateReason::kHost, &RankLoad::free_ms}};
+
 // A rank that does more of something than its peers, though nobody waits for it yet.
 struct Excess {
   RankLoad* rank = nullptr;
@@ -159,17 +163,28 @@ std::vector<Excess> ExcessesAmong(const Ranks& peers, double RankLoad::* field) 
   return out;
 }
 
-// The group or ranks behind the largest of the excesses, and those about as large.
-std::vector<LateGroup> NameLargest(const std::vector<Excess>& excesses, LateReason reason,
-                                   const Ranks& all) {
+// The largest of the excesses of all stages, and those about as large.
+std::vector<Excess> LargestOf(const std::map<int64_t, Ranks>& stages, double RankLoad::* field) {
   constexpr double kAlike = 0.6;
+  std::vector<Excess> out;
   double largest_ms = 0;
-  for (const Excess& excess : excesses) largest_ms = std::max(largest_ms, excess.ms);
+  for (const auto& [stage, peers] : stages) {
+    for (const Excess& excess : ExcessesAmong(peers, field)) {
+      out.push_back(excess);
+      largest_ms = std::max(largest_ms, excess.ms);
+    }
+  }
+  std::erase_if(out, [&](const Excess& excess) { return excess.ms < kAlike * largest_ms; });
+  return out;
+}
+
+// The group or ranks behind excesses that are about as large.
+std::vector<LateGroup> NameExcesses(const std::vector<Excess>& excesses, LateReason reason,
+                                    const Ranks& all) {
   Ranks chosen;
   std::vector<double> sizes_ms;
   std::vector<LateGroup> out;
   for (const Excess& excess : excesses) {
-    if (excess.ms < kAlike * largest_ms) continue;
     chosen.push_back(excess.rank);
     sizes_ms.push_back(excess.ms);
     const int64_t rank = excess.rank->rank;
@@ -198,22 +213,33 @@ void EraseNamed(const std::vector<LateGroup>& named, LateReason reason, Ranks& r
 std::vector<LateGroup> FindHidden(const std::vector<LateGroup>& named,
                                   const std::map<int64_t, Ranks>& stages, const Ranks& all) {
   std::vector<LateGroup> out;
-  const std::pair<LateReason, double RankLoad::*> reasons[] = {
-      {LateReason::kComputing, &RankLoad::computing_ms}, {LateReason::kHost, &RankLoad::free_ms}};
-  for (const auto& [reason, field] : reasons) {
+  for (const auto& [reason, field] : kOwnReasons) {
     std::map<int64_t, Ranks> rest = stages;
     for (auto& [stage, peers] : rest) EraseNamed(named, reason, peers);
     while (true) {
-      std::vector<Excess> excesses;
-      for (const auto& [stage, peers] : rest) {
-        for (const Excess& excess : ExcessesAmong(peers, field)) excesses.push_back(excess);
-      }
+      const std::vector<Excess> excesses = LargestOf(rest, field);
       if (excesses.empty()) break;
-      const std::vector<LateGroup> found = NameLargest(excesses, reason, all);
+      const std::vector<LateGroup> found = NameExcesses(excesses, reason, all);
       for (auto& [stage, peers] : rest) EraseNamed(found, reason, peers);
       out.insert(out.end(), found.begin(), found.end());
     }
   }
+  return out;
+}
+
+// The late ranks together with those that are as slow for the same reason but wait for each other,
+// or for slow transfers besides.
+Ranks WithAlike(const Ranks& late, const std::vector<LateGroup>& alone,
+                const std::map<int64_t, Ranks>& stages) {
+  Ranks out = late;
+  for (const auto& [reason, field] : kOwnReasons) {
+    const bool is_of_all = std::all_of(alone.begin(), alone.end(),
+                                       [&](const LateGroup& one) { return one.reason == reason; });
+    if (!is_of_all) continue;
+    for (const Excess& excess : LargestOf(stages, field)) out.push_back(excess.rank);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
@@ -243,7 +269,13 @@ std::vector<LateGroup> FindLateAndHidden(std::vector<RankLoad>& ranks) {
   DropTheInfected(late, alone);
 
   std::vector<LateGroup> out;
-  if (std::optional<LateGroup> group = CommonGroup(late, all)) {
+  std::optional<LateGroup> group = CommonGroup(late, all);
+  if (!group && !late.empty()) {
+    const Ranks alike = WithAlike(late, alone, stages);
+    group = CommonGroup(alike, all);
+    if (group) late = alike;
+  }
+  if (group) {
     group->late_ms = MedianOf(late, &RankLoad::late_ms);
     FindReason(late, Without(all, late), *group);
     out.push_back(std::move(*group));

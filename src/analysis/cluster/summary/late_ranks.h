@@ -39,7 +39,7 @@ struct LateGroup {
   LateReason reason = LateReason::kUnknown;
   double excess_ms = 0;    // of what the reason names, against the peers' median
   bool is_hidden = false;  // something later hides it: late_ms is what it would cost without
-  std::string host{};      // of a stage: the one it is all on
+  std::string host{};      // of a stage: the one that it is
 };
 
 // In a synchronous job all ranks take the same time for a step, so the one that waits least is the

@@ -112,6 +112,20 @@ TEST(FindLateRanks, NamesAStageOfOneRank) {
   EXPECT_EQ(late[0].dimension, "pp");
   EXPECT_EQ(late[0].index, "5");
   EXPECT_EQ(late[0].ranks, (std::vector<int64_t>{5}));
+  EXPECT_EQ(late[0].host, "");  // which has other stages, too
+}
+
+TEST(FindLateRanks, NamesTheHostWhereSomeOfItWaitForEachOther) {
+  std::vector<RankLoad> ranks = Healthy(16);
+  for (size_t i = 4; i < 8; ++i) MakeLate(ranks[i], &RankLoad::computing_ms);
+  ranks[5].suffered_ms += 12;
+  ranks[6].suffered_ms += 12;
+  const std::vector<LateGroup> late = FindLateRanks(ranks);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].dimension, "host");
+  EXPECT_EQ(late[0].index, "node1");
+  EXPECT_EQ(late[0].reason, LateReason::kComputing);
+  EXPECT_FALSE(late[0].is_hidden);
 }
 
 TEST(FindLateRanks, NamesTheHostOfSlowStages) {

@@ -18,6 +18,15 @@ std::string HostOf(const LoadsOfStage& stage) {
   return is_alone ? host : "";
 }
 
+size_t RanksOn(const std::string& host, const std::map<int64_t, LoadsOfStage>& stages) {
+  size_t count = 0;
+  for (const auto& [index, ranks] : stages) {
+    count += static_cast<size_t>(std::count_if(
+        ranks.begin(), ranks.end(), [&](const RankLoad* rank) { return rank->host == host; }));
+  }
+  return count;
+}
+
 // The stages that do more of something than the others.
 std::vector<LateGroup> StagesWithMore(const std::map<int64_t, LoadsOfStage>& stages,
                                       LateReason reason, double RankLoad::* field) {
@@ -88,6 +97,10 @@ std::vector<LateGroup> FindSlowStages(const std::map<int64_t, LoadsOfStage>& sta
   for (const auto& [reason, field] : reasons) {
     std::vector<LateGroup> slow = StagesWithMore(stages, reason, field);
     JoinHosts(stages, slow);
+    // A host that has other stages as well tells nothing.
+    for (LateGroup& group : slow) {
+      if (RanksOn(group.host, stages) != group.ranks.size()) group.host.clear();
+    }
     out.insert(out.end(), slow.begin(), slow.end());
   }
   return out;
