@@ -400,7 +400,7 @@ class MpiTeam : public Team {
   static constexpr uint64_t kEnd = UINT64_MAX;             // kSteplensMpiEnd
   static constexpr int kDamaged = -2;                      // beside MPI's own errors
   static constexpr size_t kAskBefore = 4;                  // items
-  static constexpr size_t kReportBytes = size_t{1} << 18;  // at least, but for the last of a run
+  static constexpr size_t kReportBytes = size_t{1} << 20;  // at least, but for the last of a run
 
   Mpi mpi_;
   int member_;

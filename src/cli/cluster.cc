@@ -79,15 +79,16 @@ Status WriteRecipeReports(const Arguments& arguments, const ClusterRequest& requ
 }
 
 Status WriteClusterResults(const Arguments& arguments, const ClusterRequest& request,
-                           RunResult& result, cluster::ResultFiles& files, ClusterOutcome& outcome,
-                           Written& written) {
+                           RunResult& result, const cluster::ResultFiles& files,
+                           ClusterOutcome& outcome, Written& written) {
   const bool has_report = HasFindings(request, outcome);
   std::string report;
   std::optional<Result<Written>> tables;
-  // At once: the tables are written and the report is made.
+  // At once: the tables are written, the report is made, and the texts of files are given back.
   ThreadPool writers(files.threads());
-  writers.ParallelFor(2, [&](size_t i) {
+  writers.ParallelFor(3, [&](size_t i) {
     if (i == 1 && has_report) report = MakeClusterReport(arguments, request, outcome.exports);
+    if (i == 2) result.texts = {};
     if (i > 0) return;
     // Where an answer on text data has files users know, its tables come only if they are asked
     // for.
@@ -108,7 +109,7 @@ Status WriteClusterResults(const Arguments& arguments, const ClusterRequest& req
 
 // The whole command on the root; `written` and `outcome` also serve the machine's answer.
 Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request, RunResult& result,
-                      const std::string& seconds, cluster::ResultFiles& files,
+                      const std::string& seconds, const cluster::ResultFiles& files,
                       ClusterOutcome& outcome, Written& written) {
   if (result.found > 0) PrintCoverage(result, seconds);
   outcome = CollectAnswers(request, result);
@@ -174,12 +175,12 @@ Result<int> RunAsked(const Arguments& arguments, Session& session) {
   cluster::ResultFiles files(request.output, *team, pool);
   if (arguments.Value("--export_type") != "console") {
     request.run.on_files = [&files](const auto& of_answers, cluster::RankTexts& texts) {
-      files.Begin(of_answers, texts);
+      files.Write(of_answers, texts);
     };
   }
   SL_ASSIGN_OR_RETURN(session.result, RunModes(*team, pool, request));
   if (!session.is_root) {
-    SL_RETURN_IF_ERROR(cluster::ServeWrites(*team, *session.result.texts));
+    SL_RETURN_IF_ERROR(cluster::ServeWrites(*team, session.result.texts));
     return kExitDone;
   }
   for (const std::string& note : request.notes) fmt::print(stderr, "steplens: {}\n", note);

@@ -13,7 +13,7 @@ using readers::RankSource;
 
 constexpr size_t kFoldersAtOnce = 16;
 // Up to so many folders every member looks for itself: MPI may not have started yet.
-constexpr size_t kAlone = 1024;
+constexpr size_t kAlone = 512;
 
 // A RankSource as bytes.
 struct RankRecord {

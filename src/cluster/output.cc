@@ -132,16 +132,8 @@ class Writer {
   Writer(ExportType type, bool compat, bool all_tables)
       : type_(type), compat_(compat), all_tables_(all_tables) {}
 
-  Result<Written> Write(std::span<const Export> exports, ResultFiles& files) {
-    Status tables = WriteTablesOf(exports, files);
-    Status others = files.Finish();
-    SL_RETURN_IF_ERROR(std::move(others));
-    SL_RETURN_IF_ERROR(std::move(tables));
-    return std::move(written_);
-  }
-
- private:
-  Status WriteTablesOf(std::span<const Export> exports, const ResultFiles& files) {
+  Result<Written> Write(std::span<const Export> exports, const ResultFiles& files) {
+    SL_RETURN_IF_ERROR(Status(files.status()));
     written_.directory = files.directory();
     written_.files = files.paths();
     SL_RETURN_IF_ERROR(MakeFolder(written_.directory));
@@ -158,9 +150,10 @@ class Writer {
       const bool has_tables = one.answer->files.empty() || all_tables_;
       if (type_ != ExportType::kDb && has_tables) SL_RETURN_IF_ERROR(WriteTables(one));
     }
-    return {};
+    return std::move(written_);
   }
 
+ private:
   Status WriteDatabase(const std::vector<const Table*>& tables) {
     written_.database = (fs::path(written_.directory) / "cluster_analysis.db").string();
     const std::span<const table::SqlIndex> indexes = kIndexes;
@@ -278,38 +271,20 @@ Status WriteResultText(const std::string& path, const std::string& text) {
 ResultFiles::ResultFiles(const std::string& output, Team& team, const ThreadPool& pool)
     : directory_((fs::path(output) / kOutputName).string()), team_(team), pool_(pool) {}
 
-ResultFiles::~ResultFiles() {
-  if (writer_.joinable()) writer_.join();
-}
-
 size_t ResultFiles::threads() const { return ThreadsAfterRanks(team_, pool_); }
-
-void ResultFiles::Begin(const std::vector<const ResultFile*>& files, RankTexts& texts) {
-  for (const ResultFile* file : files)
-    paths_.push_back((fs::path(directory_) / file->path).string());
-  if (team_.members() > 1) {
-    writer_ = std::thread([this, files, &texts] { Write(files, texts); });
-  } else {
-    Write(files, texts);
-  }
-}
-
-Status ResultFiles::Finish() {
-  if (writer_.joinable()) writer_.join();
-  return status_;
-}
 
 void ResultFiles::Write(const std::vector<const ResultFile*>& files, RankTexts& texts) {
   status_ = WriteAll(files, texts);
   team_.Dismiss();  // the others end while the rest is written
-  texts = {};
 }
 
 Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, RankTexts& texts) {
   std::vector<FileToWrite> all;
-  for (size_t i = 0; i < files.size(); ++i) {
-    SL_RETURN_IF_ERROR(MakeFolder(fs::path(paths_[i]).parent_path().string()));
-    all.push_back({paths_[i], files[i]});
+  for (const ResultFile* file : files) {
+    const fs::path path = fs::path(directory_) / file->path;
+    SL_RETURN_IF_ERROR(MakeFolder(path.parent_path().string()));
+    all.push_back({path.string(), file});
+    paths_.push_back(path.string());
   }
   ThreadPool writers(threads());
   if (team_.members() > 1 && !all.empty()) {
@@ -324,8 +299,8 @@ Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, RankTe
   return {};
 }
 
-Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type, ResultFiles& files,
-                             bool compat, bool all_tables) {
+Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type,
+                             const ResultFiles& files, bool compat, bool all_tables) {
   return Writer(type, compat, all_tables).Write(exports, files);
 }
 

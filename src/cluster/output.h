@@ -2,7 +2,6 @@
 
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "analysis/cluster/answer.h"
@@ -31,41 +30,34 @@ struct Written {
 };
 
 // The files of answers that are no tables, written below <output>/cluster_analysis_output as soon
-// as they are known. Members of the team write, too (ServeWrites), and are dismissed then.
+// as they are known. `texts` are what they are made of; members of the team who hold some write,
+// too (ServeWrites) and are dismissed then.
 class ResultFiles {
  public:
   ResultFiles(const std::string& output, Team& team, const ThreadPool& pool);
-  ~ResultFiles();
-  ResultFiles(const ResultFiles&) = delete;
-  ResultFiles& operator=(const ResultFiles&) = delete;
-
-  // Begins to write: to the end, or, where other members help, in a thread of its own. `texts` are
-  // what the files are made of; they are given back. All has to stay where it is until Finish.
-  void Begin(const std::vector<const analysis::cluster::ResultFile*>& files, RankTexts& texts);
-  // Waits until all are written, or could not be.
-  Status Finish();
+  void Write(const std::vector<const analysis::cluster::ResultFile*>& files, RankTexts& texts);
   size_t threads() const;  // for what is written after the ranks
+  const Status& status() const { return status_; }
   const std::string& directory() const { return directory_; }
   const std::vector<std::string>& paths() const { return paths_; }
 
  private:
   Status WriteAll(const std::vector<const analysis::cluster::ResultFile*>& files, RankTexts& texts);
-  void Write(const std::vector<const analysis::cluster::ResultFile*>& files, RankTexts& texts);
 
   std::string directory_;
   Team& team_;
   const ThreadPool& pool_;  // of the ranks
+  Status status_;
   std::vector<std::string> paths_;
-  Status status_;  // the thread's until it has ended
-  std::thread writer_;
 };
 
-// Writes the tables of answers beside these files and waits for them, in a folder that is made if
-// need be. A file appears whole or not at all, and only tables and files of these recipes are
-// replaced. Tables without rows are written too, unless `compat`. The tables of an answer that has
-// files of its own are written only if `all_tables`.
-Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type, ResultFiles& files,
-                             bool compat, bool all_tables);
+// Writes the tables of answers beside these files, in a folder that is made if need be. A file
+// appears whole or not at all, and only tables and files of these recipes are replaced. Tables
+// without rows are written too, unless `compat`. The tables of an answer that has files of its own
+// are written
+// only if `all_tables`.
+Result<Written> WriteAnswers(std::span<const Export> exports, ExportType type,
+                             const ResultFiles& files, bool compat, bool all_tables);
 
 // Writes one more result file, whole or not at all.
 Status WriteResultText(const std::string& path, const std::string& text);

@@ -147,9 +147,8 @@ class Run {
         for (const cluster_analysis::ResultFile& file : (**answers[r]).files)
           files.push_back(&file);
       }
-      if (options_.on_files) options_.on_files(files, *result_.texts);
+      if (options_.on_files) options_.on_files(files, result_.texts);
     });
-    result_.answers.reserve(answers.size());
     for (auto& answer : answers) result_.answers.push_back(*std::move(answer));
     return std::move(result_);
   }
@@ -224,7 +223,7 @@ class Run {
     if (team_.is_root() && !all_known) {
       [[maybe_unused]] const Status writable = cache_.BeginWriting();
     }
-    *result_.texts = RankTexts(result_.recipes.size(), count);
+    result_.texts = RankTexts(result_.recipes.size(), count);
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
@@ -241,7 +240,7 @@ class Run {
     cache_.Commit();
     std::vector<size_t> holders;
     for (size_t i = 0; i < count; ++i) holders.push_back(team_.MemberOf(i));
-    result_.texts->SetHolders(std::move(holders));
+    result_.texts.SetHolders(std::move(holders));
     return {};
   }
 
@@ -271,7 +270,7 @@ class Run {
     for (size_t r = 0; r < part.parts.size(); ++r) {
       auto rendered = result_.recipes[r]->Render(part.facts, part.parts[r]);
       if (!rendered) rendered.emplace();
-      const uint64_t address = result_.texts->Put(result_.texts->NumberOf(i, r), rendered->text);
+      const uint64_t address = result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
       message.rendered.push_back({std::move(rendered->index), rendered->text.size(), address});
     }
   }
@@ -389,8 +388,8 @@ class Run {
                                             source.rank, options_.recipes[r].name));
       } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
         const auto& [index, size, address] = message->rendered[r];
-        const uint64_t number = result_.texts->NumberOf(i, r);
-        result_.texts->SetAddress(number, address);
+        const uint64_t number = result_.texts.NumberOf(i, r);
+        result_.texts.SetAddress(number, address);
         recipe.AddRendered(index, number, size);
       }
     }

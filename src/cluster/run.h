@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +33,7 @@ struct RunOptions {
   std::map<int64_t, std::string> hosts;  // of ranks, where a rank table says so
   bool tables_too = false;               // tables also where text captures have files of their own
   // Called on the root with the answers' files as soon as they can be written, in a thread of its
-  // own where there is one. They and the texts stay where they are as long as the result.
+  // own where there is one.
   using OnFiles =
       std::function<void(const std::vector<const analysis::cluster::ResultFile*>&, RankTexts&)>;
   OnFiles on_files;
@@ -54,8 +53,8 @@ struct FailedRank {
 // What a run found out. `answers` is parallel to the recipes asked for and empty on members of the
 // team that are not the root; they have the texts of the ranks that they mapped.
 struct RunResult {
-  std::vector<std::unique_ptr<analysis::cluster::Recipe>> recipes;   // answers' files refer to them
-  std::unique_ptr<RankTexts> texts = std::make_unique<RankTexts>();  // and to these
+  std::vector<std::unique_ptr<analysis::cluster::Recipe>> recipes;  // answers' files refer to them
+  RankTexts texts;                                                  // and to these
   std::vector<Result<analysis::cluster::Answer>> answers;
   std::vector<analysis::cluster::RankFacts> ranks;  // those used, ascending
   std::vector<FailedRank> failed;

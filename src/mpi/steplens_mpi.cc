@@ -68,16 +68,11 @@ int steplens_mpi_send_end(int member) {
 }
 
 int steplens_mpi_receive_size(int member, uint64_t* size) {
-  // MPI_Recv alone would ask again and again without a pause. The longer nothing comes, the longer
-  // the pause: who is about to answer may need this core, too.
-  constexpr long kLongestPauseNs = 1'000'000;
-  timespec pause = kPause;
+  // MPI_Recv alone would ask again and again without a pause.
   for (int is_there = 0; is_there == 0;) {
     const int error = MPI_Iprobe(member, kSizeTag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
     if (error != MPI_SUCCESS) return error;
-    if (is_there != 0) break;
-    ::nanosleep(&pause, nullptr);
-    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, kLongestPauseNs);
+    if (is_there == 0) ::nanosleep(&kPause, nullptr);
   }
   return MPI_Recv(size, 1, MPI_UINT64_T, member, kSizeTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
