@@ -29,8 +29,9 @@ size_t ProcessOf(const TraceStore& store, size_t track) {
 // The device of the rank where its processes do not say it.
 int64_t DeviceOfRank(const TraceStore& store) {
   if (store.info.device != kNone) return store.info.device;
-  for (const int64_t device : store.kernels.device) {
-    if (device != kNone) return device;
+  const auto& devices = store.kernels.device;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i] != kNone) return devices[i];
   }
   for (const StringId device : store.memory_samples.device) {
     const std::string_view text = store.Text(device);  // "NPU:0"
@@ -76,10 +77,10 @@ Timeline::Timeline(const TraceStore& store)
 }
 
 DeviceIndex::DeviceIndex(const TraceStore& store, const Timeline& timeline) {
-  const auto track = store.slices.track.span();
+  const auto& track = store.slices.track;
   const analysis::SliceKinds slice_kinds(store);
   const bool is_gpu = timeline.platform == analysis::Platform::kGpu;
-  for (size_t i = 0; i < track.size(); ++i) {
+  for (size_t i = 0, rows = track.size(); i < rows; ++i) {
     if (timeline.of(track[i]).kind != TrackKind::kDevice) continue;
     // The streams of a GPU trace also hold annotations.
     if (is_gpu && !analysis::IsGpuWork(slice_kinds[store.slices.category[i]])) continue;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <limits>
 #include <tuple>
@@ -130,14 +131,16 @@ class FieldWriter {
   template <typename T>
   void Put(std::span<const T> values) {
     PutCount(values.size());
-    pieces_.emplace_back(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-    static constexpr char kZeros[8] = {};
-    const size_t padding = (8 - values.size_bytes() % 8) % 8;
-    if (padding > 0) pieces_.emplace_back(kZeros, padding);
+    PutValues(values);
+    Pad(values.size_bytes());
   }
   template <typename T>
   void PutColumn(const Column<T>& column) {
-    column.is_unknown() ? PutCount(kUnknown | column.size()) : Put(column.span());
+    if (column.is_unknown()) return PutCount(kUnknown | column.size());
+    PutCount(column.size());
+    if (column.same_rows() > 0) PutRepeated(column[0], column.same_rows());
+    PutValues(column.stored());
+    Pad(column.size() * sizeof(T));
   }
   void PutText(std::string_view text) { Put(std::span<const char>(text.data(), text.size())); }
   void PutCount(uint64_t value) {
@@ -172,8 +175,29 @@ class FieldWriter {
   }
 
  private:
+  template <typename T>
+  void PutValues(std::span<const T> values) {
+    pieces_.emplace_back(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  }
+  // The same block again and again.
+  template <typename T>
+  void PutRepeated(T value, size_t rows) {
+    constexpr size_t kRows = kSmallPiece / sizeof(T);
+    std::string& block = blocks_.emplace_back(std::min(rows, kRows) * sizeof(T), '\0');
+    for (size_t at = 0; at < block.size(); at += sizeof(T))
+      std::memcpy(block.data() + at, &value, sizeof(T));
+    for (; rows > 0; rows -= std::min(rows, kRows))
+      pieces_.emplace_back(block.data(), std::min(rows, kRows) * sizeof(T));
+  }
+  void Pad(size_t bytes) {
+    static constexpr char kZeros[8] = {};
+    const size_t padding = (8 - bytes % 8) % 8;
+    if (padding > 0) pieces_.emplace_back(kZeros, padding);
+  }
+
   std::vector<std::pair<const char*, size_t>> pieces_;
   std::vector<std::unique_ptr<uint64_t>> counts_;
+  std::deque<std::string> blocks_;  // of values that repeat
 };
 
 // Walks the fields of a mapped file; every access is checked against its end.

@@ -79,6 +79,26 @@ TEST_F(Cache, ColumnsInWhichNothingIsKnownTakeNoRoom) {
   EXPECT_EQ(read->Text(read->kernels.name[kRows - 1]), "MatMul");
 }
 
+TEST_F(Cache, RowsThatAreTheSameAreWrittenOut) {
+  static constexpr size_t kRows = 100'001;  // an odd number of rows of four bytes: padded
+  TraceStore store;
+  for (size_t i = 0; i < kRows; ++i) store.counters.Append({TrackId{7}, 8, 0.5});
+  store.counters.Reserve(kRows + 2);
+  store.counters.Append({TrackId{9}, 10, 1.5});
+  store.counters.Append({TrackId{7}, 8, 0.5});
+  ASSERT_EQ(store.counters.track.same_rows(), kRows);
+  ASSERT_TRUE(WriteCache(directory_, key_, store).ok());
+  const Result<TraceStore> read = ReadCache(directory_, key_, pool_);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->counters.size(), kRows + 2);
+  for (size_t i = 0; i < kRows + 2; ++i) {
+    const CounterTable::Row row = read->counters.Get(i);
+    ASSERT_EQ(row.track, TrackId{i == kRows ? 9u : 7u}) << i;
+    ASSERT_EQ(row.ts_ns, i == kRows ? 10 : 8) << i;
+    ASSERT_EQ(row.value, i == kRows ? 1.5 : 0.5) << i;
+  }
+}
+
 TEST_F(Cache, LargeColumnsKeepTheirPlace) {
   TraceStore store = MakeStore();
   for (int64_t i = 0; i < 100000; ++i)

@@ -63,6 +63,23 @@ TEST(Column, GivesAllWhoAskTheSameArray) {
   for (const int64_t* place : seen) EXPECT_EQ(place, column.span().data());
 }
 
+TEST(Column, GivesAllWhoAskTheSameArrayOfCountedAndStoredRows) {
+  Column<int64_t> column;
+  column.AppendUnknown(2000);
+  column.Reserve(2001);
+  column.Append(1);
+  std::vector<const int64_t*> seen(8);
+  std::vector<std::thread> threads;
+  for (const int64_t*& place : seen) {
+    threads.emplace_back([&column, &place] { place = column.span().data(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int64_t* place : seen) EXPECT_EQ(place, column.span().data());
+  const Column<int64_t> moved = std::move(column);
+  EXPECT_EQ(moved.span().data(), seen[0]);
+  EXPECT_EQ(moved.span().back(), 1);
+}
+
 TEST(Column, ViewsOfShorterArraysStayWhenOneGrows) {
   Column<TrackId> few;
   few.Append(kNoTrack);
@@ -71,6 +88,88 @@ TEST(Column, ViewsOfShorterArraysStayWhenOneGrows) {
   many.AppendUnknown(3'000'000);
   EXPECT_EQ(before[0], kNoTrack);
   EXPECT_TRUE(std::all_of(many.begin(), many.end(), [](TrackId id) { return id == kNoTrack; }));
+}
+
+TEST(Column, RowsThatAreTheSameAreOnlyCounted) {
+  Column<int64_t> column;
+  for (int i = 0; i < 5000; ++i) column.Append(7);
+  column.Append(std::vector<int64_t>(3000, 7));
+  EXPECT_EQ(column.same_rows(), 8000u);
+  EXPECT_TRUE(column.stored().empty());
+  EXPECT_FALSE(column.is_unknown());
+  EXPECT_EQ(column[7999], 7);
+  EXPECT_EQ(Values(column), std::vector<int64_t>(8000, 7));
+}
+
+TEST(Column, CountsTheSameRowsOnIfTheyAreMostOfThoseAnnounced) {
+  Column<int64_t> column;
+  column.AppendUnknown(4000);
+  column.Reserve(5000);
+  std::vector<int64_t> expected(4000, kNone);
+  for (int64_t i = 0; i < 1000; ++i) {
+    column.Append(i);
+    expected.push_back(i);
+  }
+  column.AppendUnknown(1);
+  expected.push_back(kNone);
+  EXPECT_EQ(column.same_rows(), 4000u);
+  EXPECT_EQ(column.stored().size(), 1001u);
+  EXPECT_FALSE(column.is_unknown());
+  EXPECT_EQ(column[3999], kNone);
+  EXPECT_EQ(column[4001], 1);
+  EXPECT_EQ(column.last(3)[0], 998);
+  EXPECT_EQ(column.last(3).data(), &column.stored().back() - 2);
+  EXPECT_EQ(Values(column), expected);
+  const Column<int64_t> copy = column;
+  EXPECT_EQ(Values(copy), expected);
+  EXPECT_EQ(column.last(4500).size(), 4500u);
+  column.Append(std::vector<int64_t>{5, 6});  // after the array was asked for
+  expected.insert(expected.end(), {5, 6});
+  EXPECT_EQ(Values(column), expected);
+}
+
+TEST(Column, StoresTheSameRowsIfManyOthersFollow) {
+  Column<int64_t> unannounced;
+  Column<int64_t> few;
+  few.Reserve(10'000);
+  for (Column<int64_t>* column : {&unannounced, &few}) {
+    for (int i = 0; i < 4000; ++i) column->Append(1);
+    column->Append(2);
+    EXPECT_EQ(column->same_rows(), 0u);
+    EXPECT_EQ(column->size(), 4001u);
+    EXPECT_EQ((*column)[3999], 1);
+    EXPECT_EQ((*column)[4000], 2);
+  }
+  Column<int64_t> later;
+  later.AppendUnknown(4000);
+  later.Reserve(5000);
+  later.Append(2);
+  EXPECT_EQ(later.same_rows(), 4000u);
+  later.Reserve(10'000);
+  EXPECT_EQ(later.same_rows(), 0u);
+  EXPECT_EQ(later.span().back(), 2);
+  EXPECT_EQ(later.size(), 4001u);
+}
+
+TEST(Column, SetStoresRowsThatWereCounted) {
+  Column<uint32_t> column;
+  column.Append(std::vector<uint32_t>(4000, 3));
+  EXPECT_EQ(column.span().front(), 3u);
+  column.Set(5, 3);
+  EXPECT_EQ(column.same_rows(), 4000u);
+  column.Set(5, 4);
+  EXPECT_EQ(column[4], 3u);
+  EXPECT_EQ(column[5], 4u);
+  EXPECT_EQ(column.span()[5], 4u);
+  EXPECT_EQ(column.size(), 4000u);
+}
+
+TEST(Column, TellsZerosOfEitherSignApart) {
+  Column<double> column;
+  column.Append(0.0);
+  column.Append(-0.0);
+  EXPECT_FALSE(std::signbit(column[0]));
+  EXPECT_TRUE(std::signbit(column[1]));
 }
 
 TEST(Column, SetMakesValuesItsOwn) {

@@ -26,7 +26,7 @@ template <typename T>
 void AppendColumn(Column<T>& into, const Column<T>& part, const Shift& shift) {
   if (part.is_unknown()) return into.AppendUnknown(part.size());
   into.Reserve(into.size() + part.size());
-  for (const T value : part) into.Append(shift(value));
+  for (size_t i = 0; i < part.size(); ++i) into.Append(shift(part[i]));
 }
 
 // Rows of a dynamic column that the other side does not have.

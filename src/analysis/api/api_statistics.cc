@@ -65,9 +65,9 @@ Calls CollectCalls(const TraceStore& store, const HostSteps& steps) {
   const SliceKinds kinds(store);
   const std::vector<TrackKind> tracks = ClassifyTracks(store);
   const store::SliceTable& slices = store.slices;
-  const auto track = slices.track.span();
-  const auto category = slices.category.span();
-  for (size_t i = 0; i < track.size(); ++i) {
+  const auto& track = slices.track;
+  const auto& category = slices.category;
+  for (size_t i = 0, rows = track.size(); i < rows; ++i) {
     const auto t = static_cast<size_t>(track[i]);
     const SliceKind kind = kinds[category[i]];
     Calls::ByName* by_name = nullptr;

@@ -74,9 +74,9 @@ std::vector<TrackKind> ClassifyTracks(const TraceStore& store) {
   if (std::any_of(kinds.begin(), kinds.end(), IsAscendKind)) return kinds;
 
   const SliceKinds slice_kinds(store);
-  const auto category = store.slices.category.span();
-  const auto track = store.slices.track.span();
-  for (size_t i = 0; i < category.size(); ++i) {
+  const auto& category = store.slices.category;
+  const auto& track = store.slices.track;
+  for (size_t i = 0, rows = category.size(); i < rows; ++i) {
     const auto t = static_cast<size_t>(track[i]);
     if (t >= kinds.size() || kinds[t] != TrackKind::kOther) continue;
     const SliceKind kind = slice_kinds[category[i]];

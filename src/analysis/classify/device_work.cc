@@ -106,9 +106,10 @@ std::vector<int64_t> DevicesOfTracks(const TraceStore& store, Platform platform)
 template <typename Visitor>
 void ForEachSliceOn(const TraceStore& store, const std::vector<TrackKind>& kinds, TrackKind kind,
                     Visitor&& visit) {
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return;
   const std::vector<int64_t> devices = DevicesOfTracks(store, Platform::kAscend);
-  const auto track = store.slices.track.span();
-  for (size_t i = 0; i < track.size(); ++i) {
+  const auto& track = store.slices.track;
+  for (size_t i = 0, rows = track.size(); i < rows; ++i) {
     const auto t = static_cast<size_t>(track[i]);
     if (t < kinds.size() && kinds[t] == kind) visit(i, devices[t]);
   }
@@ -124,7 +125,7 @@ template <typename Visitor>
 void ForEachKernel(const TraceStore& store, Visitor&& visit) {
   const auto begin_ns = store.kernels.begin_ns.span();
   const auto dur_ns = store.kernels.dur_ns.span();
-  const auto device = store.kernels.device.span();
+  const auto& device = store.kernels.device;
   for (size_t i = 0; i < begin_ns.size(); ++i) {
     if (begin_ns[i] == store::kNone || dur_ns[i] == store::kNone) continue;
     visit(i, Interval{begin_ns[i], EndNs(begin_ns[i], dur_ns[i])}, device[i]);
@@ -135,7 +136,7 @@ bool AddComputeKernels(const TraceStore& store, WorkByDevice& works) {
   bool found = false;
   TextMemo is_communication(store, IsCommunicationCore);
   TextMemo is_device_side(store, IsDeviceSideOfCollective);
-  const auto core = store.kernels.core.span();
+  const auto& core = store.kernels.core;
   const auto name = store.kernels.name.span();
   ForEachKernel(store, [&](size_t i, Interval interval, int64_t device) {
     if (is_communication(core[i]) || is_device_side(name[i])) return;
@@ -227,8 +228,8 @@ void AddGpu(const TraceStore& store, WorkByDevice& works) {
   });
   const SliceKinds kinds(store);
   const std::vector<int64_t> devices = DevicesOfTracks(store, Platform::kGpu);
-  const auto category = store.slices.category.span();
-  for (size_t i = 0; i < category.size(); ++i) {
+  const auto& category = store.slices.category;
+  for (size_t i = 0, rows = category.size(); i < rows; ++i) {
     const SliceKind kind = kinds[category[i]];
     if (kind != SliceKind::kMemcpy && kind != SliceKind::kMemset) continue;
     const auto t = static_cast<size_t>(store.slices.track[i]);
@@ -239,8 +240,8 @@ void AddGpu(const TraceStore& store, WorkByDevice& works) {
 void AddHost(const TraceStore& store, WorkByDevice& works) {
   const SliceKinds kinds(store);
   TextMemo is_step(store, [](std::string_view name) { return name.starts_with("ProfilerStep#"); });
-  const auto category = store.slices.category.span();
-  for (size_t i = 0; i < category.size(); ++i) {
+  const auto& category = store.slices.category;
+  for (size_t i = 0, rows = category.size(); i < rows; ++i) {
     if (kinds[category[i]] != SliceKind::kHostOp || is_step(store.slices.name[i])) continue;
     works[store::kNone].compute.push_back(SliceInterval(store, i));
   }

@@ -291,7 +291,7 @@ class DeviceBuilder {
     store::KernelTable& kernels = store_.kernels;
     const size_t rows = kernels.step.size();
     const auto share = [&](auto& column, const auto& of_slices) {
-      column.Attach(of_slices.span().last(rows));
+      column.Attach(of_slices.last(rows));
     };
     share(kernels.name, store_.slices.name);
     share(kernels.begin_ns, store_.slices.begin_ns);

@@ -60,8 +60,8 @@ using Visitor = std::function<void(const Launch&)>;
 
 // False if no flow of the kind leads to a slice.
 bool FollowFlows(const TraceStore& store, StringId kind, const Visitor& visit) {
-  const auto kinds = store.flows.kind.span();
-  const auto to_track = store.flows.to_track.span();
+  const auto& kinds = store.flows.kind;
+  const auto& to_track = store.flows.to_track;
   std::vector<bool> wanted(store.tracks.size(), false);
   for (size_t i = 0; i < kinds.size(); ++i) {
     const auto to = static_cast<size_t>(to_track[i]);
@@ -85,10 +85,10 @@ template <typename Visit>
 void ForEachApiCall(const TraceStore& store, const std::vector<TrackKind>& tracks,
                     const SliceKinds& kinds, Visit&& visit) {
   TextMemo is_node(store, [](std::string_view name) { return name.starts_with("Node@"); });
-  const auto category = store.slices.category.span();
-  const auto track = store.slices.track.span();
-  const auto correlation = store.slices.correlation.span();
-  for (size_t i = 0; i < category.size(); ++i) {
+  const auto& category = store.slices.category;
+  const auto& track = store.slices.track;
+  const auto& correlation = store.slices.correlation;
+  for (size_t i = 0, rows = category.size(); i < rows; ++i) {
     if (correlation[i] == store::kNone) continue;
     const auto t = static_cast<size_t>(track[i]);
     const bool is_cann = t < tracks.size() && tracks[t] == TrackKind::kCann;
@@ -154,10 +154,10 @@ void ForEachApiLaunch(const TraceStore& store, const std::vector<TrackKind>& tra
   const bool is_gpu = DetectPlatform(store, tracks) == Platform::kGpu;
   const CallByCorrelation calls(store, tracks, kinds);
   const auto begin_ns = store.slices.begin_ns.span();
-  const auto category = store.slices.category.span();
-  const auto correlation = store.slices.correlation.span();
-  const auto track = store.slices.track.span();
-  for (size_t i = 0; i < track.size(); ++i) {
+  const auto& category = store.slices.category;
+  const auto& correlation = store.slices.correlation;
+  const auto& track = store.slices.track;
+  for (size_t i = 0, rows = track.size(); i < rows; ++i) {
     const auto t = static_cast<size_t>(track[i]);
     if (t >= tracks.size() || tracks[t] != TrackKind::kDevice) continue;
     // A GPU stream also holds waits and annotations; on an Ascend stream every task was launched.

@@ -129,12 +129,12 @@ class Rows {
 
 template <typename Wanted>
 TrackIndex BuildIndex(const TraceStore& store, const Wanted& wanted) {
-  const auto track = store.slices.track.span();
+  const auto& track = store.slices.track;
   const size_t track_count = store.tracks.size();
 
   TrackIndex index;
   index.first.assign(track_count + 1, 0);
-  for (size_t i = 0; i < track.size(); ++i) {
+  for (size_t i = 0, rows = track.size(); i < rows; ++i) {
     const auto t = static_cast<size_t>(track[i]);
     if (t < track_count && wanted(i)) ++index.first[t + 1];
   }
@@ -142,7 +142,7 @@ TrackIndex BuildIndex(const TraceStore& store, const Wanted& wanted) {
 
   index.order.resize(index.first.back());
   std::vector<uint32_t> next(index.first.begin(), index.first.end() - 1);
-  for (size_t i = 0; i < track.size(); ++i) {
+  for (size_t i = 0, rows = track.size(); i < rows; ++i) {
     const auto t = static_cast<size_t>(track[i]);
     if (t < track_count && wanted(i)) index.order[next[t]++] = static_cast<SliceId>(i);
   }
@@ -164,7 +164,7 @@ TrackIndex BuildTrackIndex(const TraceStore& store, const std::function<bool(siz
 }
 
 TrackIndex BuildTrackIndex(const TraceStore& store, const std::vector<bool>& wanted_tracks) {
-  const auto track = store.slices.track.span();
+  const auto& track = store.slices.track;
   return BuildIndex(store, [&](size_t row) {
     const auto t = static_cast<size_t>(track[row]);
     return t < wanted_tracks.size() && wanted_tracks[t];

@@ -20,7 +20,7 @@ using store::TraceStore;
 
 TrackIndex IndexHostOps(const TraceStore& store) {
   const SliceKinds kinds(store);
-  const auto category = store.slices.category.span();
+  const auto& category = store.slices.category;
   return BuildTrackIndex(store, [&](size_t i) { return kinds[category[i]] == SliceKind::kHostOp; });
 }
 

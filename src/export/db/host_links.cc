@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <unordered_set>
 
 #include "analysis/classify/classify.h"
@@ -27,7 +28,9 @@ class StartingSlices {
  public:
   // The store must outlive this.
   StartingSlices(const TraceStore& store, const std::function<bool(size_t)>& is_wanted)
-      : store_(store), index_(analysis::BuildTrackIndex(store, is_wanted)) {}
+      : begin_ns_(store.slices.begin_ns.span()),
+        dur_ns_(store.slices.dur_ns.span()),
+        index_(analysis::BuildTrackIndex(store, is_wanted)) {}
 
   uint32_t Find(store::TrackId track, int64_t ns) const {
     const auto slices = index_.slices(track);
@@ -42,15 +45,14 @@ class StartingSlices {
   }
 
  private:
-  int64_t BeginNs(store::SliceId slice) const {
-    return store_.slices.begin_ns[static_cast<size_t>(slice)];
-  }
+  int64_t BeginNs(store::SliceId slice) const { return begin_ns_[static_cast<size_t>(slice)]; }
   bool IsEqual(store::SliceId a, store::SliceId b) const {
-    return BeginNs(a) == BeginNs(b) && store_.slices.dur_ns[static_cast<size_t>(a)] ==
-                                           store_.slices.dur_ns[static_cast<size_t>(b)];
+    return BeginNs(a) == BeginNs(b) &&
+           dur_ns_[static_cast<size_t>(a)] == dur_ns_[static_cast<size_t>(b)];
   }
 
-  const TraceStore& store_;
+  std::span<const int64_t> begin_ns_;  // of the store's slices
+  std::span<const int64_t> dur_ns_;
   analysis::TrackIndex index_;
 };
 

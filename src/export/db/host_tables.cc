@@ -108,11 +108,11 @@ class PytorchApiWriter {
           break;
       }
     }
-    for (const Part part : {kOps, kMarkerOps}) {
-      std::stable_sort(parts_[part].begin(), parts_[part].end(), [&](uint32_t a, uint32_t b) {
-        return store_.slices.begin_ns[a] < store_.slices.begin_ns[b];
-      });
-    }
+    const auto earlier = [begin_ns = store_.slices.begin_ns.span()](uint32_t a, uint32_t b) {
+      return begin_ns[a] < begin_ns[b];
+    };
+    for (const Part part : {kOps, kMarkerOps})
+      std::stable_sort(parts_[part].begin(), parts_[part].end(), earlier);
   }
   bool IsMarker(uint32_t slice) const {
     return store_.Text(store_.slices.name[slice]).starts_with("mstx_");

@@ -27,9 +27,10 @@ bool IsGpu(const TraceStore& store) {
 
 template <typename Values>
 bool AnyKnown(const Values& values) {
-  using Value = typename Values::Value;
-  return std::any_of(values.begin(), values.end(),
-                     [](Value value) { return value != store::NotKnown<Value>(); });
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != store::NotKnown<typename Values::Value>()) return true;
+  }
+  return false;
 }
 
 // The step a kernel starts in, both ends of a step included; none outside all steps.
@@ -58,8 +59,10 @@ class KernelSteps {
 // Whether all rows of a column are the same; many columns of a capture are.
 template <typename Values>
 bool IsConstant(const Values& values) {
-  const auto all = values.span();
-  return std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end();
+  for (size_t i = values.same_rows(); i < values.size(); ++i) {
+    if (values[i] != values[0]) return false;
+  }
+  return true;
 }
 
 // A column of the file: its header and how a row of kernels fills it.

@@ -138,7 +138,7 @@ void SliceArgs::IndexDetails() {
 
 // "Python id" is the index of the call among the calls and returns of its thread, by time.
 void SliceArgs::NumberPythonCalls() {
-  const auto category = store_.slices.category.span();
+  const auto& category = store_.slices.category;
   for (uint32_t i = 0; i < category.size(); ++i) {
     if (kinds_[category[i]] == SliceKind::kPython) python_slices_.push_back(i);
   }

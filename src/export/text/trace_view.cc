@@ -102,9 +102,10 @@ class TraceWriter {
   }
 
   bool HasOverlapSlices() const {
-    return std::any_of(store_.slices.track.begin(), store_.slices.track.end(), [&](TrackId track) {
-      return timeline_.of(track).kind == TrackKind::kOverlap;
-    });
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (timeline_.of(store_.slices.track[i]).kind == TrackKind::kOverlap) return true;
+    }
+    return false;
   }
 
   int64_t EndNs(size_t row) const {
