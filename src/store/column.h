@@ -38,7 +38,7 @@ class Column {
     ForgetArray();  // nor is the other's taken: another thread may be asking for it
     same_ = other.same_;
     same_rows_ = other.same_rows_;
-    owned_ = other.owned_;
+    owned_ = std::vector<T>(other.owned_);  // without the room it had: data_ would not be there
     view_ = other.view_;
     data_ = stored().data();
     reserved_ = other.reserved_;

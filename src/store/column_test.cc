@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <thread>
 
 #include "store/tables.h"
@@ -213,6 +214,70 @@ TEST(Column, IsEmptyWhenItWasMovedAway) {
   Column<int64_t> other = std::move(column);
   EXPECT_EQ(other.size(), 3u);
   EXPECT_EQ(column.size(), 0u);  // NOLINT: that is what is tested
+}
+
+TEST(Column, GrowsAfterAnEmptyOneWasCopiedOverIt) {
+  Column<int64_t> column;
+  for (int64_t i = 0; i < 10; ++i) column.Append(i);
+  const Column<int64_t> empty;
+  column = empty;
+  column.Append(7);
+  column.Append(8);
+  EXPECT_EQ(std::vector<int64_t>(column.begin(), column.end()), (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(column[1], 8);
+}
+
+// One change of a column, and the same of a vector.
+void ChangeBoth(std::mt19937& random, Column<int64_t>& column, std::vector<int64_t>& expected) {
+  const auto pick = [&](size_t count) { return static_cast<size_t>(random()) % count; };
+  const int64_t value = pick(3) == 0 ? kNone : static_cast<int64_t>(pick(2));
+  const size_t rows = pick(8) == 0 ? 1500 : pick(4);
+  const std::vector<int64_t> values(rows, value);
+  switch (pick(8)) {
+    case 0:
+      column.Append(value);
+      expected.push_back(value);
+      break;
+    case 1:
+      column.Append(values);
+      expected.insert(expected.end(), values.begin(), values.end());
+      break;
+    case 2:
+      column.AppendUnknown(rows);
+      expected.insert(expected.end(), rows, kNone);
+      break;
+    case 3:
+      column.Reserve(expected.size() + rows);
+      break;
+    case 4:
+      if (expected.empty()) break;
+      column.Set(rows % expected.size(), value);
+      expected[rows % expected.size()] = value;
+      break;
+    case 5:
+      column = Column<int64_t>(column);
+      break;
+    case 6:
+      column = Column<int64_t>(std::move(column));
+      break;
+    default:
+      ASSERT_TRUE(std::equal(column.begin(), column.end(), expected.begin(), expected.end()));
+  }
+}
+
+TEST(Column, IsAVectorWhateverIsDoneToIt) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    Column<int64_t> column;
+    std::vector<int64_t> expected;
+    for (int change = 0; change < 20; ++change) {
+      ChangeBoth(random, column, expected);
+      ASSERT_EQ(column.size(), expected.size());
+      for (size_t row = 0; row < expected.size(); row += 1 + expected.size() / 7)
+        ASSERT_EQ(column[row], expected[row]);
+    }
+    ASSERT_TRUE(std::equal(column.begin(), column.end(), expected.begin(), expected.end()));
+  }
 }
 
 }  // namespace
