@@ -510,6 +510,8 @@ class Running(Case):
         self.assertIn("not exported", done.out)
         self.one_sentence(done, "the device is missing in the results until 'msprof --export=on' has exported PROF_*")
         self.assertFalse((self.folder / OUTPUT / "kernel_details.csv").exists())
+        self.assertFalse((self.folder / OUTPUT / "step_trace_time.csv").exists())  # what the host did is not the device's computing
+        self.assertIn("no rows", self.run_program("breakdown", self.folder, expect=0).err)
 
     def test_damage_is_counted_and_logged(self):
         with open(self.folder / "FRAMEWORK" / "torch.op_range", "ab") as file:

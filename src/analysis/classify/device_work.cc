@@ -269,7 +269,9 @@ std::vector<DeviceWork> CollectDeviceWork(const TraceStore& store) {
       AddGpu(store, works);
       break;
     case Platform::kHostOnly:
-      AddHost(store, works);
+      // Ascend captures in which the CPU is the device have its kernels; in others the work of the
+      // device is not known.
+      if (!store.info.source.starts_with("ascend_")) AddHost(store, works);
       break;
   }
   return works.Take();
