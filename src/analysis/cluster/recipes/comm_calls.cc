@@ -24,10 +24,9 @@ std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const Rank
       launch_ns = ops.begin_ns[i];
     }
     if (!window.Contains(launch_ns)) continue;
-    calls.push_back({ids.Find(std::string(rank.Text(ops.group_name[i]))),
-                     std::string(rank.Text(ops.name[i])),
-                     host.StepAt(launch_ns).value_or(store::kNone), ops.begin_ns[i],
-                     ops.dur_ns[i]});
+    calls.push_back(
+        {ids.Find(std::string(rank.Text(ops.group_name[i]))), std::string(rank.Text(ops.name[i])),
+         host.StepAt(launch_ns).value_or(store::kNone), ops.begin_ns[i], ops.dur_ns[i]});
   }
   return calls;
 }

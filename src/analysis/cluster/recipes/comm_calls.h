@@ -32,8 +32,8 @@ struct CommCall {
 std::vector<CommCall> CollectCommCalls(const store::TraceStore& rank, const RankFacts& facts,
                                        const HostCalls& host, const Options& options);
 
-// Text captures have the names of groups, databases mostly their ids: the rank's metadata tell which
-// belongs to which. Calls of ranks of both kinds meet by the id.
+// Text captures have the names of groups, databases mostly their ids: the rank's metadata tell
+// which belongs to which. Calls of ranks of both kinds meet by the id.
 class GroupIds {
  public:
   explicit GroupIds(const RankFacts& facts);
