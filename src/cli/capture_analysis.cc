@@ -273,6 +273,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
         "the device is missing in the results until 'msprof --export=on' has exported PROF_*. ";
   }
   outcome.warning += left_out + missing_steps + *pipelines + LossesOf(store);
+  if (outcome.warning.ends_with(' ')) outcome.warning.pop_back();
   WriteLog(capture, &store, outcome.message);
   return outcome;
 }
