@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "base/cancel.h"
+#include "base/sqlite_setup.h"
 #include "cli/command.h"
 #include "cli/standard_streams.h"
 
@@ -22,5 +23,6 @@ int main(int argc, char** argv) {
   steplens::cli::OpenStandardStreams();
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write, not the end
+  steplens::SetUpSqlite();
   return steplens::cli::RunProgram(argc, argv);
 }
