@@ -32,12 +32,15 @@ def input_bytes(path):
 
 
 def run(words):
-    """(CPU seconds, wall seconds, peak MB) of one process."""
-    with tempfile.TemporaryDirectory() as out:
-        start = time.monotonic()
-        process = subprocess.Popen([*map(str, words), "-o", out, "--no-cache"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - start
+    """(CPU seconds, wall seconds, peak MB) of one process. Results always go to the same folder, which is new each time: with a name of its own
+    each time, one run took up to half a second more of the system's time than the next."""
+    out = pathlib.Path(tempfile.gettempdir()) / "steplens_bench_results"
+    shutil.rmtree(out, ignore_errors=True)
+    fetch_memory()
+    start = time.monotonic()
+    process = subprocess.Popen([*map(str, words), "-o", out, "--no-cache"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - start
     if status != 0:
         sys.exit(f"bench: {words} failed")
     return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
@@ -75,7 +78,6 @@ def measure_mpi(add, program, what, words, is_headline=True):
     walls = {name: [] for name in commands}
     for _ in range(RUNS):  # in turn, so that noise meets all
         for name, command in commands.items():
-            fetch_memory()
             walls[name].append(run(command)[1])
     best_of = {name: min(seconds) for name, seconds in walls.items()}
     gain = best_of["one"] / best_of["two"]

@@ -33,11 +33,9 @@ class FilePlanTest : public testing::Test {
     FilePlan plan(held_[0], held_.size(), write);
     for (const FilePiece& piece : pieces) EXPECT_TRUE(plan.Add(piece).ok());
     at_once_ = stretches.size();
-    const std::vector<std::vector<std::string>> orders = plan.Take();
-    for (size_t member = 0; member < held_.size(); ++member) {
-      for (const std::string& one : orders[member])
-        EXPECT_TRUE(CarryOut(one, held_[member], write).ok());
-    }
+    const std::vector<std::string> orders = plan.Take();
+    for (size_t member = 0; member < held_.size(); ++member)
+      EXPECT_TRUE(CarryOut(orders[member], held_[member], write).ok());
     written_ = stretches.size();
     std::string file;
     for (const auto& [offset, bytes] : stretches) {
@@ -92,81 +90,48 @@ TEST_F(FilePlanTest, LongStretchesComeInPieces) {
   EXPECT_GT(written_, 1u);
 }
 
-// The same ranks, where each member may look into the memory of both.
+// The same ranks, where each member may look at the texts of both.
 class SharedFilePlanTest : public testing::Test {
  protected:
   void Put(size_t member, uint64_t number, std::string_view text) {
-    held_[0].SetAddress(number, held_[member].Put(number, text));
+    held_[0].SetOffset(number, held_[member].Put(number, text));
   }
   void Open() {
     held_[0].SetHolders({0, 0, 1});
-    const std::vector<MemoryPlace> places(2, OwnMemory());
-    for (RankTexts& texts : held_) ASSERT_TRUE(texts.OpenAll(places).ok());
+    const std::vector<SharedPlace> places = {*held_[0].place(), *held_[1].place()};
+    for (RankTexts& texts : held_) ASSERT_TRUE(texts.Open(places).ok());
   }
 
   std::vector<RankTexts> held_ = [] {
     std::vector<RankTexts> held;
-    for (int member = 0; member < 2; ++member) held.emplace_back(1, 3);
+    for (int member = 0; member < 2; ++member) held.emplace_back(1, 3, /*is_shared=*/true);
     return held;
   }();
 };
 
-TEST_F(SharedFilePlanTest, AnybodyCanWriteAnyStretch) {
+TEST_F(SharedFilePlanTest, AnybodyCanWriteTheWholeFile) {
   const std::string a(3'000'000, 'a');
   const std::string c(3'000'000, 'c');
-  Put(0, 0, a);
+  Put(0, 0, "aA");
+  Put(0, 1, a);
   Put(1, 2, "-" + c);
   Open();
   FilePlan plan(held_[0], 2, Nowhere);
-  for (int i = 0; i < 3; ++i) {
-    for (const FilePiece& piece :
-         {FilePiece("<"), FilePiece(0, 0, a.size()), FilePiece(2, 1, c.size())})
-      EXPECT_TRUE(plan.Add(piece).ok());
-  }
-  EXPECT_TRUE(plan.Add(">").ok());
-  const std::vector<std::vector<std::string>> orders = plan.Take();
-  EXPECT_EQ(orders[0].size(), 2u);  // of at least four megabytes each
-  EXPECT_EQ(orders[1].size(), 2u);
+  for (const FilePiece& piece : {FilePiece("<"), FilePiece(1, 0, a.size()), FilePiece(0, 1, 1),
+                                 FilePiece(2, 1, c.size()), FilePiece(">")})
+    EXPECT_TRUE(plan.Add(piece).ok());
+  const std::vector<std::string> orders = plan.Take();
+  EXPECT_EQ(orders[1], "");
   for (const RankTexts& writer : held_) {
-    std::string file(plan.size(), '?');
-    for (const std::vector<std::string>& of_member : orders) {
-      for (const std::string& one : of_member) {
-        const Status done = CarryOut(one, writer, [&](uint64_t offset, std::string_view bytes) {
-          file.replace(offset, bytes.size(), bytes);
-          return Status();
-        });
-        EXPECT_TRUE(done.ok());
-      }
-    }
-    EXPECT_EQ(file, "<" + a + c + "<" + a + c + "<" + a + c + ">");
-  }
-}
-
-TEST_F(SharedFilePlanTest, ShortStretchesOfOthersAreJoinedToALongOne) {
-  Put(0, 0, std::string(50'000, 'a'));
-  Put(1, 2, std::string(50'000, 'c'));
-  Open();
-  FilePlan plan(held_[0], 2, Nowhere);
-  for (int i = 0; i < 3; ++i) {
-    for (const uint64_t text : {uint64_t{0}, uint64_t{2}})
-      EXPECT_TRUE(plan.Add(FilePiece(text, 0, 50'000)).ok());
-  }
-  // The first c joins the a before it, which is short; the second does not, as the stretch is long.
-  const std::vector<std::vector<std::string>> orders = plan.Take();
-  std::map<uint64_t, std::string> written;
-  for (size_t member = 0; member < 2; ++member) {
-    ASSERT_EQ(orders[member].size(), 1u);
-    const Status done =
-        CarryOut(orders[member][0], held_[member], [&](uint64_t offset, std::string_view bytes) {
-          written[offset] = bytes;
-          return Status();
-        });
+    std::string file;
+    const Status done = CarryOut(orders[0], writer, [&](uint64_t offset, std::string_view bytes) {
+      EXPECT_EQ(offset, file.size());
+      file += bytes;
+      return Status();
+    });
     EXPECT_TRUE(done.ok());
+    EXPECT_EQ(file, "<" + a + "A" + c + ">");
   }
-  ASSERT_EQ(written.size(), 2u);
-  EXPECT_EQ(written[0].size(), 150'000u);
-  EXPECT_EQ(written[150'000].size(), 150'000u);
-  EXPECT_EQ(written[150'000].substr(49'999, 2), "ca");
 }
 
 TEST_F(SharedFilePlanTest, OrdersForWhoCannotLookAreRefused) {
@@ -174,7 +139,7 @@ TEST_F(SharedFilePlanTest, OrdersForWhoCannotLookAreRefused) {
   Open();
   FilePlan plan(held_[0], 2, Nowhere);
   EXPECT_TRUE(plan.Add(FilePiece(2, 0, 2)).ok());
-  const std::string orders = plan.Take()[1][0];
+  const std::string orders = plan.Take()[0];
   EXPECT_TRUE(CarryOut(orders, held_[1], Nowhere).ok());
   EXPECT_FALSE(CarryOut(orders, RankTexts(1, 3), Nowhere).ok());
 }
@@ -182,20 +147,28 @@ TEST_F(SharedFilePlanTest, OrdersForWhoCannotLookAreRefused) {
 TEST_F(SharedFilePlanTest, WhereOneIsNotLetInTextsAreStillFoundByTheirHolder) {
   Put(0, 0, "aa");
   Put(1, 2, "ccCC");
-  MemoryPlace place = OwnMemory();
-  ++place.mark;
-  EXPECT_FALSE(held_[1].OpenAll({&place, 1}).ok());
+  SharedPlace place = *held_[0].place();
+  ++place.id;
+  EXPECT_FALSE(held_[1].Open({&place, 1}).ok());
   EXPECT_FALSE(held_[1].has_all());
   EXPECT_EQ(held_[1].Find(FilePiece(2, 2, 2)), "CC");
   EXPECT_EQ(held_[1].Find(FilePiece(2, 2, 3)), std::nullopt);
   EXPECT_EQ(held_[1].Find(FilePiece(0, 0, 2)), std::nullopt);
 }
 
+TEST(RankTexts, OfMemoryThatIsNotSharedThereIsNoPlace) {
+  RankTexts texts(1, 1);
+  texts.Put(0, "text");
+  EXPECT_FALSE(texts.place().has_value());
+  EXPECT_TRUE(texts.Open({}).ok());
+  EXPECT_EQ(texts.Find(FilePiece(0, 1, 3)), "ext");
+}
+
 TEST_F(FilePlanTest, OrdersThatFitNothingAreRefused) {
   FilePlan plan(held_[0], 2, Nowhere);
   EXPECT_TRUE(plan.Add("{").ok());
   EXPECT_TRUE(plan.Add(FilePiece(0, 2, 2)).ok());
-  const std::string orders = plan.Take()[0][0];
+  const std::string orders = plan.Take()[0];
   EXPECT_TRUE(CarryOut(orders, held_[0], Nowhere).ok());
   EXPECT_FALSE(CarryOut(orders, held_[1], Nowhere).ok());  // does not hold the text
   for (size_t size = 1; size < orders.size(); ++size)

@@ -13,11 +13,11 @@ template <typename Text>
 struct RenderedText {
   Text index;  // empty: nothing was rendered
   uint64_t size = 0;
-  uint64_t address = 0;  // in the process that rendered it (RankTexts)
+  uint64_t offset = 0;  // where the process that rendered it has it (RankTexts)
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(index, size, address);
+    archive(index, size, offset);
   }
   bool operator==(const RenderedText&) const = default;
 };

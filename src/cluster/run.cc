@@ -223,7 +223,7 @@ class Run {
     if (team_.is_root() && !all_known) {
       [[maybe_unused]] const Status writable = cache_.BeginWriting();
     }
-    result_.texts = RankTexts(result_.recipes.size(), count);
+    result_.texts = RankTexts(result_.recipes.size(), count, team_.members() > 1);
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
@@ -270,8 +270,8 @@ class Run {
     for (size_t r = 0; r < part.parts.size(); ++r) {
       auto rendered = result_.recipes[r]->Render(part.facts, part.parts[r]);
       if (!rendered) rendered.emplace();
-      const uint64_t address = result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
-      message.rendered.push_back({std::move(rendered->index), rendered->text.size(), address});
+      const uint64_t offset = result_.texts.Put(result_.texts.NumberOf(i, r), rendered->text);
+      message.rendered.push_back({std::move(rendered->index), rendered->text.size(), offset});
     }
   }
 
@@ -387,9 +387,9 @@ class Run {
         result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
                                             source.rank, options_.recipes[r].name));
       } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
-        const auto& [index, size, address] = message->rendered[r];
+        const auto& [index, size, offset] = message->rendered[r];
         const uint64_t number = result_.texts.NumberOf(i, r);
-        result_.texts.SetAddress(number, address);
+        result_.texts.SetOffset(number, offset);
         recipe.AddRendered(index, number, size);
       }
     }

@@ -1,12 +1,13 @@
 #include "cluster/shared_write.h"
 
+#include <algorithm>
 #include <deque>
 #include <fstream>
+#include <numeric>
 
 #include "base/archive.h"
 #include "base/file.h"
-#include "base/process_memory.h"
-#include "base/shared_counters.h"
+#include "base/shared_memory.h"
 #include "cluster/file_plan.h"
 
 namespace steplens::cluster {
@@ -14,49 +15,38 @@ namespace {
 
 using analysis::cluster::FilePiece;
 
-// Where the root has orders.
-struct OrdersPlace {
-  uint64_t address = 0;
-  uint64_t size = 0;
-
-  template <typename Archive>
-  void Fields(Archive& archive) {
-    archive(address, size);
-  }
-};
-
 struct FileOrders {
   std::string name;
   std::string path;  // until it is whole
   uint64_t id = 0;
-  std::string orders;                             // of the member, or
-  std::vector<std::vector<OrdersPlace>> by_turn;  // of all: whoever has time takes the next
+  std::string orders;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(name, path, id, orders, by_turn);
+    archive(name, path, id, orders);
   }
 };
 
-// What the root asks of a member: first where its texts are, then to write.
+// What the root asks of a member: first where its texts are, then whether it sees those of all, at
+// last to write.
 struct WriteRequest {
-  bool is_for_place = false;
+  enum class Kind : uint8_t { kSayPlace, kLook, kWrite };
+  Kind kind = Kind::kSayPlace;
   std::string machine;
   uint64_t member = 0;              // who is asked
-  std::vector<MemoryPlace> places;  // of all members, where orders are taken by turn
-  SharedPlace turns;                // counters of orders that are taken, by file and member
+  std::vector<SharedPlace> places;  // by member; none where not everybody sees all
   std::vector<FileOrders> files;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(is_for_place, machine, member, places, turns, files);
+    archive(kind, machine, member, places, files);
   }
 };
 
-// Where a member is, for others on its machine.
+// Where a member has its texts, for others on its machine.
 struct PlaceReply {
   std::string machine;
-  MemoryPlace place;
+  std::optional<SharedPlace> place;
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -106,101 +96,29 @@ Status WriteStretches(const FileOrders& file, bool is_same_machine, const RankTe
   });
 }
 
-// Carries out orders of files until all are taken: first those of one's own texts, then what others
-// have not come to yet. Not all begin with the same file, which only one at a time can write to.
-class Turns {
- public:
-  // How to write to a file; nothing if it cannot be reached, and others have more turns.
-  using FindWriter = std::function<std::optional<WriteAt>(size_t file)>;
-
-  Turns(SharedCounters& taken, const RankTexts& texts, FindWriter find_writer)
-      : taken_(taken), texts_(texts), find_writer_(std::move(find_writer)) {}
-
-  // `orders` by file and member.
-  Status Take(size_t member, std::span<const std::vector<std::vector<OrdersPlace>>> orders) {
-    const size_t files = orders.size();
-    for (const bool is_own : {true, false}) {
-      for (size_t i = 0; i < files; ++i) {
-        const size_t f = (member + i) % files;
-        const std::optional<WriteAt> write = find_writer_(f);
-        for (size_t m = 0; write && m < orders[f].size(); ++m) {
-          if ((m == member) != is_own) continue;
-          SL_RETURN_IF_ERROR(TakeOf(orders[f][m], f * orders[f].size() + m, *write));
-        }
-      }
-    }
-    return {};
-  }
-
- private:
-  Status TakeOf(const std::vector<OrdersPlace>& orders, size_t counter, const WriteAt& write) {
-    while (true) {
-      const uint64_t i = taken_.Next(counter);
-      if (i >= orders.size()) return {};
-      std::string bytes(orders[i].size, '\0');
-      const MemoryPiece piece{orders[i].address, orders[i].size, 0};
-      SL_RETURN_IF_ERROR(texts_.Read(0, {&piece, 1}, bytes.data()));
-      SL_RETURN_IF_ERROR(CarryOut(bytes, texts_, write));
-    }
-  }
-
-  SharedCounters& taken_;
-  const RankTexts& texts_;
-  FindWriter find_writer_;
-};
-
-// On a member. If it cannot look at something, others have more turns.
-Status TakeTurns(const WriteRequest& request, RankTexts& texts) {
-  if (!texts.OpenAll(request.places).ok()) return {};
+Status WriteAsked(const WriteRequest& request, const RankTexts& texts, WriteReply& reply) {
   const size_t count = request.files.size();
-  Result<SharedCounters> taken = SharedCounters::Open(request.turns, count * request.places.size());
-  if (!taken.ok()) return {};
-  std::vector<std::optional<FileStretches>> opened(count);
-  std::vector<std::vector<std::vector<OrdersPlace>>> orders;
-  for (size_t f = 0; f < count; ++f) {
-    const FileOrders& file = request.files[f];
-    Result<FileStretches> out = FileStretches::Open(file.path, file.id, file.name);
-    if (out.ok()) opened[f].emplace(*std::move(out));
-    orders.push_back(file.by_turn);
-  }
-  Turns turns(*taken, texts, [&](size_t f) -> std::optional<WriteAt> {
-    if (!opened[f]) return std::nullopt;
-    return [&, f](uint64_t offset, std::string_view bytes) {
-      return opened[f]->WriteAt(offset, bytes);
-    };
-  });
-  SL_RETURN_IF_ERROR(turns.Take(request.member, orders));
-  for (auto& file : opened) {
-    if (file) SL_RETURN_IF_ERROR(file->Close());
+  reply.stretches.resize(count);
+  const std::string machine = ThisMachine();
+  const bool is_same = !machine.empty() && machine == request.machine;
+  // Not all begin with the same file, which only one at a time can write to.
+  for (size_t i = 0; i < count; ++i) {
+    const size_t f = (request.member + i) % count;
+    SL_RETURN_IF_ERROR(WriteStretches(request.files[f], is_same, texts, reply.stretches[f]));
   }
   return {};
 }
 
-PlaceReply SayPlace() { return {ThisMachine(), OwnMemory()}; }
+PlaceReply SayPlace(const RankTexts& texts) { return {ThisMachine(), texts.place()}; }
 
 std::string DoAsked(std::string_view bytes, RankTexts& texts) {
-  WriteReply reply;
+  using enum WriteRequest::Kind;
   const std::optional<WriteRequest> request = FromBytes<WriteRequest>(bytes);
-  if (!request) {
-    reply.error = DamagedMessage().message;
-    return ToBytes(reply);
-  }
-  if (request->is_for_place) return ToBytes(SayPlace());
-  const size_t count = request->files.size();
-  reply.stretches.resize(count);
-  if (!request->places.empty()) {
-    const Status done = TakeTurns(*request, texts);
-    if (!done.ok()) reply.error = done.error().message;
-    return ToBytes(reply);
-  }
-  const std::string machine = ThisMachine();
-  const bool is_same = !machine.empty() && machine == request->machine;
-  // Not all begin with the same file, which only one at a time can write to.
-  for (size_t i = 0; i < count && reply.error.empty(); ++i) {
-    const size_t f = (request->member + i) % count;
-    const Status done = WriteStretches(request->files[f], is_same, texts, reply.stretches[f]);
-    if (!done.ok()) reply.error = done.error().message;
-  }
+  if (request && request->kind == kSayPlace) return ToBytes(SayPlace(texts));
+  WriteReply reply;
+  Status done = request ? texts.Open(request->places) : DamagedMessage();
+  if (done.ok() && request->kind == kWrite) done = WriteAsked(*request, texts, reply);
+  if (!done.ok()) reply.error = done.error().message;
   return ToBytes(reply);
 }
 
@@ -211,8 +129,7 @@ class Writing {
         pool_(pool),
         texts_(texts),
         files_(files),
-        orders_(files.size()),
-        by_turn_(files.size()) {}
+        orders_(files.size()) {}
 
   Status Run() {
     SL_RETURN_IF_ERROR(FindTexts());
@@ -230,30 +147,50 @@ class Writing {
   }
 
  private:
-  // Opens the texts of all members, if all are on this machine.
+  // Opens the texts of all members, if all are on this machine and each sees those of all.
   Status FindTexts() {
-    WriteRequest request;
-    request.is_for_place = true;
+    SL_ASSIGN_OR_RETURN(std::vector<SharedPlace> places, AskForPlaces());
+    bool all_see = !places.empty() && texts_.Open(places).ok();
+    if (all_see) {
+      WriteRequest request;
+      request.kind = WriteRequest::Kind::kLook;
+      request.places = places;
+      SL_ASSIGN_OR_RETURN(const std::vector<WriteReply> replies, AskAll<WriteReply>(request));
+      for (const WriteReply& reply : replies) all_see &= reply.error.empty();
+    }
+    if (!all_see) return texts_.Open({});
+    places_ = std::move(places);
+    return {};
+  }
+
+  // By member; none if not all are on this machine.
+  Result<std::vector<SharedPlace>> AskForPlaces() {
+    SL_ASSIGN_OR_RETURN(std::vector<PlaceReply> replies, AskAll<PlaceReply>(WriteRequest()));
+    replies.insert(replies.begin(), SayPlace(texts_));
+    const std::string machine = ThisMachine();
+    std::vector<SharedPlace> places;
+    for (const PlaceReply& reply : replies) {
+      const bool is_here = !machine.empty() && reply.machine == machine;
+      if (!is_here || !reply.place) return std::vector<SharedPlace>();
+      places.push_back(*reply.place);
+    }
+    return places;
+  }
+
+  // The same of all others at once.
+  template <typename Reply>
+  Result<std::vector<Reply>> AskAll(const WriteRequest& request) {
     for (size_t member = 1; member < team_.members(); ++member)
       SL_RETURN_IF_ERROR(team_.Ask(member, ToBytes(request)));
-    std::vector<PlaceReply> replies = {SayPlace()};
+    std::vector<Reply> replies;
     for (size_t member = 1; member < team_.members(); ++member) {
       const Result<std::string> answer = team_.TakeAnswer(member);
       if (!answer.ok()) return answer.error();
-      std::optional<PlaceReply> reply = FromBytes<PlaceReply>(*answer);
+      std::optional<Reply> reply = FromBytes<Reply>(*answer);
       if (!reply) return DamagedMessage();
       replies.push_back(*std::move(reply));
     }
-    const std::string machine = ThisMachine();
-    for (PlaceReply& reply : replies) {
-      if (machine.empty() || reply.machine != machine) return {};
-      places_.push_back(reply.place);
-    }
-    // Who is not let in does without.
-    Result<SharedCounters> turns = SharedCounters::Create(files_.size() * places_.size());
-    if (!turns.ok() || !texts_.OpenAll(places_).ok()) return {};
-    turns_.emplace(*std::move(turns));
-    return {};
+    return replies;
   }
 
   // Makes the files, as large as they will be, and says who writes what.
@@ -263,68 +200,61 @@ class Writing {
       out_.push_back(std::move(made));
     }
     std::vector<Status> planned(files_.size());
+    std::vector<uint64_t> sizes(files_.size());
     pool_.ParallelFor(files_.size(), [&](size_t f) {
       FilePlan plan(texts_, team_.members(), [&](uint64_t offset, std::string_view bytes) {
         return out_[f].WriteAt(offset, bytes);
       });
       planned[f] = files_[f].file->write([&](const FilePiece& piece) { return plan.Add(piece); });
       orders_[f] = plan.Take();
+      sizes[f] = plan.size();
       if (planned[f].ok()) planned[f] = out_[f].Reserve(plan.size());
     });
     for (Status& status : planned) SL_RETURN_IF_ERROR(std::move(status));
-    if (turns_) ShareOrders();
+    if (texts_.has_all()) HandOut(sizes);
     return {};
   }
 
-  void ShareOrders() {
-    for (size_t f = 0; f < files_.size(); ++f) {
-      for (const std::vector<std::string>& of_member : orders_[f]) {
-        std::vector<OrdersPlace>& places = by_turn_[f].emplace_back();
-        for (const std::string& orders : of_member)
-          places.push_back({reinterpret_cast<uintptr_t>(orders.data()), orders.size()});
-      }
-    }
+  // Each file to one member, which writes it whole: a second would wait for the first one's lock of
+  // the file with every piece. The largest to the others, as the root has more to do.
+  void HandOut(const std::vector<uint64_t>& sizes) {
+    std::vector<size_t> files(sizes.size());
+    std::iota(files.begin(), files.end(), 0);
+    std::stable_sort(files.begin(), files.end(),
+                     [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
+    for (size_t i = 0; i < files.size(); ++i)
+      std::swap(orders_[files[i]][0], orders_[files[i]][(i + 1) % team_.members()]);
   }
 
   Status AskFor(size_t member) {
     WriteRequest request;
+    request.kind = WriteRequest::Kind::kWrite;
     request.machine = ThisMachine();
     request.member = member;
-    if (turns_) {
-      request.places = places_;
-      request.turns = turns_->place();
-    }
+    request.places = places_;
     for (size_t f = 0; f < files_.size(); ++f) {
       SL_ASSIGN_OR_RETURN(const uint64_t id, out_[f].Id());
-      request.files.push_back({out_[f].path(), out_[f].temporary_path(), id,
-                               turns_ ? "" : Joined(orders_[f][member]), by_turn_[f]});
+      request.files.push_back(
+          {out_[f].path(), out_[f].temporary_path(), id, std::move(orders_[f][member])});
     }
     return team_.Ask(member, ToBytes(request));
   }
 
-  static std::string Joined(const std::vector<std::string>& orders) {
-    std::string all;
-    for (const std::string& one : orders) all += one;
-    return all;
-  }
-
   Status WriteOwn() {
-    const auto writer_of = [&](size_t f) -> WriteAt {
-      return [&, f](uint64_t offset, std::string_view bytes) {
-        return out_[f].WriteAt(offset, bytes);
-      };
-    };
-    if (turns_) return Turns(*turns_, texts_, writer_of).Take(0, by_turn_);
-    for (size_t f = 0; f < files_.size(); ++f)
-      SL_RETURN_IF_ERROR(CarryOut(Joined(orders_[f][0]), texts_, writer_of(f)));
+    for (size_t f = 0; f < files_.size(); ++f) {
+      SL_RETURN_IF_ERROR(
+          CarryOut(orders_[f][0], texts_, [&](uint64_t offset, std::string_view bytes) {
+            return out_[f].WriteAt(offset, bytes);
+          }));
+    }
     return {};
   }
 
   Status TakeFrom(size_t member) {
     SL_ASSIGN_OR_RETURN(const std::string bytes, team_.TakeAnswer(member));
     const std::optional<WriteReply> reply = FromBytes<WriteReply>(bytes);
+    if (reply && !reply->error.empty()) return Error{ErrorCode::kIo, reply->error};
     if (!reply || reply->stretches.size() != files_.size()) return DamagedMessage();
-    if (!reply->error.empty()) return Error{ErrorCode::kIo, reply->error};
     for (size_t f = 0; f < files_.size(); ++f) {
       for (const auto& [offset, stretch] : reply->stretches[f])
         SL_RETURN_IF_ERROR(out_[f].WriteAt(offset, stretch));
@@ -336,11 +266,9 @@ class Writing {
   ThreadPool& pool_;
   RankTexts& texts_;
   std::span<const FileToWrite> files_;
-  std::vector<MemoryPlace> places_;      // by member
-  std::optional<SharedCounters> turns_;  // by file and member; where all can look at all texts
-  std::deque<AtomicFile> out_;           // by file
-  std::vector<std::vector<std::vector<std::string>>> orders_;  // by file and member
-  std::vector<std::vector<std::vector<OrdersPlace>>> by_turn_;
+  std::vector<SharedPlace> places_;  // by member; none where not everybody sees all
+  std::deque<AtomicFile> out_;       // by file
+  std::vector<std::vector<std::string>> orders_;  // by file and member
 };
 
 }  // namespace
