@@ -61,4 +61,8 @@ std::unique_ptr<Team> MakeLocalTeam(ThreadPool& pool);
 // absence under mpirun is an error.
 Result<std::unique_ptr<Team>> MakeTeam(ThreadPool& pool);
 
+// Whether this process is the root of the team that MakeTeam gives, for what is said before there
+// is one.
+bool IsRootOfTeam();
+
 }  // namespace steplens

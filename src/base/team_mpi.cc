@@ -415,6 +415,8 @@ class MpiTeam : public Team {
 
 }  // namespace
 
+bool IsRootOfTeam() { return PlaceInEnvironment().member == 0; }
+
 Result<std::unique_ptr<Team>> MakeTeam(ThreadPool& pool) {
   const Place place = PlaceInEnvironment();
   if (place.members <= 1) return MakeLocalTeam(pool);

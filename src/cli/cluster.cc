@@ -158,20 +158,19 @@ struct Session {
   RunResult result;  // outcome refers to it
   ClusterOutcome outcome;
   Written written;
-  bool is_root = true;  // the one process that speaks
+  const bool is_root = IsRootOfTeam();  // the one process that speaks
 };
 
 Result<int> RunAsked(const Arguments& arguments, Session& session) {
   const auto start = std::chrono::steady_clock::now();
   SL_ASSIGN_OR_RETURN(ClusterRequest request, ParseClusterRequest(arguments));
-  if (!request.unknown.empty()) {
+  if (!request.unknown.empty() && session.is_root) {
     fmt::print(stderr, "steplens: Invalid parameters: {}. It will not have any effect.\n",
                fmt::join(request.unknown, " "));
   }
   SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
   ThreadPool pool(threads);
   SL_ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(pool));
-  session.is_root = team->is_root();
   cluster::ResultFiles files(request.output, *team, pool);
   if (arguments.Value("--export_type") != "console") {
     request.run.on_files = [&files](const auto& of_answers, cluster::RankTexts& texts) {

@@ -33,8 +33,8 @@ uint64_t RankTexts::Put(uint64_t number, std::string_view text) {
 }
 
 std::optional<SharedPlace> RankTexts::place() const {
-  const bool has_other =
-      std::any_of(texts_.begin(), texts_.end(), [](const Text& text) { return !text.bytes.empty(); });
+  const bool has_other = std::any_of(texts_.begin(), texts_.end(),
+                                     [](const Text& text) { return !text.bytes.empty(); });
   if (!shared_ || has_other) return std::nullopt;
   return shared_->place();
 }

@@ -125,11 +125,7 @@ std::string DoAsked(std::string_view bytes, RankTexts& texts) {
 class Writing {
  public:
   Writing(Team& team, ThreadPool& pool, RankTexts& texts, std::span<const FileToWrite> files)
-      : team_(team),
-        pool_(pool),
-        texts_(texts),
-        files_(files),
-        orders_(files.size()) {}
+      : team_(team), pool_(pool), texts_(texts), files_(files), orders_(files.size()) {}
 
   Status Run() {
     SL_RETURN_IF_ERROR(FindTexts());
@@ -242,10 +238,9 @@ class Writing {
 
   Status WriteOwn() {
     for (size_t f = 0; f < files_.size(); ++f) {
-      SL_RETURN_IF_ERROR(
-          CarryOut(orders_[f][0], texts_, [&](uint64_t offset, std::string_view bytes) {
-            return out_[f].WriteAt(offset, bytes);
-          }));
+      SL_RETURN_IF_ERROR(CarryOut(
+          orders_[f][0], texts_,
+          [&](uint64_t offset, std::string_view bytes) { return out_[f].WriteAt(offset, bytes); }));
     }
     return {};
   }
@@ -266,8 +261,8 @@ class Writing {
   ThreadPool& pool_;
   RankTexts& texts_;
   std::span<const FileToWrite> files_;
-  std::vector<SharedPlace> places_;  // by member; none where not everybody sees all
-  std::deque<AtomicFile> out_;       // by file
+  std::vector<SharedPlace> places_;               // by member; none where not everybody sees all
+  std::deque<AtomicFile> out_;                    // by file
   std::vector<std::vector<std::string>> orders_;  // by file and member
 };
 

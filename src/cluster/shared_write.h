@@ -18,8 +18,8 @@ struct FileToWrite {
 
 // On the root: writes files whose texts may be with other members of the team, each whole or not at
 // all. If all are on one machine and see each other's texts, each file is written by one of them.
-// Else those of the root's machine write the stretches of their own texts, and others send them. The
-// threads of `pool` are used where others have nothing to do.
+// Else those of the root's machine write the stretches of their own texts, and others send them.
+// The threads of `pool` are used where others have nothing to do.
 Status WriteTogether(Team& team, ThreadPool& pool, RankTexts& texts,
                      std::span<const FileToWrite> files);
 

@@ -705,6 +705,7 @@ class SameResult(ClusterCase):
             command = ["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "cluster", *words, "-o", str(self.out)]
             done = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=60, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(done.stderr.count("steplens: "), 1, done.stderr)
             self.assertFalse(self.out.exists())
 
 
