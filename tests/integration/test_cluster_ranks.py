@@ -3,8 +3,10 @@
     STEPLENS_PROGRAM=build/steplens python3 tests/integration/test_cluster_ranks.py [-k manifest]
 """
 
+import contextlib
 import json
 import shutil
+import sqlite3
 import unittest
 
 from support import DATA, needs_shared
@@ -95,6 +97,35 @@ class Groups(ClusterCase):
                     kept = [i for i, column in enumerate(columns) if column != "reason"]
                     others = self.tables_of(self.made / form, mode=mode)[table][1]
                     self.assertEqual([[row[i] for i in kept] for row in others], [[row[i] for i in kept] for row in rows], form)
+
+    def without_groups(self, form):
+        """The same job, of which nobody wrote down its groups."""
+        data = shutil.copytree(self.made / form, self.scratch / f"{form}_without_groups")
+        for path in data.rglob("profiler_metadata.json"):
+            facts = json.loads(path.read_text())
+            del facts["parallel_group_info"]
+            path.write_text(json.dumps(facts))
+        for path in data.rglob("ascend_pytorch_profiler_*.db"):
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute("DELETE FROM META_DATA WHERE name = 'parallel_group_info'")
+        return data
+
+    def test_calls_meet_without_metadata(self):
+        """The name of a group is a number made of its id."""
+        db, mixed = self.without_groups("db"), self.without_groups("mixed")
+        for mode, table in (("slow_rank", "SlowRank"), ("slow_rank", "RankWait"), ("slow_link", "SlowLinkSum"),
+                            ("cluster_time_summary", "ClusterTimeSummary"), ("communication_bottleneck", "CommunicationBottleneck")):
+            with self.subTest(mode):
+                columns, rows = self.tables_of(db, mode=mode)[table]
+                self.assertTrue(rows or mode == "slow_link")
+                kept = [i for i, column in enumerate(columns) if column != "reason"]
+                others = self.tables_of(mixed, mode=mode)[table][1]
+                for row, expected in zip(others, rows, strict=True):
+                    for i in kept:
+                        if isinstance(expected[i], float):
+                            self.assertAlmostEqual(row[i], expected[i], places=2, msg=columns[i])
+                        elif "group" not in columns[i].lower():  # as the first rank spells it
+                            self.assertEqual(row[i], expected[i], columns[i])
 
     def test_operators_without_a_timeline(self):
         """communication.json has the durations as well."""

@@ -209,14 +209,16 @@ class ClusterTimeSummary : public RecipeOf<Part> {
 
   void AddRank(const RankFacts& facts, Part part) override {
     has_results_ = has_results_ || facts.has_communication_results;
-    for (const auto& [id, size] : GroupSizes(facts)) group_sizes_[id] = size;
+    for (const auto& [id, size] : GroupSizes(facts)) group_sizes_[groups_.Find(id)] = size;
     RankSteps& rank = ranks_.emplace_back();
     rank.rank = facts.rank;
     for (auto& [number, figures] : part.steps) {
       Step& step = rank.steps.emplace_back();
       step.number = number;
       for (CommCall& call : figures.calls) {
-        const auto place = calls_.try_emplace(KeyOf(facts, call)).first;
+        Key key = KeyOf(facts, call);
+        std::get<0>(key) = groups_.Find(call.group);
+        const auto place = calls_.try_emplace(std::move(key)).first;
         place->second.transmit_ns = std::min(place->second.transmit_ns, call.dur_ns);
         ++place->second.ranks;
         step.own_ns += call.dur_ns;
@@ -310,6 +312,7 @@ class ClusterTimeSummary : public RecipeOf<Part> {
 
   Options options_;
   CallMap calls_;
+  GroupSpellings groups_;
   std::map<std::string, size_t> group_sizes_;
   std::vector<RankSteps> ranks_;
   bool has_results_ = false;

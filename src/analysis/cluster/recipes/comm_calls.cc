@@ -40,6 +40,13 @@ const std::string& GroupIds::Find(const std::string& group) const {
   return found == ids_.end() ? group : found->second;
 }
 
+const std::string& GroupSpellings::Find(const std::string& group) {
+  const auto known = known_.find(group);
+  if (known != known_.end()) return known->second;
+  const std::string& first = first_.try_emplace(GroupName(group), group).first->second;
+  return known_.emplace(group, first).first->second;
+}
+
 std::vector<CommCall> CommCallsOfResults(const store::TraceStore& rank, const RankFacts& facts,
                                          const Options& options) {
   const GroupIds ids(facts);

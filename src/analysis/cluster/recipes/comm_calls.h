@@ -44,6 +44,17 @@ class GroupIds {
   std::map<std::string, std::string> ids_;
 };
 
+// Calls of ranks of both kinds whose metadata tell nothing: a group is called as the first rank
+// that was asked for calls it, by its name or its id.
+class GroupSpellings {
+ public:
+  const std::string& Find(const std::string& group);
+
+ private:
+  std::map<std::string, std::string> first_;  // by name
+  std::map<std::string, std::string> known_;  // of first_, by either
+};
+
 // The same operators as communication.json and CommAnalyzerTime have them, for captures without a
 // timeline. Their durations are the elapse times.
 std::vector<CommCall> CommCallsOfResults(const store::TraceStore& rank, const RankFacts& facts,

@@ -305,6 +305,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
     // Without the option: rank 0 or, if it was not captured, the first that was.
     const bool is_first = !has_ranks_ && options_.Value("rank_id").empty();
     has_ranks_ = true;
+    for (Op& op : part.ops) op.group = groups_.Find(op.group);
     if (is_first) target_ = facts.rank;
     if (facts.rank == target_) {
       has_target_ = true;
@@ -385,6 +386,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
   int64_t target_;
   bool has_target_ = false;
   bool has_ranks_ = false;
+  GroupSpellings groups_;
   std::vector<std::pair<int64_t, Part>> waiting_;  // ranks before the target
   std::vector<Case> cases_;                        // longest first
 };

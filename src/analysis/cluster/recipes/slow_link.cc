@@ -117,7 +117,7 @@ class SlowLink : public RecipeOf<Part> {
     for (Op& op : part.ops) {
       const uint32_t kind = NumberOf(kind_numbers_, kinds_, {op.type, op.data_type, op.size_bytes});
       const auto [place, is_new] = call_numbers_.try_emplace(
-          {std::move(op.group), std::move(op.name)}, static_cast<uint32_t>(calls_.size()));
+          {groups_.Find(op.group), std::move(op.name)}, static_cast<uint32_t>(calls_.size()));
       if (is_new) calls_.push_back({&place->first});
       Call& call = calls_[place->second];
       call.transmit_ns = std::min(call.transmit_ns, op.dur_ns);
@@ -220,6 +220,7 @@ class SlowLink : public RecipeOf<Part> {
   }
 
   Options options_;
+  GroupSpellings groups_;
   std::map<std::pair<std::string, std::string>, uint32_t> call_numbers_;  // (group, name)
   std::vector<Call> calls_;
   std::map<Kind, uint32_t> kind_numbers_;

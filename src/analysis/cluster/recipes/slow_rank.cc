@@ -175,11 +175,13 @@ class SlowRank : public RecipeOf<Part> {
   }
 
   void AddRank(const RankFacts& facts, Part part) override {
-    const std::map<std::string, size_t> sizes = GroupSizes(facts);
+    std::map<std::string, size_t> sizes;
+    for (const auto& [id, size] : GroupSizes(facts)) sizes[groups_.Find(id)] = size;
     std::map<Key, int64_t> repeats;
     for (CommCall& call : part.calls) {
-      ranks_of_group_[call.group].insert(facts.rank);
-      Key key(std::move(call.group), std::move(call.name), options_.compat ? 0 : call.step, 0);
+      const std::string& group = groups_.Find(call.group);
+      ranks_of_group_[group].insert(facts.rank);
+      Key key(group, std::move(call.name), options_.compat ? 0 : call.step, 0);
       // The number in an operator's name may start again within a step.
       if (!options_.compat) std::get<3>(key) = repeats[key]++;
       Sides& sides = open_[key];
@@ -290,6 +292,7 @@ class SlowRank : public RecipeOf<Part> {
 
   Options options_;
   std::map<Key, Sides> open_;  // calls that wait for further members
+  GroupSpellings groups_;
   std::map<std::string, std::set<int64_t>> ranks_of_group_;
   std::map<int64_t, RankWait> waits_;
   std::vector<SlowCall> slow_;
