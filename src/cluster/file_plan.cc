@@ -51,7 +51,10 @@ class StretchBuffer {
   }
 
  private:
-  static constexpr size_t kBufferBytes = 1 << 18;  // stays in the caches
+  // Stays in the caches. The system keeps aligned writes of more in blocks of memory as large:
+  // those are what a virtual machine has given back to its host, and gets again at ten times the
+  // price.
+  static constexpr size_t kBufferBytes = 1 << 16;
 
   const WriteAt& write_;
   std::vector<char> buffer_;
