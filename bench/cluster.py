@@ -32,15 +32,13 @@ def input_bytes(path):
 
 
 def run(words):
-    """(CPU seconds, wall seconds, peak MB) of one process. Results always go to the same folder, which is new each time: with a name of its own
-    each time, one run took up to half a second more of the system's time than the next."""
-    out = pathlib.Path(tempfile.gettempdir()) / "steplens_bench_results"
-    shutil.rmtree(out, ignore_errors=True)
-    fetch_memory()
-    start = time.monotonic()
-    process = subprocess.Popen([*map(str, words), "-o", out, "--no-cache"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - start
+    """(CPU seconds, wall seconds, peak MB) of one process."""
+    with tempfile.TemporaryDirectory() as out:
+        fetch_memory()
+        start = time.monotonic()
+        process = subprocess.Popen([*map(str, words), "-o", out, "--no-cache"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
     if status != 0:
         sys.exit(f"bench: {words} failed")
     return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024

@@ -41,10 +41,10 @@ const std::string& GroupIds::Find(const std::string& group) const {
 }
 
 const std::string& GroupSpellings::Find(const std::string& group) {
-  const auto known = known_.find(group);
-  if (known != known_.end()) return known->second;
-  const std::string& first = first_.try_emplace(GroupName(group), group).first->second;
-  return known_.emplace(group, first).first->second;
+  const auto known = first_.find(group);
+  if (known != first_.end()) return known->second;
+  const std::string first = first_.try_emplace(GroupName(group), group).first->second;
+  return first_.try_emplace(group, first).first->second;
 }
 
 std::vector<CommCall> CommCallsOfResults(const store::TraceStore& rank, const RankFacts& facts,

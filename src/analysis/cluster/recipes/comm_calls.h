@@ -44,15 +44,14 @@ class GroupIds {
   std::map<std::string, std::string> ids_;
 };
 
-// Calls of ranks of both kinds whose metadata tell nothing: a group is called as the first rank
-// that was asked for calls it, by its name or its id.
+// Where metadata tell nothing, calls of ranks of both kinds meet by the name, which follows from
+// the id. A group is called what the first rank that has it calls it.
 class GroupSpellings {
  public:
   const std::string& Find(const std::string& group);
 
  private:
-  std::map<std::string, std::string> first_;  // by name
-  std::map<std::string, std::string> known_;  // of first_, by either
+  std::map<std::string, std::string> first_;  // by name and by id
 };
 
 // The same operators as communication.json and CommAnalyzerTime have them, for captures without a
