@@ -34,7 +34,6 @@ def input_bytes(path):
 def run(words):
     """(CPU seconds, wall seconds, peak MB) of one process."""
     with tempfile.TemporaryDirectory() as out:
-        fetch_memory()
         start = time.monotonic()
         process = subprocess.Popen([*map(str, words), "-o", out, "--no-cache"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
@@ -76,6 +75,7 @@ def measure_mpi(add, program, what, words, is_headline=True):
     walls = {name: [] for name in commands}
     for _ in range(RUNS):  # in turn, so that noise meets all
         for name, command in commands.items():
+            fetch_memory()
             walls[name].append(run(command)[1])
     best_of = {name: min(seconds) for name, seconds in walls.items()}
     gain = best_of["one"] / best_of["two"]
