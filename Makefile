@@ -6,6 +6,7 @@ SETUP ?= scripts/setup
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
+FUZZ_ALL_SECONDS ?= 180
 FILES ?= $(CURDIR)/src/.*(?<!_test)\.cc$$
 
 BUILD := cmake --build
@@ -27,7 +28,7 @@ program: build/build.ninja ui/dist/index.html ## the release program, build/step
 	@$(BUILD) build -j $(JOBS)
 
 # The web app, embedded in the program.
-ui/dist/index.html: $(shell find ui -name node_modules -prune -o -name dist -prune -o -type f -print)
+ui/dist/index.html: $(shell find ui -name node_modules -prune -o -name dist -prune -o -type f -print) $(wildcard src/analysis/text/*.json)
 	@$(SETUP) build
 	@cd ui && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
@@ -48,6 +49,17 @@ test: setup-test ## everything CI runs
 
 test-fast: setup-test build-tests ## the unit tests alone
 	@$(CTEST) build -L fast
+
+# Each file is compiled by itself: after the first time a change is built and tested in seconds.
+t: ## one room of src on the debug preset: make t ROOM=analysis [T='Overlap*'], ROOM=ui for the web app
+ifeq ($(ROOM),ui)
+	@cd ui && npm run --silent check && npm test --silent
+else
+	@$(if $(ROOM),,echo "make t: which room? e.g. make t ROOM=analysis"; exit 2)
+	@test -f build/debug/build.ninja || { $(SETUP) build test && cmake --preset debug $(FASTER) >/dev/null; }
+	@$(BUILD) build/debug -j $(JOBS) --target $(ROOM)_test
+	@build/debug/tests/$(ROOM)_test --gtest_brief=1 $(if $(T),--gtest_filter='$(T)')
+endif
 
 lint: setup-test ## layout, layers and file rules
 	@scripts/lint
@@ -85,12 +97,14 @@ run-tests: ui/dist/index.html
 	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_UNIT_TESTS=OFF -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
 	@$(BUILD) build -j $(JOBS)
 	@$(CTEST) build -LE fast
+	@scripts/skips build
 
 # One build serves both: the fuzzers need the same instrumentation as the sanitizer run of the tests.
 run-asan:
 	@cmake --preset asan $(FASTER) >/dev/null
 	@$(BUILD) build/asan -j $(JOBS) --target unit_tests fuzzers
 	@$(CTEST) build/asan -L fast
+	@scripts/skips build/asan
 	@scripts/fuzz build/asan $(FUZZ_SECONDS)
 
 # Rooms that start threads or are called from many.
@@ -99,11 +113,18 @@ run-tsan:
 	@cmake --preset tsan $(FASTER) >/dev/null
 	@$(BUILD) build/tsan -j $(JOBS) --target $(TSAN_ROOMS:%=%_test)
 	@$(FIXED_LAYOUT) $(CTEST) build/tsan -R '^($(subst $() $(),|,$(TSAN_ROOMS)))$$'
+	@scripts/skips build/tsan
 
 fuzz: setup-test ## the fuzz targets, FUZZ_SECONDS each
 	@cmake --preset fuzz $(FASTER) >/dev/null
 	@$(BUILD) build/fuzz -j $(JOBS) --target fuzzers
 	@scripts/fuzz build/fuzz $(FUZZ_SECONDS)
 
-.PHONY: help program demo test test-fast lint tidy format bench install clean setup-test build-tests \
-        run-tests run-asan run-tsan fuzz
+# A sound basis for a release: FUZZ_ALL_SECONDS=7200 or more. Each run draws another seed and prints it.
+fuzz-all: setup-test ui/dist/index.html ## every command and the server on damaged captures, FUZZ_ALL_SECONDS in all
+	@cmake --preset asan $(FASTER) >/dev/null
+	@$(BUILD) build/asan -j $(JOBS) --target steplens
+	@scripts/fuzz_all build/asan $(FUZZ_ALL_SECONDS)
+
+.PHONY: help program demo test test-fast t lint tidy format bench install clean setup-test build-tests \
+        run-tests run-asan run-tsan fuzz fuzz-all

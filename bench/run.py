@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import cluster
+import damage
 import sections
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -146,6 +147,26 @@ def measure_info(bench):
     bench.add("`steplens info` on the 2 MB real capture, start to finish, nothing cached", f"{best * 1e3:.1f} ms", "under 30 ms", best < 0.03)
 
 
+def cpu_of(words, cache):
+    """CPU seconds of one process."""
+    process = subprocess.Popen([*map(str, words)], stdout=subprocess.DEVNULL, env=dict(os.environ, STEPLENS_CACHE_DIR=str(cache)))
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"bench: {words} failed")
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure_many_ranks(bench, folder):
+    """What writing the cache adds to reading. In memory: what a disk's file system needs for a new file depends on what was deleted before."""
+    words = [bench.program, "info", cluster.make_cluster(folder, 1024, "text")]
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=memory) as caches:
+        times = [(cpu_of(words, f"{caches}/{i}"), cpu_of([*words, "--no-cache"], caches)) for i in range(5)]
+    cold, none = map(min, zip(*times))
+    bench.add(f"`steplens info` on 1,024 ranks, nothing cached ({cold:.2f} CPU s), against `--no-cache`", f"{cold / none:.2f}", "at most 1.3",
+              cold <= 1.3 * none)
+
+
 def measure_python(bench, folder):
     """CPython's own json on the same file, for scale."""
     path = folder / "text/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"
@@ -186,8 +207,10 @@ def main():
     make_inputs(folder)
     bench = Bench(build)
     measure_traces(bench, folder)
+    damage.measure_damage(bench, SHARED, folder)
     measure_others(bench, folder)
     measure_info(bench)
+    measure_many_ranks(bench, folder)
     measure_python(bench, folder)
     cluster.measure_cluster(bench.add, bench.program, CAPTURE, folder)
     write_report(bench, sections.sections(build))

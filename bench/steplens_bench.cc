@@ -22,13 +22,12 @@
 #include <vector>
 
 #include "analysis/breakdown/breakdown.h"
-#include "analysis/complete/complete.h"
 #include "base/allocator.h"
 #include "base/file.h"
+#include "open/open.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/chrome/chrome_trace.h"
-#include "readers/open.h"
 #include "store/cache.h"
 
 namespace {
@@ -227,12 +226,11 @@ void File(const std::string& path, Read read) {
 }
 
 void Cache(const std::string& path) {
-  readers::OpenOptions options;
+  opening::OpenOptions options;
   options.threads = 1;
   options.use_cache = false;
-  options.complete = analysis::CompleteCapture;
   const auto open = [&] {
-    const auto job = readers::OpenJob({path}, options);
+    const auto job = opening::OpenJob({path}, options);
     if (!job.ok()) Fail(job.error().message);
   };
   const Times first = Best(open);
@@ -284,8 +282,8 @@ void AddTimeline(store::TraceStore& store) {
 void Breakdown(size_t events, const std::string& format) {
   store::Job job;
   store::TraceStore& store = job.ranks.emplace_back();
-  store.info.source = "ascend_pt";
-  store.info.format = format;
+  store.info.source = store::Source::kAscendPt;
+  store.info.format = store::FormatOfName(format).value_or(store::Format::kUnknown);
   const StringId name = store.strings.Intern("MatMul");
   const StringId core = store.strings.Intern("AI_CORE");
   const StringId hcom = store.strings.Intern("hcom_allReduce__1_0_1");

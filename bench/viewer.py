@@ -1,10 +1,11 @@
 """How fast the viewer's server answers on a generated job: start, tiles, search, range statistics, memory.
 
-    python3 bench/viewer.py [--slices 10000000] [--ranks 64] [--trace-mb 500] [--program build/steplens] [--keep DIR] [--only job|traces]
+    python3 bench/viewer.py [--slices 10000000] [--ranks 64] [--trace-mb 500] [--program build/steplens] [--keep DIR] [--only job|traces|clicks]
 
 Prints one line a measurement, the budget of docs/performance.md beside it. The job is made once in a scratch folder: every rank
 is the same GPU-like trace (two host threads with nested operators, four streams) under its own number. Beside it one large trace
-of one rank, as PyTorch writes it on a GPU and as torch_npu does on an NPU: how long until its first lanes can be drawn.
+of one rank, as PyTorch writes it on a GPU and as torch_npu does on an NPU: how long until its first lanes can be drawn. Last,
+one rank that has all the slices: how long a click on a kernel takes.
 """
 
 import argparse
@@ -73,6 +74,12 @@ def ascend_events(count, seed):
     return ",\n".join(out)
 
 
+def repeated(part, times):
+    """The part that many times, each with later times: the first ten digits are seconds."""
+    for k in range(times):
+        yield (",\n" if k else "") + part.replace("17000000", f"17{k:06d}")
+
+
 def make_traces(folder, megabytes):
     """One large trace of each kind: {kind: folder}. A part is made and repeated with later times."""
     made = {"Kineto": folder / "kineto", "Ascend": folder / "ascend"}
@@ -87,9 +94,7 @@ def make_traces(folder, megabytes):
         where.parent.mkdir(parents=True, exist_ok=True)
         with where.open("w") as out:
             out.write('{"schemaVersion":1,"traceEvents":[' if kind == "Kineto" else "[")
-            # Later times: the first ten digits are seconds.
-            for k in range(repeats):
-                out.write((",\n" if k else "") + part.replace("17000000", f"17{k:06d}"))
+            out.writelines(repeated(part, repeats))
             out.write("]}" if kind == "Kineto" else "]")
         if kind == "Ascend":
             (where.parent.parent / "profiler_info_0.json").write_text('{"rank_id":0,"config":{"common_config":{}}}')
@@ -109,10 +114,38 @@ def measure_traces(program, scratch, megabytes):
             process.wait()
 
 
+def measure_clicks(program, scratch, slices):
+    """Clicks on kernels of a trace with all slices in one rank: what the page asks when one is selected."""
+    folder = scratch / "clicks"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        with (folder / "trace.json").open("w") as out:
+            out.write('{"schemaVersion":1,"traceEvents":[')
+            out.writelines(repeated(rank_events(100_000, 3), max(1, slices // 100_000)))
+            out.write("]}")
+    process, client, ds, _, _ = start(program, folder, scratch / "cache_clicks")
+    rng = random.Random(4)
+    walls = []
+    for name in rng.sample(range(200), 50):
+        hits = client.post(f"/ds/{ds}/search", {"q": f"kernel_{name}<", "limit": 20})["hits"]
+        hit = rng.choice(hits)
+        began = time.perf_counter()
+        found = client.get(f"/ds/{ds}/slice?track={hit['track']}&i={hit['i']}")
+        walls.append((time.perf_counter() - began) * 1000)
+        assert found["kernel"]["name"] == found["name"]
+    report(f"click on a kernel of {slices:,} slices: first / median / p95",
+           f"{walls[0]:.0f} / {percentile(walls[1:], .5):.1f} / {percentile(walls[1:], .95):.1f} ms", "20 ms")
+    process.send_signal(signal.SIGINT)
+    process.wait()
+
+
 class Client:
     def __init__(self, port, token):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
-        self.headers = {"X-Steplens-Token": token, "X-Steplens": "1", "Content-Type": "application/json"}
+        self.connection.request("GET", f"/?token={token}")
+        answer = self.connection.getresponse()
+        answer.read()
+        self.headers = {"Cookie": answer.getheader("Set-Cookie").split(";")[0], "X-Steplens": "1", "Content-Type": "application/json"}
 
     def ask(self, method, path, body=None):
         self.connection.request(method, "/api/v1" + path, json.dumps(body) if body is not None else None, self.headers)
@@ -254,16 +287,18 @@ def main():
     parser.add_argument("--slices", type=int, default=10_000_000)
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--trace-mb", type=int, default=500)
-    parser.add_argument("--only", choices=("job", "traces"), help="measure only these")
+    parser.add_argument("--only", choices=("job", "traces", "clicks"), help="measure only these")
     parser.add_argument("--program", default="build/steplens")
     parser.add_argument("--keep", help="folder for the job; reused if it is there")
     arguments = parser.parse_args()
     scratch = pathlib.Path(arguments.keep or tempfile.mkdtemp(prefix="steplens_viewer_"))
     try:
-        if arguments.only != "job":
+        if arguments.only in (None, "traces"):
             measure_traces(arguments.program, scratch, arguments.trace_mb)
-        if arguments.only != "traces":
+        if arguments.only in (None, "job"):
             measure_job(arguments, scratch)
+        if arguments.only in (None, "clicks"):
+            measure_clicks(arguments.program, scratch, arguments.slices)
     finally:
         if not arguments.keep:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -8,7 +8,6 @@ find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tsl-robin-map REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 
 # What the program can do without; on where it is installed.
 pkg_check_modules(xlsxwriter IMPORTED_TARGET xlsxwriter)

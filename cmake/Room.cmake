@@ -52,6 +52,12 @@ function(steplens_join_files TARGET)
   endif()
 endfunction()
 
+# Where tests find the shared data. Not by the path of a source file, which compiler caches may shorten.
+set(STEPLENS_SHARED ${CMAKE_SOURCE_DIR}/../shared)
+if(DEFINED ENV{STEPLENS_SHARED})
+  set(STEPLENS_SHARED $ENV{STEPLENS_SHARED})
+endif()
+
 # What the fuzzers look into: their inputs are steered by the branches taken here. Other rooms are spared the cost.
 set(STEPLENS_FUZZED_ROOMS base format store readers server)
 
@@ -89,6 +95,6 @@ function(steplens_room NAME)
     endif()
     set_target_properties(${NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${NAME} COMMAND ${NAME}_test)
-    set_tests_properties(${NAME} PROPERTIES LABELS fast)
+    set_tests_properties(${NAME} PROPERTIES LABELS fast ENVIRONMENT STEPLENS_SHARED=${STEPLENS_SHARED})
   endif()
 endfunction()

@@ -26,8 +26,8 @@ BUILD = os.environ.get("STEPLENS_BUILD_DIR") or os.path.join(TREE, "build", "pip
 
 
 def version():
-    with open(os.path.join(HERE, "steplens", "__init__.py"), encoding="utf-8") as file:
-        return re.search(r'__version__ = "([^"]+)"', file.read()).group(1)
+    with open(os.path.join(TREE, "VERSION"), encoding="utf-8") as file:
+        return file.read().strip()
 
 
 def build_native():
@@ -51,6 +51,7 @@ class BuildWithNative(build_py):
         for pattern in NATIVE:
             for path in glob.glob(os.path.join(built, pattern)):
                 shutil.copy(path, package)  # follows links: the libraries themselves
+        shutil.copy(os.path.join(TREE, "VERSION"), package)
         bootstrap = os.path.join(package, "_bootstrap")
         os.makedirs(bootstrap, exist_ok=True)
         shutil.copy(os.path.join(HERE, "steplens", "_bootstrap", "sitecustomize.py"), bootstrap)

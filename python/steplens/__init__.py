@@ -11,10 +11,24 @@
 Importing this package loads no framework and nothing native.
 """
 
-__version__ = "0.1.0"
+
+def _version():
+    """Of the file VERSION, which builds and packages put beside this one; in the tree it is at the top."""
+    import os
+
+    here = os.path.dirname(__file__)
+    for folder in (here, os.path.join(here, "..", "..")):
+        try:
+            with open(os.path.join(folder, "VERSION"), encoding="utf-8") as file:
+                return file.read().strip()
+        except OSError:
+            continue
+    return "unknown"
 
 
 def __getattr__(name):
+    if name == "__version__":
+        return _version()
     if name in ("range", "step"):
         from . import _ranges
 

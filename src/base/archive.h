@@ -27,7 +27,7 @@ namespace steplens {
 //
 // Integers are as long as they need to be, text has its length before it. A std::string_view is
 // read as a view of the bytes. Bytes that do not follow the struct (damage, another version) give
-// nothing, never a crash.
+// nothing, never a crash; nor does a number of an enum for which IsKnownValue(value) is false.
 namespace archive_internal {
 
 template <typename T>
@@ -120,17 +120,20 @@ class ArchiveReader {
       value |= static_cast<uint64_t>(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
+    Fail();
+    return 0;
+  }
+
+  void Fail() {
     ok_ = false;
     rest_ = {};
-    return 0;
   }
 
   // A number of items, each of at least one byte: damage cannot ask for more than is there.
   size_t GetSize() {
     const uint64_t size = GetCount();
     if (size <= rest_.size()) return static_cast<size_t>(size);
-    ok_ = false;
-    rest_ = {};
+    Fail();
     return 0;
   }
 
@@ -141,18 +144,22 @@ class ArchiveReader {
       std::underlying_type_t<T> number{};
       Get(number);
       value = static_cast<T>(number);
+      if constexpr (requires { IsKnownValue(value); }) {
+        if (!IsKnownValue(value)) Fail();
+      }
     } else if constexpr (std::is_same_v<T, bool>) {
       value = GetCount() != 0;
     } else if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
-      value = static_cast<T>(GetCount());
+      const uint64_t count = GetCount();
+      value = static_cast<T>(count);
+      if (value != count) Fail();
     } else if constexpr (std::is_integral_v<T>) {
       const uint64_t folded = GetCount();
       value = static_cast<T>(static_cast<int64_t>((folded >> 1) ^ (~(folded & 1) + 1)));
     } else if constexpr (std::is_same_v<T, double>) {
       uint64_t bits = 0;
       if (rest_.size() < sizeof bits) {
-        ok_ = false;
-        rest_ = {};
+        Fail();
       } else {
         std::memcpy(&bits, rest_.data(), sizeof bits);
         rest_.remove_prefix(sizeof bits);

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/number.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -154,6 +156,13 @@ void AppendCsvCell(std::string& out, std::string_view text) {
     out += c;
   }
   out += '"';
+}
+
+std::string GuardedCell(std::string_view text) {
+  const bool is_guarded =
+      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+      !ParseDouble(text);
+  return (is_guarded ? "'" : "") + std::string(text);
 }
 
 CsvReader::CsvReader(std::unique_ptr<ByteSource> source, std::string name, size_t block_bytes)

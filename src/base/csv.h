@@ -16,6 +16,10 @@ namespace steplens {
 // Appends one cell to a line of CSV; quoted only if it holds a comma, a quote or a line break.
 void AppendCsvCell(std::string& out, std::string_view text);
 
+// A cell for a spreadsheet: one that it would run as a formula (it begins with = + - @, a TAB or a
+// CR, and is no number) gets a ' in front, which makes it a text.
+std::string GuardedCell(std::string_view text);
+
 // Splits CSV text into rows, front to back, in one pass and with bounded memory. LF and CRLF end a
 // row outside quotes, and CR in a text whose first line ends so; it counts as LF everywhere then. A
 // UTF-8 byte order mark at the front and blank lines are skipped. A quote

@@ -32,6 +32,14 @@ std::string Quoted(std::string_view text) {
   return out;
 }
 
+TEST(GuardedCell, MakesTextsOfFormulasAndLeavesNumbers) {
+  for (const char* formula :
+       {"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-", "=", "-inf"})
+    EXPECT_EQ(GuardedCell(formula), std::string("'") + formula);
+  for (const char* plain : {"", "-1.5", "-0", "-1e-05", "aten::add", "a=b", "'=1", " =1", "1-2"})
+    EXPECT_EQ(GuardedCell(plain), plain);
+}
+
 TEST(AppendCsvCell, QuotesOnlyWhereItMust) {
   EXPECT_EQ(Quoted("aten::add"), "aten::add");
   EXPECT_EQ(Quoted(""), "");

@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/gzip.h"
+#include "base/roots.h"
 
 namespace steplens {
 namespace {
@@ -24,21 +26,6 @@ Error SystemError(std::string_view path, std::string_view action, int error) {
 // The path by which processes of this machine can open a file that has no name yet.
 std::string PathOfNameless(int fd) { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
 bool IsNameless(std::string_view path) { return path.starts_with("/proc/"); }
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 struct OpenedFile {
   Descriptor fd;
@@ -63,6 +50,8 @@ Result<OpenedFile> OpenForReading(const std::string& path) {
     return Error{ErrorCode::kCorruptData,
                  fmt::format("{}: is {}, a file was expected", path, found)};
   }
+  if (LeavesRoots(path, fd.get()))
+    return Error{ErrorCode::kIo, fmt::format("{}: {}", path, kLeavesRoots)};
   return OpenedFile{std::move(fd), info};
 }
 

@@ -11,7 +11,7 @@ namespace steplens {
 // steplens_load_late (cmake/LateLibrary.cmake), which also defines functions of the library's names
 // that jump to where `functions` says.
 struct LateLibrary {
-  const char* file;                    // "libcpp-httplib.so.0.11"; "": it is linked
+  const char* file;                    // "libxlsxwriter.so.4"; "": it is linked
   std::span<const char* const> names;  // as the linker sees them
   void** functions;                    // one per name; null until it is loaded
 };

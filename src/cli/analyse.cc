@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cpu_device/complete.h"
 #include "base/allocator.h"
 #include "base/cancel.h"
 #include "base/thread_pool.h"
 #include "cli/capture_analysis.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/open_input.h"
 #include "cli/results_folder.h"
 #include "cluster/ranks.h"
 #include "export/export.h"
@@ -167,8 +167,9 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
                              captures.size(), RankText(captures[0]), RankText(captures[1]))};
   }
   ThreadPool pool(jobs);
-  const RawOpening how{analysis::CompleteRawCapture, what == "memory_timeline", true};
-  SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool, how));
+  const opening::RawUse use =
+      what == "memory_timeline" ? opening::RawUse::kMemoryTimeline : opening::RawUse::kSingleFile;
+  SL_ASSIGN_OR_RETURN(const store::TraceStore store, OpenRawCapture(captures.front(), pool, use));
   SL_RETURN_IF_ERROR(WriteSingle(store, what, arguments));
   CloseFileToOthers(arguments.Value("--output"));
   fmt::print("{}\n", arguments.Value("--output"));
@@ -230,7 +231,8 @@ std::vector<OptionSpec> AnalyseOptions() {
           {.name = "--device",
            .value_name = "DEVICE",
            .help = "--export memory_timeline: the device whose memory is shown",
-           .default_value = "npu:0"}};
+           .default_value = "npu:0"},
+          FollowLinksOption()};
 }
 
 }  // namespace

@@ -1,17 +1,29 @@
 #include "analysis/breakdown/breakdown.h"
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/open_input.h"
 
 namespace steplens::cli {
 namespace {
 
+// Why there is no row.
+std::string_view EmptyText(const store::Job& job) {
+  const bool is_unknown = std::any_of(job.ranks.begin(), job.ranks.end(), [](const auto& rank) {
+    return rank.issues.entry(store::IssueKind::kDeviceUnknown).count > 0;
+  });
+  return is_unknown ? "breakdown: no kernels or copies of a device that steplens knows; 'steplens "
+                      "info' lists what was found"
+                    : "";
+}
+
 Result<int> RunBreakdown(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   analysis::BreakdownOptions options;
   options.compat = arguments.Has("--compat");
   SL_ASSIGN_OR_RETURN(options.selection, SelectionOf(arguments, job));
-  SL_RETURN_IF_ERROR(PrintTable(analysis::StepBreakdown(job, options), arguments));
+  SL_RETURN_IF_ERROR(PrintTable(analysis::StepBreakdown(job, options), arguments, EmptyText(job)));
   return 0;
 }
 

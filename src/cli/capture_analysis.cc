@@ -9,7 +9,6 @@
 #include <ctime>
 #include <filesystem>
 
-#include "analysis/cpu_device/complete.h"
 #include "analysis/steps/keep_steps.h"
 #include "base/cancel.h"
 #include "base/file.h"
@@ -19,7 +18,6 @@
 #include "export/export.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/mindspore/data_pipeline.h"
-#include "readers/open.h"
 
 namespace steplens::cli {
 namespace {
@@ -193,12 +191,12 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
   exporting::ExportOptions options;
   options.is_raw = true;
   if (Asks(types, "text")) {
-    store.info.format = "text";
+    store.info.format = store::Format::kText;
     SL_RETURN_IF_ERROR(exporting::WriteText(store, options, output.path(), pool));
   }
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
   if (Asks(types, "db")) {
-    store.info.format = "db";
+    store.info.format = store::Format::kDb;
     SL_RETURN_IF_ERROR(exporting::WriteDb(store, options, output.path(), pool));
   }
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
@@ -208,19 +206,14 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
 }  // namespace
 
 Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool,
-                                         const RawOpening& how) {
+                                         opening::RawUse use) {
   if (IsBeingRecorded(capture.path)) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("{}: a recording into this folder is running; analyse it when it "
                              "has stopped",
                              capture.path)};
   }
-  readers::OpenOptions options;
-  options.use_cache = false;  // read once, to be written
-  options.complete = how.complete;
-  options.wanted.tensors = how.wants_tensors;
-  options.wanted.args = how.wants_args;
-  return readers::OpenRank(capture, pool, options);
+  return opening::OpenRaw(capture, pool, use);
 }
 
 Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRequest& request,
@@ -228,7 +221,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
   const auto start = steady_clock::now();
   RankSource capture = given;
   std::string left_out;
-  if (capture.source == "ascend_ms") {
+  if (store::IsMindSpore(capture.source)) {
     SL_ASSIGN_OR_RETURN(left_out, KeepFirstConfiguration(capture));
   }
   const Configuration early = ReadConfiguration({}, capture);
@@ -246,7 +239,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
                              capture.path)};
   }
   SL_ASSIGN_OR_RETURN(store::TraceStore store,
-                      OpenRawCapture(capture, pool, {analysis::CompleteForExport, false, false}));
+                      OpenRawCapture(capture, pool, opening::RawUse::kResults));
   const Configuration configuration = ReadConfiguration(store, capture);
   SL_ASSIGN_OR_RETURN(const std::string missing_steps, ChooseSteps(store, request.steps, capture));
   SL_ASSIGN_OR_RETURN(ResultsFolder output, ResultsFolder::Create(capture.path));
@@ -259,7 +252,7 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
     WriteLog(capture, &store, "failed: " + explained.message);
     return explained;
   }
-  CleanUpCapture(capture.path, {capture.source == "ascend_ms",
+  CleanUpCapture(capture.path, {store::IsMindSpore(capture.source),
                                 request.simplify.value_or(configuration.simplify)});
   const std::chrono::duration<double> spent = steady_clock::now() - start;
   AnalysisOutcome outcome;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "open/open.h"
 #include "readers/detect.h"
 #include "store/trace_store.h"
 
@@ -38,14 +39,8 @@ struct AnalysisOutcome {
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);
 
-// How a capture is opened.
-struct RawOpening {
-  void (*complete)(store::TraceStore&);  // of analysis/cpu_device/complete.h
-  bool wants_tensors;                    // a memory timeline is made of them; nothing else is
-  bool wants_args;                       // not by CompleteForExport
-};
 // The capture's store. Refuses a capture that is still being recorded.
 Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,
-                                         const RawOpening& how);
+                                         opening::RawUse use);
 
 }  // namespace steplens::cli

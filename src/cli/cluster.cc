@@ -36,6 +36,11 @@ std::string Seconds(std::chrono::steady_clock::time_point since) {
   return fmt::format("{:.2f} s", spent.count());
 }
 
+analysis::Language LanguageOf(const Arguments& arguments) {
+  return arguments.Value("--lang") == "zh" ? analysis::Language::kChinese
+                                           : analysis::Language::kEnglish;
+}
+
 // What recipes put into the captures, or into copies of them.
 void EditCaptures(const Arguments& arguments, const ClusterRequest& request,
                   const RunResult& result, ClusterOutcome& outcome, Written& written) {
@@ -121,8 +126,7 @@ Result<int> RunOnRoot(const Arguments& arguments, const ClusterRequest& request,
   }
   // What was found out is worth knowing even if it could not be written.
   if (!arguments.Has("--agent") && !request.run.options.compat) {
-    const std::string summary =
-        cluster::SummaryText(outcome.exports, arguments.Value("--lang") == "zh");
+    const std::string summary = cluster::SummaryText(outcome.exports, LanguageOf(arguments));
     if (!summary.empty()) fmt::print("{}{}", done.ok() ? "\n" : "", summary);
   }
   SL_RETURN_IF_ERROR(done);
@@ -207,8 +211,8 @@ Result<int> RunCluster(const Arguments& arguments) {
   const std::string error = done.ok() ? "" : done.error().message;
   if (!error.empty()) fmt::print(stderr, "steplens: {}\n", error);
   if (arguments.Has("--agent")) {
-    const bool chinese = arguments.Value("--lang") == "zh";
-    fmt::print("{}\n", MachineAnswer(session.outcome, session.written, exit_code, error, chinese));
+    fmt::print("{}\n", MachineAnswer(session.outcome, session.written, exit_code, error,
+                                     LanguageOf(arguments)));
   }
   return exit_code;
 }

@@ -21,7 +21,8 @@ using cluster::Written;
 std::string FormatsOf(const RunResult& result) {
   std::set<std::string> formats;
   for (const recipes::RankFacts& rank : result.ranks)
-    formats.insert(rank.source + " " + rank.format);
+    formats.insert(
+        fmt::format("{} {}", store::SourceName(rank.source), store::FormatName(rank.format)));
   return fmt::format("{}", fmt::join(formats, ", "));
 }
 
@@ -87,7 +88,7 @@ ClusterOutcome CollectAnswers(const ClusterRequest& request, const RunResult& re
 }
 
 std::string MachineAnswer(const ClusterOutcome& outcome, const Written& written, int exit_code,
-                          const std::string& error, bool chinese) {
+                          const std::string& error, analysis::Language language) {
   JsonWriter json;
   json.BeginObject().Key("status").String(exit_code == kExitDone ? "success" : "error");
   json.Key("code").Int(exit_code).Key("message").BeginObject();
@@ -105,7 +106,8 @@ std::string MachineAnswer(const ClusterOutcome& outcome, const Written& written,
   json.EndObject();
   std::string suggestion;
   for (const Export& one : outcome.exports) {
-    const std::string& text = chinese ? one.answer->suggestion_zh : one.answer->suggestion_en;
+    const std::string text =
+        one.answer->suggestion.empty() ? "" : Render(one.answer->suggestion, language);
     if (!text.empty()) suggestion += (suggestion.empty() ? "" : "\n") + text;
   }
   json.Key("suggestion").String(suggestion).Key("log_path").String("").EndObject();

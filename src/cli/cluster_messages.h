@@ -32,6 +32,6 @@ void PrintWritten(const cluster::Written& written);
 
 // The answer to programs: one JSON object.
 std::string MachineAnswer(const ClusterOutcome& outcome, const cluster::Written& written,
-                          int exit_code, const std::string& error, bool chinese);
+                          int exit_code, const std::string& error, analysis::Language language);
 
 }  // namespace steplens::cli

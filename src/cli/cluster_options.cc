@@ -9,6 +9,7 @@
 
 #include "analysis/cluster/recipes/cluster_time_compare_summary.h"
 #include "analysis/cluster/registry.h"
+#include "cli/open_input.h"
 #include "cli/version.h"
 #include "cluster/part_file.h"
 #include "cluster/rank_table.h"
@@ -305,7 +306,8 @@ std::vector<OptionSpec> ClusterOptions() {
        .help = "Threads to use; 0 means one per core",
        .default_value = "0",
        .is_integer = true},
-      {.name = "--no-cache", .help = "Read every rank again, and leave no cache file"}};
+      {.name = "--no-cache", .help = "Read every rank again, and leave no cache file"},
+      FollowLinksOption()};
 }
 
 }  // namespace steplens::cli

@@ -10,6 +10,7 @@ CommandSpec InfoCommand();
 CommandSpec AnalyseCommand();
 CommandSpec BreakdownCommand();
 CommandSpec OpsCommand();
+CommandSpec AskCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();

@@ -61,7 +61,7 @@ Status CheckFolders(const std::vector<fs::path>& folders, const store::Job& job)
 
 // The folder a rank's files go to: the name of its capture, or one made of the rank.
 std::string FolderName(const store::TraceStore& rank, std::set<std::string>& taken) {
-  const std::string suffix = rank.info.source == "ascend_ms" ? "_ascend_ms" : "_ascend_pt";
+  const std::string suffix = store::IsMindSpore(rank.info.source) ? "_ascend_ms" : "_ascend_pt";
   std::string name = fs::path(rank.info.path).filename().string();
   const bool is_capture =
       name.find("_ascend_") != std::string::npos && fs::is_directory(rank.info.path);

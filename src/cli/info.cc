@@ -47,8 +47,8 @@ void WriteRank(JsonWriter& json, const store::TraceStore& rank) {
   const analysis::RankSummary summary = analysis::Summarise(rank);
   json.BeginObject();
   json.Key("rank").Int(rank.info.rank);
-  json.Key("source").String(rank.info.source);
-  json.Key("format").String(rank.info.format);
+  json.Key("source").String(store::SourceName(rank.info.source));
+  json.Key("format").String(store::FormatName(rank.info.format));
   json.Key("level");
   rank.info.level.empty() ? json.Null() : json.String(rank.info.level);
   json.Key("counts").BeginObject();
@@ -153,9 +153,9 @@ void AppendFiles(std::string& out, const std::vector<store::InputFile>& files,
 
 void AppendRank(std::string& out, const store::TraceStore& rank) {
   const analysis::RankSummary summary = analysis::Summarise(rank);
-  out +=
-      fmt::format("Rank {}: {} ({}{}{})  {}\n", rank.info.rank, rank.info.source, rank.info.format,
-                  rank.info.level.empty() ? "" : ", ", rank.info.level, rank.info.path);
+  out += fmt::format("Rank {}: {} ({}{}{})  {}\n", rank.info.rank,
+                     store::SourceName(rank.info.source), store::FormatName(rank.info.format),
+                     rank.info.level.empty() ? "" : ", ", rank.info.level, rank.info.path);
   out += "  rows:  ";
   for (const auto& [name, count] : summary.counts) out += fmt::format(" {} {},", count, name);
   out.back() = '\n';

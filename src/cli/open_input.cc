@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/complete/complete.h"
 #include "analysis/summary/summary.h"
 #include "base/allocator.h"
+#include "base/roots.h"
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
-#include "readers/open.h"
+#include "open/open.h"
 #include "table/console.h"
 #include "table/csv.h"
 #include "table/json.h"
@@ -61,16 +61,7 @@ void WarnOfLoss(const store::Job& job) {
                     lost.size() == 1 ? "" : "first: ", WhyLost(*lost.front()),
                     lost.size() == 1 ? "it" : "them"));
   }
-  const auto repeated = std::count_if(job.ranks.begin(), job.ranks.end(), [](const auto& rank) {
-    return rank.issues.entry(store::IssueKind::kDuplicateRank).count > 0;
-  });
-  if (repeated > 0) {
-    Say(
-        fmt::format("steplens: {} capture{} of a rank that is there already got {} of {} own; "
-                    "'steplens info' says which\n",
-                    repeated, repeated == 1 ? "" : "s", repeated == 1 ? "a number" : "numbers",
-                    repeated == 1 ? "its" : "their"));
-  }
+  for (const std::string& note : job.notes) Say(fmt::format("steplens: {}\n", note));
   for (const store::TraceStore& rank : job.ranks) {
     uint64_t lost = 0;
     for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
@@ -114,11 +105,23 @@ std::vector<OptionSpec> InputOptions() {
            .default_value = "0",
            .is_integer = true},
           {.name = "--no-cache", .help = "Read the input itself, and leave no cache file"},
-          {.name = "--strict", .help = "Fail if any record of the input could not be used"}};
+          {.name = "--strict", .help = "Fail if any record of the input could not be used"},
+          FollowLinksOption()};
+}
+
+OptionSpec FollowLinksOption() {
+  return {.name = "--follow-links", .help = "Follow links that lead out of PATH"};
 }
 
 std::vector<OptionSpec> TableOptions() {
-  return {{.name = "--json", .help = "Print JSON"}, {.name = "--csv", .help = "Print CSV"}};
+  return {{.name = "--json", .help = "Print JSON"},
+          {.name = "--csv", .help = "Print CSV"},
+          CsvSafeOption()};
+}
+
+OptionSpec CsvSafeOption() {
+  return {.name = "--csv-safe",
+          .help = "In CSV, put a ' before texts that a spreadsheet would run as a formula"};
 }
 
 std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
@@ -138,12 +141,12 @@ Result<size_t> ThreadsOf(const Arguments& arguments) {
 
 Result<store::Job> OpenQuietly(const Arguments& arguments) {
   UseLargePages();
-  readers::OpenOptions options;
+  opening::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
   options.show_progress = true;
-  options.complete = analysis::CompleteCapture;
-  SL_ASSIGN_OR_RETURN(store::Job job, readers::OpenJob(arguments.Positional("PATH"), options));
+  for (const std::string& path : arguments.Positional("PATH")) AddRoot(path);
+  SL_ASSIGN_OR_RETURN(store::Job job, opening::OpenJob(arguments.Positional("PATH"), options));
   if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
   return job;
 }
@@ -188,7 +191,7 @@ Status PrintTable(const table::Table& table, const Arguments& arguments,
   if (arguments.Has("--json") || format == "json") {
     text = table::ToJson(table);
   } else if (arguments.Has("--csv") || format == "csv") {
-    text = table::ToCsv(table);
+    text = table::ToCsv(table, {.guards_formulas = arguments.Has("--csv-safe")});
   } else {
     text = table::ToConsole(table, {.width = TerminalWidth()});
   }

@@ -13,8 +13,11 @@ namespace steplens::cli {
 
 // The words every command that opens a profile shares.
 PositionalSpec PathPositional(bool repeated);
-std::vector<OptionSpec> InputOptions();  // --threads, --no-cache, --strict
-std::vector<OptionSpec> TableOptions();  // --json, --csv
+// --threads, --no-cache, --strict, --follow-links
+std::vector<OptionSpec> InputOptions();
+OptionSpec FollowLinksOption();          // every command heeds it (base/roots.h)
+std::vector<OptionSpec> TableOptions();  // --json, --csv, --csv-safe
+OptionSpec CsvSafeOption();
 std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
                                const std::vector<OptionSpec>& second);
 

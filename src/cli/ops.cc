@@ -6,8 +6,10 @@
 #include "analysis/classify/classify.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/operators/operator_tables.h"
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/standard_streams.h"
 
 namespace steplens::cli {
 namespace {
@@ -33,20 +35,49 @@ std::string BestGrouping(const store::Job& job) {
   return has_device ? "name" : "operator";
 }
 
-table::Table Compute(const store::Job& job, const analysis::Selection& selection,
-                     const std::string& by) {
-  if (by == "operator") return analysis::HostOpStatistics(job, selection);
-  if (by == "api") {
-    analysis::ApiStatisticsOptions options;
-    options.selection = selection;
-    return analysis::ApiStatistics(job, options);
-  }
+bool GroupsKernels(const std::string& by) { return by != "operator" && by != "api"; }
+
+analysis::KernelStatisticsOptions KernelOptions(const analysis::Selection& selection,
+                                                const std::string& by,
+                                                const std::string& communication) {
+  using analysis::CommunicationRows;
   analysis::KernelStatisticsOptions options;
   options.selection = selection;
   if (by == "name") options.by = analysis::KernelGrouping::kName;
   if (by == "shape") options.by = analysis::KernelGrouping::kShape;
   if (by == "core") options.by = analysis::KernelGrouping::kCore;
-  return analysis::KernelStatistics(job, options);
+  if (communication == "include") options.communication = CommunicationRows::kInclude;
+  if (communication == "exclude") options.communication = CommunicationRows::kExclude;
+  if (communication == "only") options.communication = CommunicationRows::kOnly;
+  return options;
+}
+
+// Nothing disappears from the list, and so from Ratio(%), without a word.
+void SayWhatIsLeftOut(const store::Job& job, const analysis::KernelStatisticsOptions& options) {
+  const analysis::DurationStats left_out = analysis::LeftOutCommunication(job, options);
+  if (left_out.count == 0) return;
+  const bool by_default = options.communication == analysis::CommunicationRows::kDefault;
+  Say(fmt::format(
+      "steplens: {} communication operation{} ({} us) not listed and not in Ratio(%){}\n",
+      left_out.count, left_out.count == 1 ? "" : "s", FormatNsAsUs(left_out.total_ns),
+      by_default ? ", as in op_statistic.csv; --communication include lists them" : ""));
+}
+
+Result<table::Table> Compute(const store::Job& job, const analysis::Selection& selection,
+                             const std::string& by, const std::string& communication) {
+  if (GroupsKernels(by))
+    return analysis::KernelStatistics(job, KernelOptions(selection, by, communication));
+  if (!communication.empty()) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("--communication selects kernels, but --by {} lists {}; use --by name, "
+                    "type, shape or core",
+                    by, by == "api" ? "API calls" : "operators of the host")};
+  }
+  if (by == "operator") return analysis::HostOpStatistics(job, selection);
+  analysis::ApiStatisticsOptions options;
+  options.selection = selection;
+  return analysis::ApiStatistics(job, options);
 }
 
 std::string_view EmptyText(const std::string& by) {
@@ -64,9 +95,11 @@ Result<int> RunOps(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   SL_ASSIGN_OR_RETURN(const analysis::Selection selection, SelectionOf(arguments, job));
   const std::string by = arguments.Has("--by") ? arguments.Value("--by") : BestGrouping(job);
-  table::Table table = Compute(job, selection, by);
+  const std::string communication = arguments.Value("--communication");
+  SL_ASSIGN_OR_RETURN(table::Table table, Compute(job, selection, by, communication));
   if (top > 0) table.Truncate(static_cast<size_t>(top));
   SL_RETURN_IF_ERROR(PrintTable(table, arguments, EmptyText(by)));
+  if (GroupsKernels(by)) SayWhatIsLeftOut(job, KernelOptions(selection, by, communication));
   return 0;
 }
 
@@ -80,13 +113,20 @@ CommandSpec OpsCommand() {
       "by name, by input shapes or by core; --by api shows the host's API calls as in "
       "api_statistic.csv, --by operator the host's operators. Without --by: type; name where "
       "kernels have no types (GPU traces, Level0, timelines without kernel_details.csv or "
-      "op_summary.csv); operator where no device was recorded.";
+      "op_summary.csv); operator where no device was recorded. On a GPU, NCCL and RCCL kernels are "
+      "listed; on Ascend, collectives are not listed and not in Ratio(%), as in op_statistic.csv, "
+      "and stderr says how many and how long. --communication overrides both.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined(
       {{.name = "--by",
         .value_name = "WHAT",
         .help = "What to group by",
         .choices = {"name", "type", "shape", "core", "api", "operator"}},
+       {.name = "--communication",
+        .value_name = "WHICH",
+        .help = "Include or exclude communication, or list nothing else; default: include on a "
+                "GPU, exclude on Ascend",
+        .choices = {"include", "exclude", "only"}},
        {.name = "--top", .value_name = "N", .help = "Only the first N rows", .is_integer = true},
        {.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
        {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true}},

@@ -7,6 +7,7 @@
 
 #include "base/nearest_name.h"
 #include "base/number.h"
+#include "base/roots.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/standard_streams.h"
@@ -171,6 +172,7 @@ int Finish(int exit_code) {
 int RunCommand(const Binding& binding, std::vector<std::string> rest) {
   Arguments arguments = Collect(binding);
   if (!rest.empty()) arguments.Set(binding.spec->rest_positional, std::move(rest));
+  if (arguments.Has("--follow-links")) FollowLinks();
   try {
     const Result<int> result = binding.spec->run(arguments);
     return result.ok() ? Finish(*result) : Fail(result.error());

@@ -1,21 +1,15 @@
 #include <memory>
 
-#include "analysis/registry.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
 #include "cli/row_printer.h"
 #include "cli/standard_streams.h"
 #include "query/database.h"
+#include "query/question_tables.h"
+#include "readers/slice_args.h"
 
 namespace steplens::cli {
 namespace {
-
-std::vector<query::AnalysisTable> AnalysisTables() {
-  std::vector<query::AnalysisTable> tables;
-  for (const analysis::AnalysisEntry& entry : analysis::Analyses())
-    tables.push_back({entry.name, entry.compute, entry.description, entry.has_fixed_columns});
-  return tables;
-}
 
 // A table for people is laid out when all of it is known; the other forms go out as rows are found.
 Status Answer(query::Database& database, const std::string& sql, const Arguments& arguments) {
@@ -24,7 +18,7 @@ Status Answer(query::Database& database, const std::string& sql, const Arguments
     SL_ASSIGN_OR_RETURN(const table::Table table, database.Run(sql));
     return PrintTable(table, arguments);
   }
-  const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format);
+  const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format, arguments.Has("--csv-safe"));
   const Status status = database.Stream(sql, *printer, {});
   // What was found before an error is shown as well, but not closed as if it were all.
   return status.ok() ? printer->End() : status;
@@ -38,7 +32,8 @@ Result<int> RunQuery(const Arguments& arguments) {
                  "query: no SQL given; type it behind the path, or use --schema"};
   }
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
-  SL_ASSIGN_OR_RETURN(const auto database, query::Database::Open(job, AnalysisTables()));
+  SL_ASSIGN_OR_RETURN(const auto database,
+                      query::Database::Open(job, query::QuestionTables(readers::MakeArgsReader())));
   if (wants_schema) {
     SL_RETURN_IF_ERROR(PrintResult(database->Schema()));
     return 0;
@@ -53,8 +48,9 @@ CommandSpec QueryCommand() {
   CommandSpec spec;
   spec.summary = "Ask anything in SQL";
   spec.description =
-      "Read-only SQL (SQLite's dialect) over the tables of the profile and over the analyses. "
-      "Every table has a column 'rank'; times are integer "
+      "Read-only SQL (SQLite's dialect) over the tables of the profile and over every question of "
+      "'steplens ask'. "
+      "Every table of the profile has a column 'rank'; times are integer "
       "nanoseconds in columns ending in _ns. --schema lists all tables and columns, "
       "\"SELECT name FROM sqlite_master\" the tables.";
   spec.positionals = {
@@ -65,6 +61,7 @@ CommandSpec QueryCommand() {
                           .help = "How to print the result",
                           .default_value = "table",
                           .choices = {"table", "csv", "json"}},
+                         CsvSafeOption(),
                          {.name = "--schema", .help = "List the tables and columns instead"}},
                         InputOptions());
   spec.example =

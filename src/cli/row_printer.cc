@@ -16,10 +16,12 @@ constexpr size_t kPieceBytes = 64 << 10;
 
 class CsvPrinter : public RowPrinter {
  public:
+  explicit CsvPrinter(bool is_safe) : is_safe_(is_safe) {}
+
   Status Begin(const std::vector<std::string>& names) override {
     for (const std::string& name : names) {
       if (&name != &names.front()) out_ += ',';
-      AppendCsvCell(out_, name);
+      AppendText(name);
     }
     out_ += '\n';
     return {};
@@ -48,9 +50,14 @@ class CsvPrinter : public RowPrinter {
         if (!std::isnan(cell.real)) out_ += FormatDouble(cell.real);
         return;
       case Cell::Kind::kText:
-        AppendCsvCell(out_, cell.text);
+        AppendText(cell.text);
     }
   }
+  void AppendText(std::string_view text) {
+    is_safe_ ? AppendCsvCell(out_, GuardedCell(text)) : AppendCsvCell(out_, text);
+  }
+
+  bool is_safe_;
 };
 
 class JsonPrinter : public RowPrinter {
@@ -119,8 +126,8 @@ Status RowPrinter::Flush() {
   return piece.empty() ? Status() : PrintResult(piece);
 }
 
-std::unique_ptr<RowPrinter> MakeRowPrinter(std::string_view format) {
-  if (format == "csv") return std::make_unique<CsvPrinter>();
+std::unique_ptr<RowPrinter> MakeRowPrinter(std::string_view format, bool is_safe) {
+  if (format == "csv") return std::make_unique<CsvPrinter>(is_safe);
   return std::make_unique<JsonPrinter>();
 }
 

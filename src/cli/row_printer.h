@@ -24,7 +24,8 @@ class RowPrinter : public query::RowSink {
   std::string out_;  // not printed yet
 };
 
-// `format`: csv or json, in the layout of table::ToCsv and table::ToJson.
-std::unique_ptr<RowPrinter> MakeRowPrinter(std::string_view format);
+// `format`: csv or json, in the layout of table::ToCsv and table::ToJson. `is_safe`: texts in csv
+// are guarded as GuardedCell does.
+std::unique_ptr<RowPrinter> MakeRowPrinter(std::string_view format, bool is_safe = false);
 
 }  // namespace steplens::cli

@@ -81,11 +81,7 @@ std::string ToText(const std::vector<RankResult>& results, bool all) {
 Result<int> RunVerify(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   analysis::VerifyOptions options;
-  readers::SliceArgsReader reader;
-  options.args_of = [&reader](const store::TraceStore& rank, store::SliceId slice) {
-    Result<std::string> args = reader.Read(rank, slice);
-    return args.ok() ? *std::move(args) : std::string();
-  };
+  options.args_of = readers::MakeArgsReader();
   std::vector<RankResult> results;
   bool all_hold = !HasLostRanks(job);  // what cannot be read cannot be vouched for
   std::vector<std::vector<CheckResult>> checks = analysis::VerifyJob(job, options);

@@ -2,14 +2,20 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/cancel.h"
 #include "cli/commands.h"
+#include "cli/open_input.h"
+#include "cli/redirect_page.h"
 #include "cli/version.h"
 #include "server/http_server.h"
 #include "server/view_file.h"
@@ -26,10 +32,11 @@ bool HasDisplay() {
   return (x11 != nullptr && *x11 != '\0') || (wayland != nullptr && *wayland != '\0');
 }
 
-// Hands the address to the desktop; that no browser comes up is not our failure.
-void OpenBrowser(const std::string& url) {
+// Hands the page to the desktop; that no browser comes up is not our failure.
+void OpenBrowser(const RedirectPage& page) {
+  if (!page.is_there()) return;
   std::string program = "xdg-open";
-  std::string argument = url;
+  std::string argument = page.path();
   char* words[] = {program.data(), argument.data(), nullptr};
   posix_spawn_file_actions_t quiet;
   posix_spawn_file_actions_init(&quiet);
@@ -74,18 +81,31 @@ Result<server::HttpOptions> HttpOptionsOf(const Arguments& arguments) {
                    fmt::format("view: --token none is for the loopback address only; with --host "
                                "{} everybody could read your data",
                                options.host)};
-  } else {
-    SL_ASSIGN_OR_RETURN(options.token, server::MakeToken());
+    options.needs_token = false;
   }
   return options;
 }
 
+// Ends the process a few seconds after it was asked to end, whatever its threads are stuck in: a
+// function of SQL over a long text, a file on a disk that does not answer. Usually it ends by
+// itself, and takes this thread along.
+std::jthread EndForSure() {
+  static constexpr std::chrono::seconds kTimeToEnd{3};
+  return std::jthread([](const std::stop_token& ended) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any().wait_for(lock, ended, kTimeToEnd, [] { return false; });
+    if (!ended.stop_requested()) std::_Exit(0);
+  });
+}
+
 // Until Ctrl-C or a polite kill, or until it turns out that there is nothing to show: `data` may be
-// null.
-Status WaitForCancel(const server::Dataset* data) {
+// null. `each_tick` is called all the while.
+Status WaitForCancel(const server::Dataset* data, const std::function<void()>& each_tick) {
   signal(SIGTERM, [](int) { RequestCancel(); });
   constexpr std::chrono::milliseconds kTick{50};
   while (!IsCancelled()) {
+    each_tick();
     if (data == nullptr) {
       std::this_thread::sleep_for(kTick);
     } else if (const std::optional<Status> found = data->WaitDetected(kTick)) {
@@ -145,6 +165,55 @@ Link TakeLink(std::vector<std::string>& paths) {
   return {};
 }
 
+// What the page opens with.
+struct Opening {
+  std::string fragment{};                 // of the address: "#/timeline?ds=..."
+  const server::Dataset* data = nullptr;  // null: the page starts with the roots
+};
+
+Result<Opening> OpenPaths(const Arguments& arguments, server::Workspace& workspace) {
+  std::vector<std::string> paths = arguments.Positional("PATH");
+  const Link link = TakeLink(paths);
+  if (paths.empty()) return Opening{};
+  SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
+  Opening out{fmt::format("#/{}?ds={}{}", link.page, id, link.state),
+              workspace.Find(id)->dataset.get()};
+  // A small folder is looked through at once; a large one must not hold up the page.
+  if (const auto found = out.data->WaitDetected(kPatience)) SL_RETURN_IF_ERROR(*found);
+  if (arguments.Has("--view")) {
+    SL_ASSIGN_OR_RETURN(const std::string view,
+                        server::KeepViewFile(workspace, arguments.Value("--view")));
+    out.fragment += "&view=" + view;
+  }
+  return out;
+}
+
+// Serves until the end is asked for. Shows an address whose token has not been used all the while.
+Status Serve(const Arguments& arguments, const server::HttpOptions& http, const Opening& opening,
+             server::HttpServer& http_server) {
+  const auto address_of = [&](const std::string& token) {
+    const std::string host = http.host == "0.0.0.0" ? "127.0.0.1" : http.host;
+    return fmt::format("http://{}:{}/{}{}", host, http_server.port(),
+                       token.empty() ? "" : "?token=" + token, opening.fragment);
+  };
+  const bool has_display = HasDisplay();
+  SL_ASSIGN_OR_RETURN(std::string token, http_server.IssueToken());
+  PrintAddress(address_of(token), http.host, http_server.port(), has_display);
+  std::optional<RedirectPage> page;
+  if (has_display && !arguments.Has("--no-browser")) {
+    SL_ASSIGN_OR_RETURN(const std::string own_token, http_server.IssueToken());
+    OpenBrowser(page.emplace(address_of(own_token)));
+  }
+  return WaitForCancel(opening.data, [&] {
+    if (token.empty() || http_server.IsUnspent(token)) return;
+    Result<std::string> next = http_server.IssueToken();
+    if (!next.ok()) return;  // tried again at the next tick
+    token = *std::move(next);
+    fmt::print(stderr, "That address has been used. Another browser can open\n{}\n",
+               address_of(token));
+  });
+}
+
 Result<int> RunView(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const server::HttpOptions http, HttpOptionsOf(arguments));
   server::Workspace::Options options;
@@ -156,33 +225,14 @@ Result<int> RunView(const Arguments& arguments) {
     setenv("STEPLENS_CACHE_DIR", arguments.Value("--cache").c_str(), 1);  // NOLINT
   const std::string cache = store::CacheDirectory();
   if (!cache.empty()) options.state_directory = cache + "/views";
+  std::jthread end_for_sure;  // outlives the workspace, which may be what is stuck
   server::Workspace workspace(std::move(options));
-  std::string fragment;
-  const server::Dataset* data = nullptr;
-  std::vector<std::string> paths = arguments.Positional("PATH");
-  const Link link = TakeLink(paths);
-  if (!paths.empty()) {
-    SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
-    data = workspace.Find(id)->dataset.get();
-    // A small folder is looked through at once; a large one must not hold up the page.
-    if (const auto found = data->WaitDetected(kPatience)) SL_RETURN_IF_ERROR(*found);
-    fragment = fmt::format("#/{}?ds={}{}", link.page, id, link.state);
-    if (arguments.Has("--view")) {
-      SL_ASSIGN_OR_RETURN(const std::string view,
-                          server::KeepViewFile(workspace, arguments.Value("--view")));
-      fragment += "&view=" + view;
-    }
-  }
+  SL_ASSIGN_OR_RETURN(const Opening opening, OpenPaths(arguments, workspace));
   SL_ASSIGN_OR_RETURN(const auto http_server, server::HttpServer::Start(workspace, http));
-  const std::string host = http.host == "0.0.0.0" ? "127.0.0.1" : http.host;
-  const std::string url = fmt::format("http://{}:{}/{}{}", host, http_server->port(),
-                                      http.token.empty() ? "" : "?token=" + http.token, fragment);
-  const bool has_display = HasDisplay();
-  PrintAddress(url, http.host, http_server->port(), has_display);
-  if (has_display && !arguments.Has("--no-browser")) OpenBrowser(url);
-  const Status ended = WaitForCancel(data);
+  SL_RETURN_IF_ERROR(Serve(arguments, http, opening, *http_server));
+  workspace.RemoveUploads();
+  end_for_sure = EndForSure();
   http_server->Stop();
-  SL_RETURN_IF_ERROR(ended);
   return 0;
 }
 
@@ -225,6 +275,7 @@ CommandSpec ViewCommand() {
        .help = "Serve the web app from a folder, for its developers"},
       {.name = "--cache", .value_name = "DIR", .help = "Folder of the cache and of kept views"},
       {.name = "--no-cache", .help = "Neither read nor write the cache"},
+      FollowLinksOption(),
   };
   spec.example = "steplens view examples/sample --no-browser";
   spec.run = RunView;

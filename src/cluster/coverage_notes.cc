@@ -50,7 +50,7 @@ std::vector<std::string> CoverageNotes(std::span<const RankFacts> ranks, bool wa
   std::vector<int64_t> without_steps;
   for (const RankFacts& rank : ranks) {
     // PyTorch's own profiler has no levels, and writes none.
-    if (!rank.has_communication_results && rank.source != "kineto")
+    if (!rank.has_communication_results && store::HasResultTables(rank.source))
       without_results.push_back(rank.rank);
     if (rank.steps.size() < steps.size()) without_steps.push_back(rank.rank);
   }

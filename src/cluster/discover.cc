@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/archive.h"
+#include "base/roots.h"
 
 namespace steplens::cluster {
 namespace {
@@ -21,7 +22,7 @@ struct RankRecord {
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(rank.rank, rank.source, rank.format, rank.level, rank.path);
+    archive(rank.rank, rank.source, rank.format, rank.level, rank.path, rank.has_device_folder);
     EachOf(archive, rank.files,
            [&](readers::SourceFile& file) { archive(file.role, file.path, file.size_bytes); });
     EachOf(archive, rank.ignored, [&](store::InputFile& file) {
@@ -89,6 +90,7 @@ Found Detect(const std::vector<std::string>& folders) {
 
 Result<Discovered> DiscoverRanks(Team& team, const std::string& path,
                                  const std::vector<std::string>& known) {
+  AddRoot(path);  // the folders looked at below are no roots of their own
   const std::vector<std::string> folders = known.empty() ? CapturesIn(path) : known;
   Found all;
   all.is_whole = folders.size() > kFoldersAtOnce;

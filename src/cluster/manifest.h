@@ -5,7 +5,7 @@
 
 #include "analysis/cluster/rank_facts.h"
 #include "base/status.h"
-#include "readers/detect.h"
+#include "open/numbering.h"
 
 // cluster_manifest.json: where the captures of a job are, so that nobody needs to look through its
 // folders again.
@@ -22,7 +22,7 @@ Result<std::vector<std::string>> ReadManifest(const std::string& path, const std
 
 // The captures found, and what was read of them. Whole or not at all.
 Status WriteManifest(const std::string& path, const std::string& input,
-                     const std::vector<readers::RankSource>& found,
+                     const std::vector<opening::Capture>& found,
                      const std::vector<analysis::cluster::RankFacts>& ranks);
 
 }  // namespace steplens::cluster

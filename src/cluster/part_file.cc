@@ -12,7 +12,7 @@
 namespace steplens::cluster {
 namespace {
 
-constexpr std::string_view kFileMagic = "slpart1\n";
+constexpr std::string_view kFileMagic = "slpart2\n";
 
 struct RecordHead {
   uint64_t size = 0;

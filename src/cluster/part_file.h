@@ -29,7 +29,7 @@ struct PartQuestion {
 
 // The parts of some ranks as a file that travels between machines: some kilobytes a rank.
 //
-//   "slpart1\n" | record of the question | record of a rank ...
+//   "slpart2\n" | record of the question | record of a rank ...
 //   record: u64 size, u64 checksum, bytes; of a rank: its number, its folder, its part
 class PartFileWriter {
  public:

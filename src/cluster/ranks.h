@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "base/team.h"
-#include "readers/detect.h"
+#include "open/numbering.h"
 
 namespace steplens::cluster {
 
@@ -17,16 +17,15 @@ Result<std::optional<std::vector<int64_t>>> ParseRankList(const std::string& tex
 
 // The ranks of a job, ascending, each once.
 struct RankSelection {
-  std::vector<readers::RankSource> ranks;
+  std::vector<opening::Capture> ranks;
   std::vector<store::InputFile> lost;  // captures that cannot be read, with the reason
   size_t found = 0;                    // captures below the path, before anything was left out
   std::vector<std::string> notes;      // what was left out and why, one sentence each
 };
 
-// Finds the captures below `path`. Of several captures of one rank the newest is taken (by the time
-// in its name). A capture that does not say its rank gets the smallest free number. `wanted` limits
-// the selection; those of it that are not there are named in a note. All members of the team call
-// it and get the same. `known` as for DiscoverRanks.
+// Finds the captures below `path` and numbers them as every command does (open/numbering.h).
+// `wanted` limits the selection; those of it that are not there are named in a note. All members of
+// the team call it and get the same. `known` as for DiscoverRanks.
 Result<RankSelection> SelectRanks(Team& team, const std::string& path,
                                   const std::optional<std::vector<int64_t>>& wanted,
                                   const std::vector<std::string>& known = {});

@@ -394,7 +394,8 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
   if (findings != nullptr && scores != nullptr) {
     html::Section section;
     section.title = {"Summary", "概要"};
-    section.text = {SummaryText(exports, false), SummaryText(exports, true)};
+    section.text = {SummaryText(exports, analysis::Language::kEnglish),
+                    SummaryText(exports, analysis::Language::kChinese)};
     if (steps != nullptr && steps->rows() > 0) section.charts.push_back(StepChart(*steps));
     if (scores->rows() > 0) {
       section.charts.push_back(LateChart(*scores, *findings));
@@ -420,7 +421,8 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
     html::Section section;
     section.title = {one.recipe, ""};
     if (one.recipe == "summary") section.title = {"Tables of the summary", "概要的数据表"};
-    section.text = {one.answer->suggestion_en, one.answer->suggestion_zh};
+    if (const analysis::Message& next = one.answer->suggestion; !next.empty())
+      section.text = {English(next), Chinese(next)};
     for (const ResultTable& result : one.answer->tables) {
       if (result.table.rows() == 0 || shown.contains(&result.table)) continue;
       for (html::Chart& chart : ChartsOf(result.table)) section.charts.push_back(std::move(chart));

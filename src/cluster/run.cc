@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "analysis/complete/complete.h"
+#include "base/absolute_path.h"
 #include "base/archive.h"
 #include "base/cancel.h"
 #include "base/file.h"
@@ -17,7 +17,7 @@
 #include "cluster/part_cache.h"
 #include "cluster/rank_message.h"
 #include "cluster/ranks.h"
-#include "readers/open.h"
+#include "open/open.h"
 
 namespace steplens::cluster {
 namespace {
@@ -53,16 +53,15 @@ readers::Wanted WantedBy(const std::vector<RecipeSpec>& recipes) {
   return wanted;
 }
 
-uint64_t SizeOf(const readers::RankSource& rank) {
+uint64_t SizeOf(const opening::Capture& capture) {
   uint64_t total = 0;
-  for (const readers::SourceFile& file : rank.files) total += file.size_bytes;
+  for (const readers::SourceFile& file : capture.source.files) total += file.size_bytes;
   return total;
 }
 
 // Everything that changes what a rank's part holds.
 std::string Identity(const RunOptions& options) {
-  std::error_code error;
-  std::string text = std::filesystem::absolute(options.input, error).lexically_normal().string();
+  std::string text = AbsolutePath(options.input);
   // Another program may have other parts.
   if (const Result<FileStamp> program = StatFile("/proc/self/exe"); program.ok())
     text += fmt::format("\n{} {}", program->size_bytes, program->mtime_ns);
@@ -88,6 +87,7 @@ class Run {
         pool_(pool),
         options_(options),
         wanted_(WantedBy(options.recipes)),
+        stores_(options.use_cache ? store::CacheDirectory() : ""),
         cache_(options.use_cache && options.parts.empty() ? store::CacheDirectory() : "",
                Identity(options)) {}
 
@@ -174,11 +174,10 @@ class Run {
     for (size_t r = 0; r < result_.recipes.size(); ++r) {
       const std::string& option = options_.recipes[r].baseline_option;
       if (option.empty()) continue;
-      readers::OpenOptions open;
-      open.complete = analysis::CompleteCapture;
+      opening::OpenOptions open;
       open.threads = pool_.threads();
       open.use_cache = options_.use_cache;
-      const Result<store::Job> baseline = readers::OpenJob({options_.options.Value(option)}, open);
+      const Result<store::Job> baseline = opening::OpenJob({options_.options.Value(option)}, open);
       if (!baseline.ok()) {
         const bool is_cancelled = baseline.error().code == ErrorCode::kCancelled;
         return Error{is_cancelled ? ErrorCode::kCancelled : ErrorCode::kIo,
@@ -207,9 +206,9 @@ class Run {
   void SelectParts() {
     selection_.found = options_.parts.size();
     for (const PartFile::Rank& part : options_.parts) {
-      readers::RankSource& source = selection_.ranks.emplace_back();
-      source.rank = part.rank;
-      source.path = part.folder;
+      opening::Capture& capture = selection_.ranks.emplace_back();
+      capture.rank = part.rank;
+      capture.source.path = part.folder;
     }
   }
 
@@ -217,7 +216,8 @@ class Run {
     const size_t count = selection_.ranks.size();
     keys_.resize(count);
     if (options_.use_cache && options_.parts.empty())
-      pool_.ParallelFor(count, [&](size_t i) { keys_[i] = readers::KeyOf(selection_.ranks[i]); });
+      pool_.ParallelFor(count,
+                        [&](size_t i) { keys_[i] = opening::KeyOf(selection_.ranks[i].source); });
     const bool all_known = std::all_of(keys_.begin(), keys_.end(),
                                        [&](const store::CacheKey& key) { return cache_.Has(key); });
     if (team_.is_root() && !all_known) {
@@ -227,7 +227,7 @@ class Run {
     std::optional<Progress> progress;
     if (options_.show_progress && team_.is_root()) {
       uint64_t total = 0;
-      for (const readers::RankSource& rank : selection_.ranks) total += SizeOf(rank);
+      for (const opening::Capture& capture : selection_.ranks) total += SizeOf(capture);
       progress.emplace("ranks", total);
     }
     SL_RETURN_IF_ERROR(team_.MapInOrder(
@@ -264,7 +264,7 @@ class Run {
   // The texts of files that only text captures get.
   template <typename Part>
   void Render(size_t i, const Part& part, RankMessage& message) {
-    if (!options_.map_to.empty() || part.facts.format != "text" ||
+    if (!options_.map_to.empty() || part.facts.format != store::Format::kText ||
         part.parts.size() != result_.recipes.size())
       return;
     for (size_t r = 0; r < part.parts.size(); ++r) {
@@ -275,33 +275,31 @@ class Run {
     }
   }
 
-  RankPart ReadAndMap(const readers::RankSource& source) const {
+  RankPart ReadAndMap(const opening::Capture& capture) {
     RankPart part;
-    readers::OpenOptions open;
-    open.complete = analysis::CompleteCapture;
-    open.use_cache = options_.use_cache;
+    opening::OpenOptions open;
+    open.cache = &stores_;
     open.wanted = wanted_;
-    Result<store::TraceStore> rank = readers::OpenRank(source, pool_, open);
+    Result<store::TraceStore> rank = opening::OpenRank(capture, pool_, open);
     if (rank.ok() && !open.wanted.timeline && LacksResults(*rank)) {
       open.wanted.timeline = true;
-      rank = readers::OpenRank(source, pool_, open);
+      rank = opening::OpenRank(capture, pool_, open);
     }
     if (rank.ok() && !open.wanted.communication && LacksCalls(*rank)) {
       open.wanted.communication = true;
-      rank = readers::OpenRank(source, pool_, open);
+      rank = opening::OpenRank(capture, pool_, open);
     }
     if (!rank.ok()) {
       part.error = rank.error().message;
-      part.facts.path = source.path;
-      part.facts.rank = source.rank;
+      part.facts.path = capture.source.path;
+      part.facts.rank = capture.rank;
       return part;
     }
     if (std::string reason = WhyUseless(*rank); !reason.empty()) {
       part.error = std::move(reason);
-      part.facts.rank = source.rank;
+      part.facts.rank = capture.rank;
       return part;
     }
-    rank->info.rank = source.rank;
     part.facts = cluster_analysis::DescribeRank(*rank);
     for (const auto& recipe : result_.recipes) part.parts.push_back(recipe->Map(*rank, part.facts));
     return part;
@@ -313,16 +311,15 @@ class Run {
   }
 
   // Null if the rank cannot be read, or would take too long.
-  std::unique_ptr<store::TraceStore> TimelineOf(int64_t rank) const {
+  std::unique_ptr<store::TraceStore> TimelineOf(int64_t rank) {
     constexpr uint64_t kMostBytes = uint64_t{1} << 30;
-    const auto source = std::find_if(selection_.ranks.begin(), selection_.ranks.end(),
-                                     [&](const auto& one) { return one.rank == rank; });
-    if (source == selection_.ranks.end() || SizeOf(*source) > kMostBytes) return nullptr;
-    readers::OpenOptions open;
-    open.complete = analysis::CompleteCapture;
-    open.use_cache = options_.use_cache;
+    const auto capture = std::find_if(selection_.ranks.begin(), selection_.ranks.end(),
+                                      [&](const auto& one) { return one.rank == rank; });
+    if (capture == selection_.ranks.end() || SizeOf(*capture) > kMostBytes) return nullptr;
+    opening::OpenOptions open;
+    open.cache = &stores_;
     open.wanted = {.timeline = true, .communication = false, .others = false};
-    Result<store::TraceStore> timeline = readers::OpenRank(*source, pool_, open);
+    Result<store::TraceStore> timeline = opening::OpenRank(*capture, pool_, open);
     if (!timeline.ok()) return nullptr;
     return std::make_unique<store::TraceStore>(*std::move(timeline));
   }
@@ -360,32 +357,33 @@ class Run {
     const std::optional<RankMessageView> message = FromBytes<RankMessageView>(bytes);
     std::optional<RankPartView> part;
     if (message) part = FromBytes<RankPartView>(message->part);
-    const readers::RankSource& source = selection_.ranks[i];
-    const bool is_of_rank = part && part->facts.rank == source.rank;
+    const int64_t rank = selection_.ranks[i].rank;
+    const std::string& path = selection_.ranks[i].source.path;
+    const bool is_of_rank = part && part->facts.rank == rank;
     if (!is_of_rank || (part->error.empty() && part->parts.size() != result_.recipes.size())) {
-      result_.failed.push_back({source.rank, source.path, "its part of the result is damaged"});
+      result_.failed.push_back({rank, path, "its part of the result is damaged"});
       return;
     }
     if (!part->error.empty()) {
-      result_.failed.push_back({source.rank, source.path, WithPlace(source.path, part->error)});
+      result_.failed.push_back({rank, path, WithPlace(path, part->error)});
       return;  // and is tried again next time
     }
     result_.reused += message->is_cached ? 1 : 0;
     cache_.Append(keys_[i], message->part);
-    part->facts.path = source.path;
-    if (const auto host = options_.hosts.find(source.rank); host != options_.hosts.end())
+    part->facts.path = AbsolutePath(path);
+    if (const auto host = options_.hosts.find(rank); host != options_.hosts.end())
       part->facts.host_name = host->second;
     if (LacksStep(part->facts)) return;
     if (writer_) {
-      if (written_.ok()) written_ = writer_->Add(source.rank, source.path, message->part);
+      if (written_.ok()) written_ = writer_->Add(rank, part->facts.path, message->part);
       result_.ranks.push_back(std::move(part->facts));
       return;
     }
     for (size_t r = 0; r < result_.recipes.size(); ++r) {
       Recipe& recipe = *result_.recipes[r];
       if (!recipe.Add(part->facts, part->parts[r])) {
-        result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out",
-                                            source.rank, options_.recipes[r].name));
+        result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out", rank,
+                                            options_.recipes[r].name));
       } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
         const auto& [index, size, offset] = message->rendered[r];
         const uint64_t number = result_.texts.NumberOf(i, r);
@@ -450,8 +448,9 @@ class Run {
   }
 
   Form InputForm() const {
-    const bool all_text = std::all_of(result_.ranks.begin(), result_.ranks.end(),
-                                      [](const RankFacts& rank) { return rank.format == "text"; });
+    const bool all_text =
+        std::all_of(result_.ranks.begin(), result_.ranks.end(),
+                    [](const RankFacts& rank) { return rank.format == store::Format::kText; });
     if (!all_text) return Form::kTables;
     return options_.tables_too ? Form::kFilesAndTables : Form::kFiles;
   }
@@ -460,6 +459,7 @@ class Run {
   ThreadPool& pool_;
   const RunOptions& options_;
   readers::Wanted wanted_;
+  store::StoreCache stores_;
   PartCache cache_;
   RankSelection selection_;
   std::vector<store::CacheKey> keys_;

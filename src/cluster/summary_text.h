@@ -13,6 +13,6 @@ const table::Table* FindTable(std::span<const Export> exports, std::string_view 
 
 // What the summary recipe found, on less than a screen: the job in two lines, then each finding
 // with what it costs, why and what to do. Empty if the recipe did not run.
-std::string SummaryText(std::span<const Export> exports, bool chinese);
+std::string SummaryText(std::span<const Export> exports, analysis::Language language);
 
 }  // namespace steplens::cluster

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analysis/classify/collective_kernels.h"
+#include "analysis/facts/kernel_slices.h"
 #include "base/number.h"
 
 namespace steplens::exporting {
@@ -88,27 +89,24 @@ DeviceIndex::DeviceIndex(const TraceStore& store, const Timeline& timeline) {
   }
   kernel_of.assign(slices.size(), kNoId);
   comm_task_of.assign(slices.size(), kNoId);
-  if (!MatchKernelsInOrder(store, timeline)) MatchKernels(store, timeline);
+  MatchKernels(store, timeline);
   if (store.comm_tasks.size() > 0) MatchCommTasks(store, timeline);
 }
 
-// Whether the compute kernels are the first device slices, one by one, as in captures whose device
-// is the host. Nothing has to be searched then.
-bool DeviceIndex::MatchKernelsInOrder(const TraceStore& store, const Timeline& timeline) {
+void DeviceIndex::MatchKernels(const TraceStore& store, const Timeline& timeline) {
   analysis::CollectiveKernels is_collective(store, timeline.platform);
-  size_t place = 0;
+  const analysis::KernelSlices match =
+      analysis::MatchKernelSlices(store, timeline.kinds, timeline.platform);
   for (uint32_t row = 0; row < store.kernels.size(); ++row) {
-    if (is_collective(row)) continue;
-    const bool is_it = place < slices.size() &&
-                       store.slices.begin_ns[slices[place]] == store.kernels.begin_ns[row] &&
-                       store.slices.name[slices[place]] == store.kernels.name[row];
-    if (!is_it) {
-      kernel_of.assign(slices.size(), kNoId);
-      return false;
-    }
-    kernel_of[place++] = row;
+    if (!is_collective(row) && match.slice_of()[row] == store::kNoSlice)
+      lone_kernels.push_back(row);
   }
-  return true;
+  size_t place = 0;
+  for (const uint32_t row : match.by_slice()) {
+    if (is_collective(row)) continue;
+    while (store::SliceId{slices[place]} != match.slice_of()[row]) ++place;
+    kernel_of[place] = row;
+  }
 }
 
 namespace {
@@ -150,19 +148,6 @@ class SliceClaims {
 };
 
 }  // namespace
-
-void DeviceIndex::MatchKernels(const TraceStore& store, const Timeline& timeline) {
-  analysis::CollectiveKernels is_collective(store, timeline.platform);
-  const auto name_of = [&](uint32_t slice) {
-    return static_cast<int64_t>(store.slices.name[slice]);
-  };
-  SliceClaims claims(store, slices, name_of, kernel_of);
-  for (uint32_t row = 0; row < store.kernels.size(); ++row) {
-    if (is_collective(row)) continue;
-    const auto name = static_cast<int64_t>(store.kernels.name[row]);
-    if (!claims.Claim(store.kernels.begin_ns[row], name, row)) lone_kernels.push_back(row);
-  }
-}
 
 void DeviceIndex::MatchCommTasks(const TraceStore& store, const Timeline& timeline) {
   const auto stream_of = [&](uint32_t slice) { return timeline.of(store.slices.track[slice]).tid; };

@@ -41,9 +41,9 @@ struct Timeline {
   TrackFacts nothing;
 };
 
-// How device slices, kernels and communication tasks belong together. A kernel is the slice of the
-// same name and start, a communication task that of the same stream and start; each is given away
-// once. O(n log n), and linear where they come in the same order.
+// How device slices, compute kernels and communication tasks belong together. A kernel is the slice
+// that facts/kernel_slices.h says, a communication task that of the same stream and start; each is
+// given away once. O(n log n).
 struct DeviceIndex {
   DeviceIndex(const store::TraceStore& store, const Timeline& timeline);
 
@@ -54,7 +54,6 @@ struct DeviceIndex {
   std::vector<uint32_t> lone_comm_tasks;  // communication tasks without a slice
 
  private:
-  bool MatchKernelsInOrder(const store::TraceStore& store, const Timeline& timeline);
   void MatchKernels(const store::TraceStore& store, const Timeline& timeline);
   void MatchCommTasks(const store::TraceStore& store, const Timeline& timeline);
 };

@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "analysis/steps/kernel_steps.h"
 #include "query/unique_names.h"
 #include "store/schema_doc.h"
 #include "table/sqlite.h"
@@ -22,26 +21,38 @@ constexpr size_t kMaxColumns = 2000;
 using Ranks = std::vector<store::TraceStore>;
 using DynamicColumns = std::vector<store::DynamicColumn>;
 
+using analysis::RankView;
+
 struct DerivedSource {
   std::string_view table;
   std::string_view column;
-  ColumnView (*derive)(RankFacts&);
+  ColumnView (*derive)(const RankView&);
 };
 constexpr DerivedSource kDerivedSources[] = {
     {"slices", "depth",
-     [](RankFacts& facts) { return ColumnView{ValueKind::kUint32, facts.nesting().depth.data()}; }},
+     [](const RankView& view) {
+       return ColumnView{ValueKind::kUint32, view.nesting().depth.data()};
+     }},
     {"slices", "parent_id",
-     [](RankFacts& facts) { return ColumnView{ValueKind::kRowId, facts.nesting().parent.data()}; }},
+     [](const RankView& view) {
+       return ColumnView{ValueKind::kRowId, view.nesting().parent.data()};
+     }},
     {"flows", "from_slice_id",
-     [](RankFacts& facts) {
-       return ColumnView{ValueKind::kRowId, facts.flow_ends().from_slice.data()};
+     [](const RankView& view) {
+       return ColumnView{ValueKind::kRowId, view.flow_ends().from_slice.data()};
      }},
     {"flows", "to_slice_id",
-     [](RankFacts& facts) {
-       return ColumnView{ValueKind::kRowId, facts.flow_ends().to_slice.data()};
+     [](const RankView& view) {
+       return ColumnView{ValueKind::kRowId, view.flow_ends().to_slice.data()};
      }},
     {"kernels", "step",
-     [](RankFacts& facts) { return ColumnView{ValueKind::kInt64, facts.kernel_steps().data()}; }},
+     [](const RankView& view) {
+       return ColumnView{ValueKind::kInt64, view.kernel_steps().data()};
+     }},
+    {"kernels", "slice_id",
+     [](const RankView& view) {
+       return ColumnView{ValueKind::kRowId, view.kernel_slices().slice_of().data()};
+     }},
 };
 
 template <typename T>
@@ -82,9 +93,9 @@ std::unique_ptr<SqlTable> MakeStoreTable(const store::TableDoc& doc) {
 }
 
 // The part of one rank: `stored` in the order of the declared columns, woven into the SQL order.
-Part MakePart(const SqlTable& table, const store::TraceStore& rank, RankFacts* facts, size_t rows,
-              const std::vector<ColumnView>& stored) {
-  Part part{rank.info.rank, rows, &rank, facts, {}, {}};
+Part MakePart(const SqlTable& table, const store::TraceStore& rank, const RankView* view,
+              size_t rows, const std::vector<ColumnView>& stored) {
+  Part part{rank.info.rank, rows, &rank, view, {}, {}};
   size_t next_stored = 0;
   for (const SqlColumn& column : table.columns) {
     if (column.pushdown == Pushdown::kRowNumber) {
@@ -155,7 +166,7 @@ class DynamicUnion {
 };
 
 // The tables of tables.h, in their order.
-void AddStoreTables(const Ranks& ranks, const std::vector<std::unique_ptr<RankFacts>>& facts,
+void AddStoreTables(const Ranks& ranks, const std::vector<std::unique_ptr<RankView>>& rank_views,
                     std::vector<std::unique_ptr<SqlTable>>& tables) {
   const size_t first = tables.size();
   for (const store::TableDoc& doc : store::DescribeTables()) {
@@ -178,7 +189,7 @@ void AddStoreTables(const Ranks& ranks, const std::vector<std::unique_ptr<RankFa
         views.insert(views.end(), more.begin(), more.end());
       }
       SqlTable& table = *tables[next_table++];
-      table.parts.push_back(MakePart(table, ranks[i], facts[i].get(), stored.size(), views));
+      table.parts.push_back(MakePart(table, ranks[i], rank_views[i].get(), stored.size(), views));
     });
   }
 }
@@ -239,8 +250,8 @@ table::Table MakeRanksTable(const store::Job& job, const store::TableDoc& doc) {
     const store::Extent extent = store::ComputeExtent(rank);
     size_t column = 0;
     table.AppendInt(column++, info.rank);
-    table.AppendText(column++, info.source);
-    table.AppendText(column++, info.format);
+    table.AppendText(column++, store::SourceName(info.source));
+    table.AppendText(column++, store::FormatName(info.format));
     table.AppendText(column++, info.level);
     table.AppendInt(column++, info.device);
     table.AppendText(column++, info.path);
@@ -281,6 +292,7 @@ std::string ColumnWord(const table::Column& column) {
   std::string header = column.name;
   const bool is_time = column.type == table::CellType::kTimeUs;
   if (is_time && header.ends_with("(us)")) header.resize(header.size() - 4);
+  if (is_time && header.ends_with("_us")) header.resize(header.size() - 3);
   if (is_time) header += " ns";
   if (header.ends_with("(%)")) header.replace(header.size() - 3, 3, " percent");
   std::string word;
@@ -336,37 +348,50 @@ std::string DescribeTable(SqlTable& table) {
     out += column.doc.empty() ? line : fmt::format("{:<34} -- {}", line, column.doc);
     out += '\n';
   }
-  return out + ");\n";
+  out += ");\n";
+  for (const TableArg& arg : table.args)
+    out += fmt::format("-- argument {}{} {}: {}\n", kArgPrefix, arg.name, arg.type, arg.doc);
+  return out;
 }
 
 }  // namespace
 
-const analysis::Nesting& RankFacts::nesting() {
-  if (!nesting_) {
-    track_index_ = analysis::BuildTrackIndex(store_);
-    nesting_ = analysis::ComputeNesting(store_, *track_index_);
-  }
-  return *nesting_;
-}
-
-const analysis::FlowEnds& RankFacts::flow_ends() {
-  if (!flow_ends_) {
-    const analysis::Nesting& nested = nesting();
-    flow_ends_ = analysis::ResolveFlowEnds(store_, *track_index_, nested);
-  }
-  return *flow_ends_;
-}
-
-std::span<const int64_t> RankFacts::kernel_steps() {
-  const std::span<const int64_t> stored = store_.kernels.step.span();
-  const auto is_known = [](int64_t step) { return step != store::kNone; };
-  if (std::any_of(stored.begin(), stored.end(), is_known)) return stored;
-  if (!kernel_steps_) kernel_steps_ = analysis::KernelSteps(store_);
-  return *kernel_steps_;
-}
-
 void SqlTable::Prepare() {
-  if (compute && !result) Show(compute());
+  if (!compute || result) return;
+  if (args.empty()) return Show(compute());
+  if (columns.empty()) columns = ColumnsOf(compute_columns ? compute_columns() : compute());
+}
+
+Result<SqlTable*> SqlTable::Answer(const analysis::QuestionArgs& given) {
+  Prepare();
+  std::string key;
+  for (const auto& [arg, value] : given.values) {
+    key += arg + '=';
+    std::visit([&](const auto& one) { key += fmt::format("{}", one); }, value);
+    key += '\0';
+  }
+  std::unique_ptr<SqlTable>& answer = answers_[key];
+  if (answer) return answer.get();
+  SL_ASSIGN_OR_RETURN(table::Table computed, ask(given));
+  auto made = std::make_unique<SqlTable>();
+  made->Show(std::move(computed));
+  // In the columns that were declared: an answer may lack some, or have more.
+  Part& part = made->parts.front();
+  std::vector<ColumnView> views;
+  for (const SqlColumn& column : columns) {
+    const auto same = std::find_if(
+        made->columns.begin(), made->columns.end(),
+        [&](const SqlColumn& one) { return one.name == column.name && one.type == column.type; });
+    views.push_back(same == made->columns.end()
+                        ? ColumnView{}
+                        : part.columns[static_cast<size_t>(same - made->columns.begin())]);
+  }
+  part.columns = std::move(views);
+  part.indexes.clear();
+  part.indexes.resize(columns.size());
+  made->columns = columns;
+  answer = std::move(made);
+  return answer.get();
 }
 
 std::vector<SqlColumn> SqlTable::DescribeColumns() {
@@ -387,7 +412,7 @@ void SqlTable::Show(table::Table computed) {
 
 const ColumnView& SqlTable::View(Part& part, size_t column) {
   ColumnView& view = part.columns[column];
-  if (view.kind == ValueKind::kDerived) view = columns[column].derive(*part.facts);
+  if (view.kind == ValueKind::kDerived) view = columns[column].derive(*part.view);
   return view;
 }
 
@@ -399,10 +424,10 @@ size_t SqlTable::rows() const {
 Result<Catalog> Catalog::Build(const store::Job& job, std::vector<AnalysisTable> analyses) {
   Catalog catalog;
   for (const store::TraceStore& rank : job.ranks) {
-    catalog.facts_.push_back(std::make_unique<RankFacts>(rank));
+    catalog.views_.push_back(std::make_unique<RankView>(rank));
   }
   catalog.tables_.push_back(MakeRanks(job));
-  AddStoreTables(job.ranks, catalog.facts_, catalog.tables_);
+  AddStoreTables(job.ranks, catalog.views_, catalog.tables_);
   for (AnalysisTable& analysis : analyses) {
     if (catalog.Find(analysis.name) != nullptr) {
       return Error{ErrorCode::kInternal,
@@ -414,6 +439,12 @@ Result<Catalog> Catalog::Build(const store::Job& job, std::vector<AnalysisTable>
     table->compute = [&job, compute = analysis.compute] { return compute(job); };
     if (analysis.has_fixed_columns) {
       table->compute_columns = [compute = analysis.compute] { return compute(store::Job{}); };
+    }
+    table->args = std::move(analysis.args);
+    if (!table->args.empty()) {
+      table->ask = [&job, ask = std::move(analysis.ask)](const analysis::QuestionArgs& given) {
+        return ask(job, given);
+      };
     }
     catalog.tables_.push_back(std::move(table));
   }

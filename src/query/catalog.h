@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,8 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/flows/flow_ends.h"
-#include "analysis/nesting/nesting.h"
+#include "analysis/facts/rank_view.h"
 #include "base/status.h"
 #include "query/analysis_table.h"
 #include "store/trace_store.h"
@@ -48,23 +48,6 @@ struct ColumnView {
   }
 };
 
-// What is computed from one rank's store when first asked for.
-class RankFacts {
- public:
-  explicit RankFacts(const store::TraceStore& store) : store_(store) {}
-  const analysis::Nesting& nesting();
-  const analysis::FlowEnds& flow_ends();
-  // The input's own where it says them.
-  std::span<const int64_t> kernel_steps();
-
- private:
-  const store::TraceStore& store_;
-  std::optional<analysis::TrackIndex> track_index_;
-  std::optional<analysis::Nesting> nesting_;
-  std::optional<analysis::FlowEnds> flow_ends_;
-  std::optional<std::vector<int64_t>> kernel_steps_;  // where the input has none
-};
-
 // The rows of a column ordered by value, then by row. Built once a column has been searched often.
 struct RowIndex {
   size_t searches = 0;
@@ -76,7 +59,7 @@ struct Part {
   int64_t rank = 0;
   size_t rows = 0;
   const store::TraceStore* store = nullptr;  // none for an analysis
-  RankFacts* facts = nullptr;                // none where nothing is derived
+  const analysis::RankView* view = nullptr;  // none where nothing is derived
   std::vector<ColumnView> columns;
   std::vector<RowIndex> indexes;  // one per column
 };
@@ -95,8 +78,8 @@ struct SqlColumn {
   std::string_view type;  // INTEGER, REAL, TEXT; empty if ranks disagree
   std::string_view doc;   // empty for columns that the input named
   Pushdown pushdown = Pushdown::kNone;
-  ColumnView (*derive)(RankFacts&) = nullptr;  // of derived columns
-  bool is_stored = false;                      // a derived column that inputs may have
+  ColumnView (*derive)(const analysis::RankView&) = nullptr;  // of derived columns
+  bool is_stored = false;  // a derived column that inputs may have
 };
 
 struct SqlTable {
@@ -109,6 +92,12 @@ struct SqlTable {
   std::function<table::Table()> compute_columns;  // the same without rows; none if they may differ
   std::optional<table::Table> result;             // what `columns` and `parts` of an analysis show
 
+  std::vector<TableArg> args;  // hidden columns behind the others
+  std::function<Result<table::Table>(const analysis::QuestionArgs&)> ask;  // with arguments
+
+  // The same columns with the rows of the answer to `given`, computed at the first call. It lives
+  // as long as this table: SQLite may hold on to its texts.
+  Result<SqlTable*> Answer(const analysis::QuestionArgs& given);
   // Computes an analysis at the first call; then it has columns and rows.
   void Prepare();
   // The columns, without the rows of an analysis where that is possible.
@@ -118,6 +107,9 @@ struct SqlTable {
   // The view of a column, derived now if it was not before.
   const ColumnView& View(Part& part, size_t column);
   size_t rows() const;
+
+ private:
+  std::map<std::string, std::unique_ptr<SqlTable>> answers_;  // by arguments
 };
 
 // All tables a query can name: those of the store, `ranks`, the analyses and the sheets of the
@@ -135,8 +127,8 @@ class Catalog {
   std::string Describe() const;
 
  private:
-  std::vector<std::unique_ptr<RankFacts>> facts_;  // one per rank
-  std::vector<std::unique_ptr<SqlTable>> tables_;  // pointers: SQLite refers to tables
+  std::vector<std::unique_ptr<analysis::RankView>> views_;  // one per rank; parts refer to them
+  std::vector<std::unique_ptr<SqlTable>> tables_;           // pointers: SQLite refers to tables
 };
 
 }  // namespace steplens::query

@@ -30,10 +30,9 @@ constexpr int kOpsBetweenCancelChecks = 10'000;
 
 // Bounds on what a statement can make SQLite do, far above what a person writes.
 constexpr std::pair<int, int> kLimits[] = {
-    {SQLITE_LIMIT_SQL_LENGTH, 1'000'000}, {SQLITE_LIMIT_LENGTH, 100'000'000},
-    {SQLITE_LIMIT_EXPR_DEPTH, 200},       {SQLITE_LIMIT_COMPOUND_SELECT, 100},
-    {SQLITE_LIMIT_VDBE_OP, 1'000'000},    {SQLITE_LIMIT_ATTACHED, 0},
-    {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+    {SQLITE_LIMIT_SQL_LENGTH, 1'000'000}, {SQLITE_LIMIT_EXPR_DEPTH, 200},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 100},  {SQLITE_LIMIT_VDBE_OP, 1'000'000},
+    {SQLITE_LIMIT_ATTACHED, 0},           {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
 };
 
 // Names in double quotes are names, never texts: a mistyped header must not compare as a string.
@@ -135,6 +134,10 @@ Error Explain(sqlite3* db, int rc, const Catalog& catalog, std::string_view sql)
   if (rc == SQLITE_INTERRUPT) return Cancelled();
   if (rc == SQLITE_AUTH) return OnlyReading();
   const std::string message = sqlite3_errmsg(db);
+  if (message == "string or blob too big") {
+    return InvalidQuery(fmt::format("a text or blob of the query is longer than {} bytes",
+                                    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1)));
+  }
   if (message.starts_with("no such table")) return NoSuchTable(message, catalog);
   if (message.starts_with("no such column")) return NoSuchColumn(message, catalog, sql);
   const int offset = sqlite3_error_offset(db);
@@ -210,8 +213,10 @@ struct Database::Checked {
   Statement statement;
 };
 
-Result<Database::Checked> Database::Check(std::string_view sql) {
+Result<Database::Checked> Database::Check(std::string_view sql, const Limits& limits) {
   sqlite3* db = impl_->db.get();
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limits.max_text_bytes);
+  sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, limits.max_pattern_bytes);
   if (IsCancelled()) return Cancelled();
   if (sql.find('\0') != std::string_view::npos) return InvalidQuery("the query holds a NUL byte");
   Prepared first = Prepare(db, sql);
@@ -231,7 +236,7 @@ Result<Database::Checked> Database::Check(std::string_view sql) {
 }
 
 Status Database::Stream(std::string_view sql, RowSink& sink, const Limits& limits) {
-  SL_ASSIGN_OR_RETURN(const Checked checked, Check(sql));
+  SL_ASSIGN_OR_RETURN(const Checked checked, Check(sql, limits));
   impl_->should_stop = &limits.should_stop;
   StreamResult result = StreamRows(checked.statement.get(), sink, limits.max_rows);
   impl_->should_stop = nullptr;
@@ -241,7 +246,7 @@ Status Database::Stream(std::string_view sql, RowSink& sink, const Limits& limit
 }
 
 Result<table::Table> Database::Run(std::string_view sql, const Limits& limits) {
-  SL_ASSIGN_OR_RETURN(const Checked checked, Check(sql));
+  SL_ASSIGN_OR_RETURN(const Checked checked, Check(sql, limits));
   impl_->should_stop = &limits.should_stop;
   StatementResult result =
       CollectRows(checked.statement.get(), limits.max_result_bytes, limits.max_rows);

@@ -48,6 +48,8 @@ class Database {
   struct Limits {
     size_t max_result_bytes = kMaxResultBytes;
     size_t max_rows = SIZE_MAX;           // further rows are left out, without an error
+    int max_text_bytes = 100'000'000;     // of any value on the way; a longer one is an error
+    int max_pattern_bytes = 50'000;       // of LIKE and GLOB
     std::function<bool()> should_stop{};  // asked every few milliseconds; may be empty
   };
 
@@ -71,7 +73,7 @@ class Database {
  private:
   struct Impl;
   struct Checked;
-  Result<Checked> Check(std::string_view sql);
+  Result<Checked> Check(std::string_view sql, const Limits& limits);
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -105,8 +105,8 @@ TEST(Database, UnknownValuesAreNullAndEmptyTextsAreNot) {
 TEST(Database, ListsRanks) {
   store::Job job;
   store::TraceStore& store = AddRank(job, 4);
-  store.info.source = "kineto";
-  store.info.format = "json";
+  store.info.source = store::Source::kKineto;
+  store.info.format = store::Format::kJson;
   store.info.path = "a/b.json";
   AddSlice(store, 5, 2, "a");
   EXPECT_EQ(Ask(job, "SELECT * FROM ranks WHERE rank = 4"),
@@ -195,6 +195,23 @@ TEST(Database, KernelsKnowTheirStepsWhereTheInputDoesNotSayThem) {
   EXPECT_EQ(Ask(*db, "SELECT rank, step, device, begin_ns FROM kernels ORDER BY rank, begin_ns"),
             "rank,step,device,begin_ns\n0,7,,10\n0,8,,110\n0,,,500\n1,3,4,10\n");
   EXPECT_EQ(Ask(*db, "SELECT begin_ns FROM kernels WHERE step = 8"), "begin_ns\n110\n");
+}
+
+TEST(Database, KernelsJoinTheSlicesThatShowThem) {
+  store::Job job;
+  store::TraceStore& store = AddRank(job, 0);
+  AddSlice(store, 10, 5, "EVENT_WAIT");
+  store.tracks.Append({.name = store.strings.Intern("Ascend Hardware")});
+  store.tracks.parent.Set(0, store::TrackId{1});
+  AddSlice(store, 20, 5, "Add");
+  for (const char* name : {"Add", "Mul"})
+    store.kernels.Append({.name = store.strings.Intern(name), .begin_ns = 20, .dur_ns = 5});
+  const auto db = Open(job);
+  EXPECT_EQ(Ask(*db, "SELECT name, slice_id FROM kernels"), "name,slice_id\nAdd,1\nMul,\n");
+  EXPECT_EQ(Ask(*db,
+                "SELECT k.name, s.begin_ns FROM kernels k JOIN slices s "
+                "ON s.rank = k.rank AND s.id = k.slice_id"),
+            "name,begin_ns\nAdd,20\n");
 }
 
 TEST(Database, SchemaOfFixedColumnsNeedsNoWork) {

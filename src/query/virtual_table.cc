@@ -32,6 +32,8 @@ struct VirtualTable : sqlite3_vtab {
 };
 
 struct Cursor : sqlite3_vtab_cursor {
+  SqlTable* table = nullptr;     // whose rows are read: the answer to the arguments, if there are
+  analysis::QuestionArgs given;  // the arguments
   std::optional<TableScan> scan;
 };
 
@@ -48,6 +50,8 @@ int Connect(sqlite3* db, void* aux, int, const char* const*, sqlite3_vtab** vtab
     columns += columns.empty() ? "" : ", ";
     columns += fmt::format("{} {}", table::QuoteSqlName(column.name), column.type);
   }
+  for (const TableArg& arg : table.args)
+    columns += fmt::format(", {}{} {} HIDDEN", kArgPrefix, arg.name, arg.type);
   is_declaring = true;
   const int rc = sqlite3_declare_vtab(db, fmt::format("CREATE TABLE x({})", columns).c_str());
   is_declaring = false;
@@ -94,6 +98,7 @@ std::string_view OperatorText(unsigned char op) {
 bool CanPush(const SqlTable& table, sqlite3_index_info* info, int i) {
   const auto& constraint = info->aConstraint[i];
   if (!constraint.usable || constraint.iColumn < 0) return false;
+  if (static_cast<size_t>(constraint.iColumn) >= table.columns.size()) return false;
   if (OperatorText(constraint.op).empty()) return false;
   const Pushdown pushdown = table.columns[static_cast<size_t>(constraint.iColumn)].pushdown;
   if (pushdown != Pushdown::kText) return pushdown != Pushdown::kNone;
@@ -145,6 +150,7 @@ bool IsNaturalOrder(const SqlTable& table, const sqlite3_index_info& info) {
   const auto is_ascending = [&](int i, Pushdown wanted) {
     const auto& term = info.aOrderBy[i];
     return term.desc == 0 && term.iColumn >= 0 &&
+           static_cast<size_t>(term.iColumn) < table.columns.size() &&
            table.columns[static_cast<size_t>(term.iColumn)].pushdown == wanted;
   };
   int next = 0;
@@ -157,14 +163,28 @@ bool IsNaturalOrder(const SqlTable& table, const sqlite3_index_info& info) {
   return next == info.nOrderBy;
 }
 
+// Whether a condition gives an argument of the table.
+bool IsArgument(const SqlTable& table, const sqlite3_index_info::sqlite3_index_constraint& one) {
+  return one.iColumn >= 0 && static_cast<size_t>(one.iColumn) >= table.columns.size() &&
+         one.op == SQLITE_INDEX_CONSTRAINT_EQ;
+}
+
 int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   const SqlTable& table = TableOf(vtab);
   CostEstimate estimate(table);
   std::string plan;
   int arguments = 0;
   for (int i = 0; i < info->nConstraint; ++i) {
-    if (!CanPush(table, info, i)) continue;
     const auto& constraint = info->aConstraint[i];
+    if (IsArgument(table, constraint)) {
+      // An argument that another table of a join gives is known only behind that table.
+      if (!constraint.usable) return SQLITE_CONSTRAINT;
+      info->aConstraintUsage[i].argvIndex = ++arguments;
+      info->aConstraintUsage[i].omit = 1;
+      plan += fmt::format("{}= ", constraint.iColumn);
+      continue;
+    }
+    if (!CanPush(table, info, i)) continue;
     const auto column = static_cast<size_t>(constraint.iColumn);
     info->aConstraintUsage[i].argvIndex = ++arguments;
     plan += fmt::format("{}{} ", column, OperatorText(constraint.op));
@@ -252,16 +272,50 @@ int CloseCursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
+// NULL leaves the argument to its default.
+void GiveArgument(const TableArg& arg, sqlite3_value* value, analysis::QuestionArgs& given) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_NULL:
+      return;
+    case SQLITE_INTEGER:
+      given.values[arg.name] = int64_t{sqlite3_value_int64(value)};
+      return;
+    case SQLITE_FLOAT:
+      given.values[arg.name] = sqlite3_value_double(value);
+      return;
+    default:
+      given.values[arg.name] = std::string(reinterpret_cast<const char*>(sqlite3_value_text(value)),
+                                           static_cast<size_t>(sqlite3_value_bytes(value)));
+  }
+}
+
 int Filter(sqlite3_vtab_cursor* cursor, int, const char* plan_text, int count,
            sqlite3_value** values) {
   SqlTable& table = TableOf(cursor->pVtab);
+  Cursor& reader = *static_cast<Cursor*>(cursor);
+  reader.table = &table;
+  reader.given.values.clear();
   RowFilter filter;
   std::string_view plan = plan_text;
   for (int i = 0; i < count; ++i) {
     const Comparison comparison = TakeComparison(plan);
-    AddCondition(filter, table.columns[comparison.column].pushdown, comparison, values[i]);
+    if (comparison.column >= table.columns.size()) {
+      GiveArgument(table.args[comparison.column - table.columns.size()], values[i], reader.given);
+    } else {
+      AddCondition(filter, table.columns[comparison.column].pushdown, comparison, values[i]);
+    }
   }
-  static_cast<Cursor*>(cursor)->scan.emplace(table, std::move(filter));
+  if (table.ask) {
+    const Result<SqlTable*> answer = table.Answer(reader.given);
+    if (!answer.ok()) {
+      sqlite3_free(cursor->pVtab->zErrMsg);
+      cursor->pVtab->zErrMsg =
+          sqlite3_mprintf("%s: %s", table.name.c_str(), answer.error().message.c_str());
+      return answer.error().code == ErrorCode::kCancelled ? SQLITE_INTERRUPT : SQLITE_ERROR;
+    }
+    reader.table = *answer;
+  }
+  reader.scan.emplace(*reader.table, std::move(filter));
   return SQLITE_OK;
 }
 
@@ -278,12 +332,34 @@ void ReturnText(sqlite3_context* context, std::string_view text) {
   sqlite3_result_text64(context, bytes, text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 
+// The argument as it was given; NULL if it was not.
+void ReturnArgument(const TableArg& arg, const analysis::QuestionArgs& given,
+                    sqlite3_context* context) {
+  const auto value = given.values.find(arg.name);
+  if (value == given.values.end()) return;
+  if (const auto* integer = std::get_if<int64_t>(&value->second)) {
+    sqlite3_result_int64(context, *integer);
+  } else if (const auto* real = std::get_if<double>(&value->second)) {
+    sqlite3_result_double(context, *real);
+  } else {
+    const std::string& text = std::get<std::string>(value->second);
+    sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+}
+
 // Hands a cell to SQLite; returning nothing is NULL.
 int ReadCell(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int column) {
-  const TableScan& scan = ScanOf(cursor);
+  const Cursor& reader = *static_cast<Cursor*>(cursor);
+  const TableScan& scan = *reader.scan;
   Part& part = scan.part();
   const size_t row = scan.row();
-  const ColumnView& view = TableOf(cursor->pVtab).View(part, static_cast<size_t>(column));
+  const size_t columns = reader.table->columns.size();
+  const auto number = static_cast<size_t>(column);
+  if (number >= columns) {
+    ReturnArgument(TableOf(cursor->pVtab).args[number - columns], reader.given, context);
+    return SQLITE_OK;
+  }
+  const ColumnView& view = reader.table->View(part, number);
   switch (view.kind) {
     case ValueKind::kRowNumber:
       sqlite3_result_int64(context, static_cast<int64_t>(row));

@@ -8,12 +8,14 @@
 #include <set>
 
 #include "base/number.h"
+#include "base/roots.h"
 #include "format/framework.h"
 #include "readers/ascend_db/ascend_db.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/file_names.h"
 #include "readers/folder_listing.h"
 #include "readers/rank_files.h"
+#include "readers/rank_in_files.h"
 #include "readers/sniff.h"
 
 namespace steplens::readers {
@@ -38,6 +40,11 @@ class Detector {
     }
     if (error)
       return Error{ErrorCode::kIo, fmt::format("{}: cannot look at it: {}", path, error.message())};
+    AddRootUnlessBelow(path);
+    if (LeavesRoots(path)) {  // met in a folder before, and a link
+      Ignore(path, std::string(kLeavesRoots));
+      return {};
+    }
     if (fs::is_directory(status)) return Walk(path, /*is_root=*/true);
     return AddFile(path, /*is_root=*/true);
   }
@@ -77,8 +84,18 @@ class Detector {
     return {};
   }
 
+  // Says once of each folder which links in it are not followed.
+  Result<Listing> List(const std::string& folder) {
+    Result<Listing> listing = readers::List(folder);
+    if (listing.ok() && !listing->outside.empty() && listed_.insert(folder).second) {
+      for (const std::string& name : listing->outside)
+        Ignore(Join(folder, name), std::string(kLeavesRoots));
+    }
+    return listing;
+  }
+
   // Raw data beside a result folder that holds no result: an analysis that never ended.
-  static bool IsUnfinished(const std::string& folder, const Listing& listing) {
+  bool IsUnfinished(const std::string& folder, const Listing& listing) {
     if (!listing.HasFolder(format::kFrameworkFolder)) return false;
     const Result<Listing> results = List(Join(folder, kOutputName));
     return results.ok() && !HasTrace(*results) &&
@@ -120,8 +137,9 @@ class Detector {
     });
   }
 
-  static std::string SourceOf(const std::string& rank_folder) {
-    return NameOf(rank_folder).ends_with("_ascend_ms") ? "ascend_ms" : "ascend_pt";
+  static store::Source SourceOf(const std::string& rank_folder) {
+    return NameOf(rank_folder).ends_with("_ascend_ms") ? store::Source::kAscendMs
+                                                       : store::Source::kAscendPt;
   }
 
   // torch_npu and MindSpore: <rank folder>/ASCEND_PROFILER_OUTPUT, with info files beside it.
@@ -158,7 +176,7 @@ class Detector {
     RankSource rank;
     rank.path = folder;
     rank.source = SourceOf(folder);
-    rank.format = "raw";
+    rank.format = store::Format::kRaw;
     TakeInfoFiles(folder, beside, rank);
     TakeFrameworkFiles(Join(folder, format::kFrameworkFolder), rank);
     for (const std::string& sub : beside.folders) {
@@ -180,6 +198,7 @@ class Detector {
   }
 
   void TakeExportedProf(const std::string& folder, RankSource& rank) {
+    rank.has_device_folder = true;
     const Result<Listing> beside = List(folder);
     if (!beside.ok()) return Ignore(folder, beside.error().message);
     TakeDeviceInfo(folder, *beside, rank);
@@ -198,7 +217,7 @@ class Detector {
   Status AddMsprofRank(const std::string& folder, const Listing& beside) {
     RankSource rank;
     rank.path = folder;
-    rank.source = "msprof";
+    rank.source = store::Source::kMsprof;
     TakeDeviceInfo(folder, beside, rank);
     for (const std::string_view sub : {kMsprofOutputName, std::string_view("analyze")}) {
       if (!beside.HasFolder(sub)) continue;
@@ -223,8 +242,10 @@ class Detector {
     const std::string name = NameOf(folder);
     const bool is_msprof = name == kMsprofOutputName || name == "timeline";
     const std::string above = FolderAbove(folder);
-    rank.source = is_msprof ? "msprof" : SourceOf(name == kOutputName ? above : folder);
+    rank.source =
+        is_msprof ? store::Source::kMsprof : SourceOf(name == kOutputName ? above : folder);
     if (name == kOutputName) {
+      AddRoot(above);  // its info files belong to the capture
       if (const Result<Listing> beside = List(above); beside.ok())
         TakeInfoFiles(above, *beside, rank);
     }
@@ -249,7 +270,7 @@ class Detector {
       return Error{sniffed.code, sniffed.reason};
     if (sniffed.content == Content::kSqlite) return AddDatabase(path, std::move(rank), is_root);
     if (sniffed.content == Content::kTrace && kind == TextFileKind::kUnknown) {
-      rank.format = "json";
+      rank.format = store::Format::kJson;
       rank.files.push_back({FileRole::kTrace, path, SizeOf(path)});
       out_.ranks.push_back(std::move(rank));
       return {};
@@ -257,8 +278,8 @@ class Detector {
     const bool is_sheet = kind == TextFileKind::kSheet;
     const bool is_result = kind != TextFileKind::kUnknown && !is_sheet;
     if (is_result && is_root && sniffed.content != Content::kEmpty) {
-      rank.source = "ascend_pt";
-      rank.format = "text";
+      rank.source = store::Source::kAscendPt;
+      rank.format = store::Format::kText;
       rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
       out_.ranks.push_back(std::move(rank));
       return {};
@@ -279,8 +300,8 @@ class Detector {
       return {};
     }
     if (*kind == DbKind::kNsys) {
-      rank.source = "nsys";
-      rank.format = "db";
+      rank.source = store::Source::kNsys;
+      rank.format = store::Format::kDb;
       rank.files.push_back({FileRole::kNsysDb, path, SizeOf(path)});
       out_.ranks.push_back(std::move(rank));
       return {};
@@ -291,10 +312,10 @@ class Detector {
       return {};
     }
     const std::string name = NameOf(path);
-    rank.source = name.starts_with("msprof")             ? "msprof"
-                  : name.starts_with("ascend_mindspore") ? "ascend_ms"
-                                                         : "ascend_pt";
-    rank.format = "db";
+    rank.source = name.starts_with("msprof")             ? store::Source::kMsprof
+                  : name.starts_with("ascend_mindspore") ? store::Source::kAscendMs
+                                                         : store::Source::kAscendPt;
+    rank.format = store::Format::kDb;
     if (const auto suffix = MiddleOf(name, "ascend_pytorch_profiler_", ".db")) {
       rank.rank = ParseInt64(*suffix).value_or(rank.rank);
     }
@@ -338,6 +359,7 @@ class Detector {
   bool wants_raw_;
   std::optional<Error> refusal_;
   std::set<std::string> visited_;
+  std::set<std::string> listed_;
 };
 
 // Drops what a rank uses from the files that belong to none: one beside a folder is met before it.
@@ -381,10 +403,16 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
 Result<Detected> DetectRanks(const std::vector<std::string>& paths) {
   Detected out;
   Detector detector(out, /*wants_raw=*/false);
+  size_t given = 0;
   for (const std::string& path : paths) {
     const size_t ranks = out.ranks.size();
     const size_t ignored = out.ignored.size();
     SL_RETURN_IF_ERROR(detector.AddPath(path));
+    for (size_t i = ranks; i < out.ranks.size(); ++i) {
+      out.ranks[i].given = given;
+      TakeRankFromFiles(out.ranks[i]);
+    }
+    ++given;
     if (paths.size() == 1 || out.ranks.size() > ranks) continue;
     const bool is_empty = out.ignored.size() == ignored;
     out.ignored.push_back(

@@ -26,12 +26,13 @@ struct SourceFile {
 
 // One rank as found on disk, before anything but names, info files and first bytes was read.
 struct RankSource {
-  int64_t rank = store::kNone;  // kNone: nothing says so yet; the trace itself may
-  std::string
-      source;  // ascend_pt, ascend_ms, msprof, kineto; of a lone trace: empty until it is read
-  std::string format;  // text, db, json; raw: FRAMEWORK/ that no tool has analysed yet
+  int64_t rank = store::kNone;  // as its names and files say; kNone if they do not
+  store::Source source = store::Source::kUnknown;  // stays that of a lone trace until it is read
+  store::Format format = store::Format::kUnknown;
   std::string level;
   std::string path;
+  size_t given = 0;                       // which of the paths looked at it lies below
+  bool has_device_folder = false;         // raw captures: PROF_* lies beside FRAMEWORK
   std::vector<SourceFile> files;          // in reading order
   std::vector<store::InputFile> ignored;  // beside them, with the reason
 };

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "base/roots.h"
+
 namespace steplens::readers {
 
 namespace fs = std::filesystem;
@@ -54,13 +56,18 @@ Result<Listing> List(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
-    (it->is_directory(ignored) ? out.folders : out.files).push_back(it->path().filename().string());
+    const bool is_outside = it->is_symlink(ignored) && LeavesRoots(it->path().string());
+    std::vector<std::string>& names = is_outside                  ? out.outside
+                                      : it->is_directory(ignored) ? out.folders
+                                                                  : out.files;
+    names.push_back(it->path().filename().string());
   }
   if (error)
     return Error{ErrorCode::kIo,
                  fmt::format("{}: cannot list the folder: {}", folder, error.message())};
   std::sort(out.files.begin(), out.files.end());
   std::sort(out.folders.begin(), out.folders.end());
+  std::sort(out.outside.begin(), out.outside.end());
   return out;
 }
 

@@ -15,6 +15,7 @@ namespace steplens::readers {
 struct Listing {
   std::vector<std::string> files;
   std::vector<std::string> folders;
+  std::vector<std::string> outside;  // links that leave the roots (base/roots.h); in no other list
   bool HasFolder(std::string_view name) const {
     return std::find(folders.begin(), folders.end(), name) != folders.end();
   }

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/roots.h"
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/file_names.h"
 #include "readers/framework/framework.h"
@@ -164,6 +165,8 @@ void TakeDeviceInfo(const std::string& folder, const Listing& listing, RankSourc
 void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
   const Result<Listing> listing = List(folder);
   if (!listing.ok()) return;
+  for (const std::string& name : listing->outside)
+    rank.ignored.push_back({Join(folder, name), 0, false, std::string(kLeavesRoots)});
   std::set<FrameworkFile> kinds;
   const bool has_operators =
       std::any_of(listing->files.begin(), listing->files.end(), [](const std::string& name) {
@@ -205,7 +208,7 @@ void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSour
     const auto pytorch = MiddleOf(name, "ascend_pytorch_profiler", ".db");
     const auto mindspore = MiddleOf(name, "ascend_mindspore_profiler", ".db");
     if (pytorch || mindspore) {
-      if (mindspore) rank.source = "ascend_ms";
+      if (mindspore) rank.source = store::Source::kAscendMs;
       const std::string_view suffix = pytorch ? *pytorch : *mindspore;
       if (suffix.starts_with('_') && rank.rank == store::kNone) {
         rank.rank = ParseInt64(suffix.substr(1)).value_or(store::kNone);
@@ -249,7 +252,8 @@ bool ChooseFiles(RankSource& rank) {
   };
   const bool has_trace = has(FileRole::kTrace);
   if (has_trace) drop(FileRole::kProfilerDb, "the same rank is read from its trace and csv files");
-  rank.format = has_trace || !has(FileRole::kProfilerDb) ? "text" : "db";
+  rank.format =
+      has_trace || !has(FileRole::kProfilerDb) ? store::Format::kText : store::Format::kDb;
   const bool any_text =
       std::any_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
         const TextFileKind kind = ClassifyTextFile(NameOf(file.path));
@@ -261,8 +265,8 @@ bool ChooseFiles(RankSource& rank) {
       std::all_of(rank.files.begin(), rank.files.end(), [](const SourceFile& file) {
         return file.role == FileRole::kAnalysisDb || !HoldsData(file);
       });
-  if (only_db && has(FileRole::kAnalysisDb)) rank.format = "db";
-  if (rank.format == "db") DropTextThatDbHas(rank);
+  if (only_db && has(FileRole::kAnalysisDb)) rank.format = store::Format::kDb;
+  if (rank.format == store::Format::kDb) DropTextThatDbHas(rank);
   const bool any_data = std::any_of(rank.files.begin(), rank.files.end(), HoldsData);
   if (any_data) SortFiles(rank);
   return any_data;

@@ -40,4 +40,13 @@ Result<std::string> SliceArgsReader::Read(const store::TraceStore& store, store:
   return ReadFileRange(place.path, place.offset, place.size);
 }
 
+std::function<std::string(const store::TraceStore&, store::SliceId)> MakeArgsReader() {
+  // Shared: a std::function is copied with what it holds.
+  return [reader = std::make_shared<SliceArgsReader>()](const store::TraceStore& store,
+                                                        store::SliceId slice) {
+    Result<std::string> args = reader->Read(store, slice);
+    return args.ok() ? *std::move(args) : std::string();
+  };
+}
+
 }  // namespace steplens::readers

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,5 +36,9 @@ class SliceArgsReader {
   std::mutex packed_mutex_;
   std::map<std::string, std::unique_ptr<GzipText>> packed_;  // by path
 };
+
+// One that analyses can be given, which open no file themselves. Args that cannot be read are
+// empty. Thread safe.
+std::function<std::string(const store::TraceStore&, store::SliceId)> MakeArgsReader();
 
 }  // namespace steplens::readers

@@ -9,7 +9,7 @@
 
 #include "base/testing/gzip_text.h"
 #include "base/testing/scratch_folder.h"
-#include "readers/open.h"
+#include "readers/read_rank.h"
 #include "store/trace_store.h"
 
 namespace steplens::readers {
@@ -30,11 +30,18 @@ std::string TraceOf(int first, int count) {
 }
 
 store::Job Open(const std::string& path) {
-  OpenOptions options;
-  options.use_cache = false;
-  Result<store::Job> job = OpenJob({path}, options);
-  EXPECT_TRUE(job.ok()) << job.error().message;
-  return std::move(*job);
+  ThreadPool pool(2);
+  ReadOptions options;
+  options.pool = &pool;
+  const Result<Detected> detected = DetectRanks({path});
+  EXPECT_TRUE(detected.ok()) << detected.error().message;
+  store::Job job;
+  for (const RankSource& source : detected->ranks) {
+    Result<RankRead> rank = ReadRank(source, options);
+    EXPECT_TRUE(rank.ok()) << rank.error().message;
+    job.ranks.push_back(std::move(rank->store));
+  }
+  return job;
 }
 
 void ExpectArgsOfEachSlice(const store::TraceStore& rank, size_t count) {

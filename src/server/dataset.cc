@@ -6,12 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "analysis/complete/complete.h"
 #include "analysis/viewer/page_data.h"
 #include "base/cancel.h"
 #include "base/json_writer.h"
-#include "readers/open.h"
-#include "server/store_view.h"
 
 namespace steplens::server {
 namespace {
@@ -31,16 +28,6 @@ uint64_t FileBytes(const readers::RankSource& source) {
   return total;
 }
 
-bool IsLoneTrace(const readers::RankSource& source) {
-  return source.source.empty() || source.source == "kineto";
-}
-
-// Whether the number that detection found is the one the rank has when it is read. A lone trace may
-// say another one inside.
-bool IsNumberSure(const readers::RankSource& source) {
-  return source.rank >= 0 && !IsLoneTrace(source);
-}
-
 }  // namespace
 
 Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& events, bool use_cache,
@@ -48,7 +35,7 @@ Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& event
     : id_(std::move(id)),
       paths_(std::move(paths)),
       events_(events),
-      use_cache_(use_cache),
+      cache_(use_cache ? store::CacheDirectory() : ""),
       numbers_(std::move(numbers)),
       started_(std::chrono::steady_clock::now()) {
   alignments_[0] = {};
@@ -56,10 +43,7 @@ Dataset::Dataset(std::string id, std::vector<std::string> paths, EventHub& event
 }
 
 Dataset::Dataset(std::string id, store::Job job, EventHub& events)
-    : id_(std::move(id)),
-      events_(events),
-      use_cache_(false),
-      started_(std::chrono::steady_clock::now()) {
+    : id_(std::move(id)), events_(events), cache_(""), started_(std::chrono::steady_clock::now()) {
   alignments_[0] = {};
   slots_.resize(job.ranks.size());
   expected_ = slots_.size();
@@ -89,144 +73,89 @@ std::optional<Status> Dataset::WaitDetected(std::chrono::milliseconds timeout) c
 }
 
 void Dataset::Load() {
-  Result<readers::Detected> detected = readers::DetectRanks(paths_);
+  Result<opening::Captures> found = opening::FindCaptures(paths_, numbers_);
   {
     const std::lock_guard lock(ready_mutex_);
-    detection_ = detected.ok() ? Status() : Status(detected.error());
+    detection_ = found.ok() ? Status() : Status(found.error());
     ready_changed_.notify_all();
   }
   {
     const std::unique_lock lock(shown_mutex_);
-    if (!detected.ok()) {
-      failure_ = detected.error().message;
+    if (!found.ok()) {
+      failure_ = found.error().message;
     } else {
-      ignored_ = std::move(detected->ignored);
-      expected_ = detected->ranks.size();
-      for (const readers::RankSource& rank : detected->ranks) {
-        if (rank.rank >= 0) found_ranks_.insert(rank.rank);
-      }
+      ignored_ = std::move(found->ignored);
+      expected_ = found->ranks.size();
+      for (const opening::Capture& capture : found->ranks) found_ranks_.insert(capture.rank);
     }
   }
-  if (detected.ok()) {
-    slots_.resize(detected->ranks.size());
-    std::vector<ReadQueue::Found> found;
+  if (found.ok()) {
+    for (const std::string& note : found->notes) Log("warning", note);
+    slots_.resize(found->ranks.size());
+    std::vector<int64_t> ranks;
     for (size_t i = 0; i < slots_.size(); ++i) {
-      slots_[i].source = std::move(detected->ranks[i]);
-      const auto given = numbers_.find(slots_[i].source.path);
-      found.push_back(given != numbers_.end() ? ReadQueue::Found{given->second, true}
-                                              : ReadQueue::Found{slots_[i].source.rank,
-                                                                 IsNumberSure(slots_[i].source)});
+      slots_[i].capture = std::move(found->ranks[i]);
+      ranks.push_back(slots_[i].capture.rank);
     }
-    queue_.Start(std::move(found));
+    queue_.Start(std::move(ranks));
     pool_.ParallelFor(slots_.size(), [&](size_t) { ReadRank(queue_.Take()); });
-    NumberTheRest();
   }
   Finish();
 }
 
-Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, readers::SaveRank& save) {
+Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, opening::SaveRank& save) {
   const Error stopped{ErrorCode::kCancelled, "not read: reading was stopped"};
   if (stopped_.load()) return stopped;
   // A rank that is being read is given up, too.
   const CancelScope until_stopped([this] { return stopped_.load(); });
-  readers::OpenOptions options;
-  options.use_cache = use_cache_;
-  options.complete = analysis::CompleteCapture;
+  opening::OpenOptions options;
+  options.cache = &cache_;
   options.save_later = &save;
-  Result<store::TraceStore> opened = readers::OpenRank(slot.source, pool_, options);
+  Result<store::TraceStore> opened = opening::OpenRank(slot.capture, pool_, options);
   if (!opened.ok() && stopped_.load()) return stopped;
   return opened;
 }
 
 void Dataset::ReadRank(size_t index) {
   if (IsCancelled()) return;
-  readers::SaveRank save;
+  Slot& slot = slots_[index];
+  opening::SaveRank save;
   const auto begun = std::chrono::steady_clock::now();
-  Result<store::TraceStore> opened = OpenSlot(slots_[index], save);
+  Result<store::TraceStore> opened = OpenSlot(slot, save);
   const auto passed = std::chrono::steady_clock::now() - begun;
-  {
-    const std::lock_guard lock(loading_mutex_);
-    if (opened.ok()) {
-      slots_[index].store = std::make_unique<store::TraceStore>(std::move(*opened));
-      slots_[index].save = std::move(save);
-      slots_[index].read_ns = std::chrono::nanoseconds(passed).count();
-      slots_[index].is_from_cache = use_cache_ && !slots_[index].save;
-      const auto given = numbers_.find(slots_[index].source.path);
-      // What goes to the cache is what was read, without the number it is given here.
-      if (slots_[index].save && (slots_[index].store->info.rank < 0 || given != numbers_.end())) {
-        auto as_read = std::make_shared<store::TraceStore>(ViewOf(*slots_[index].store));
-        slots_[index].save = [write = std::move(slots_[index].save),
-                              as_read](const store::TraceStore&) { write(*as_read); };
-      }
-      if (given != numbers_.end()) slots_[index].store->info.rank = given->second;
-    } else {
-      slots_[index].error = opened.error().message;
-      Log("error", slots_[index].source.path + ": " + opened.error().message);
-    }
-  }
   read_count_.fetch_add(1);
-  read_bytes_.fetch_add(FileBytes(slots_[index].source));
-  const std::vector<size_t> ready = TakeNumbered(index);
-  for (const size_t rank : ready) Show(rank);
+  read_bytes_.fetch_add(FileBytes(slot.capture.source));
+  if (!opened.ok()) {
+    slot.error = opened.error().message;
+    Log("error", slot.capture.source.path + ": " + slot.error);
+    return;
+  }
+  slot.store = std::make_unique<store::TraceStore>(std::move(*opened));
+  slot.read_ns = std::chrono::nanoseconds(passed).count();
+  slot.is_from_cache = cache_.has_directory() && !save;
   // The moment a rank can be seen comes first, then what its first picture needs, then the cache.
-  for (const size_t rank : ready) PrepareSummaries(slots_[rank].store->info.rank);
-  for (const size_t rank : ready) {
-    if (slots_[rank].save && !IsCancelled()) slots_[rank].save(*slots_[rank].store);
-  }
+  Show(index);
+  PrepareSummaries(slot.capture.rank);
+  if (save && !IsCancelled()) save(*slot.store);
 }
 
-// Those that can be shown now. Ranks without a number of their own wait for the end.
-std::vector<size_t> Dataset::TakeNumbered(size_t just_read) {
-  const std::lock_guard lock(loading_mutex_);
-  std::optional<int64_t> rank;
-  if (slots_[just_read].store) rank = std::max<int64_t>(slots_[just_read].store->info.rank, -1);
-  std::vector<size_t> out;
-  for (const ReadQueue::Numbered& numbered : queue_.Done(just_read, rank)) {
-    Slot& slot = slots_[numbered.index];
-    store::TraceStore& store = *slot.store;
-    switch (numbered.number) {
-      case ReadQueue::Number::kOwn:
-        out.push_back(numbered.index);
-        continue;
-      case ReadQueue::Number::kUnknown:
-        store.issues.Add(store::IssueKind::kRankUnknown, store.info.path);
-        break;
-      case ReadQueue::Number::kTaken:
-        store.issues.Add(store::IssueKind::kDuplicateRank,
-                         store.info.path + ": rank " + std::to_string(store.info.rank));
-        slot.save = nullptr;  // it will not stay what was read
-        break;
-    }
-    // The folder of a process that trains alone has no number: nothing is guessed then.
-    slot.is_number_ours = slots_.size() > 1 || IsLoneTrace(slot.source);
-    waiting_for_number_.push_back(numbered.index);
-  }
-  return out;
-}
-
-void Dataset::NumberTheRest() {
-  const std::vector<size_t>& waiting = waiting_for_number_;
-  for (const size_t index : waiting) slots_[index].store->info.rank = queue_.TakeFreeNumber();
-  pool_.ParallelFor(waiting.size(), [&](size_t i) { Show(waiting[i]); });
-  for (const size_t index : waiting) PrepareSummaries(slots_[index].store->info.rank);
-  // Ranks are shown before they are saved.
-  pool_.ParallelFor(waiting.size(), [&](size_t i) {
-    const Slot& slot = slots_[waiting[i]];
-    if (slot.save && !IsCancelled()) slot.save(*slot.store);
-  });
+// Whether the capture does not say which rank it is. The folder of a process that trains alone has
+// no number, and then nothing is guessed.
+bool Dataset::IsNumberOurs(const Slot& slot) const {
+  const opening::Capture& capture = slot.capture;
+  const bool is_lone_trace = capture.source.source == store::Source::kUnknown;
+  return capture.number_from != opening::NumberFrom::kFiles && (slots_.size() > 1 || is_lone_trace);
 }
 
 void Dataset::Show(size_t index) {
   if (IsCancelled()) return;
   store::TraceStore& store = *slots_[index].store;
   PrepareStrings(store);
-  auto shown = std::make_unique<ShownRank>();
-  shown->rank = store.info.rank;
-  shown->store = &store;
+  auto shown = std::make_unique<ShownRank>(store);
   shown->timeline = RankTimeline::Build(store, pool_);
   shown->read_ns = slots_[index].read_ns;
   shown->is_from_cache = slots_[index].is_from_cache;
-  shown->is_number_ours = slots_[index].is_number_ours;
+  shown->is_number_ours = IsNumberOurs(slots_[index]);
   shown->has_passes = analysis::viewer::HasPasses(store);
   shown->has_rl_tasks = analysis::viewer::HasRlTasks(store);
   Publish(std::move(shown));
@@ -317,7 +246,7 @@ void Dataset::Finish() {
     const std::unique_lock lock(shown_mutex_);
     for (const Slot& slot : slots_) {
       if (!slot.store && !slot.error.empty())
-        ignored_.push_back({slot.source.path, 0, false, slot.error});
+        ignored_.push_back({slot.capture.source.path, 0, false, slot.error});
     }
     // The stores move to where analyses expect them: by rank, one behind the other.
     std::vector<ShownRank*> ordered;
@@ -328,6 +257,7 @@ void Dataset::Finish() {
     for (ShownRank* rank : ordered) {
       job_.ranks.push_back(std::move(*rank->store));
       rank->store = &job_.ranks.back();
+      rank->facts = rank->facts.AfterMove(*rank->store);
     }
     job_.ignored = ignored_;
     if (ranks_.empty() && failure_.empty()) {

@@ -13,9 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/facts/rank_view.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "readers/open.h"
+#include "open/open.h"
 #include "server/events.h"
 #include "server/names.h"
 #include "server/read_queue.h"
@@ -28,8 +29,11 @@ namespace steplens::server {
 
 // A rank that can be looked at.
 struct ShownRank {
+  explicit ShownRank(store::TraceStore& of) : rank(of.info.rank), store(&of), facts(of) {}
+
   int64_t rank = 0;
   store::TraceStore* store = nullptr;  // filled; changed by nobody
+  analysis::RankView facts;            // of the store, kept from request to request
   std::unique_ptr<RankTimeline> timeline;
   RankShades shades;
   int64_t read_ns = 0;  // how long reading it took
@@ -39,8 +43,7 @@ struct ShownRank {
   bool has_rl_tasks = false;
 };
 
-// Numbers that the user gave to captures, by their path: those of the captures do not count.
-using RankNumbers = std::map<std::string, int64_t, std::less<>>;
+using opening::RankNumbers;
 
 // Where time 0 of each rank lies, as a set of offsets: shown time = time - origin - offset.
 struct Alignment {
@@ -126,22 +129,19 @@ class Dataset {
 
  private:
   struct Slot {
-    readers::RankSource source;
+    opening::Capture capture;
     std::unique_ptr<store::TraceStore> store;
-    readers::SaveRank save;  // set if the cache lacks it
     std::string error;
     int64_t read_ns = 0;
     bool is_from_cache = false;
-    bool is_number_ours = false;
   };
 
   void Load();
-  Result<store::TraceStore> OpenSlot(const Slot& slot, readers::SaveRank& save);
+  Result<store::TraceStore> OpenSlot(const Slot& slot, opening::SaveRank& save);
   void ReadRank(size_t index);
-  std::vector<size_t> TakeNumbered(size_t just_read);
+  bool IsNumberOurs(const Slot& slot) const;
   void Show(size_t index);
   void PrepareSummaries(int64_t rank);
-  void NumberTheRest();
   void Finish();
   void Publish(std::unique_ptr<ShownRank> shown);
   void Realign();
@@ -152,14 +152,12 @@ class Dataset {
   const std::string id_;
   const std::vector<std::string> paths_;
   EventHub& events_;
-  const bool use_cache_;
+  store::StoreCache cache_;
   const RankNumbers numbers_;
   mutable ThreadPool pool_;
   std::chrono::steady_clock::time_point started_;
 
-  std::mutex loading_mutex_;  // guards what is between detection and display
-  std::vector<Slot> slots_;
-  std::vector<size_t> waiting_for_number_;
+  std::vector<Slot> slots_;  // each filled by the thread that reads it
   ReadQueue queue_;
   std::atomic<size_t> read_count_{0};
   std::atomic<uint64_t> read_bytes_{0};

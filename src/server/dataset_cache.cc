@@ -1,17 +1,11 @@
 #include "server/dataset_cache.h"
 
-#include "analysis/registry.h"
+#include "query/question_tables.h"
+#include "readers/slice_args.h"
 #include "server/api/rule_shades.h"
 #include "server/api/table_rows.h"
 
 namespace steplens::server {
-
-std::vector<query::AnalysisTable> AnalysisTables() {
-  std::vector<query::AnalysisTable> tables;
-  for (const analysis::AnalysisEntry& entry : analysis::Analyses())
-    tables.push_back({entry.name, entry.compute, entry.description});
-  return tables;
-}
 
 DatasetCache::~DatasetCache() = default;
 
@@ -43,7 +37,8 @@ Result<std::unique_ptr<query::Database>> DatasetCache::TakeDatabase(
       return database;
     }
   }
-  Result<std::unique_ptr<query::Database>> opened = query::Database::Open(job, AnalysisTables());
+  Result<std::unique_ptr<query::Database>> opened =
+      query::Database::Open(job, query::QuestionTables(readers::MakeArgsReader()));
   if (!opened.ok()) GiveBack(nullptr);
   return opened;
 }
@@ -58,7 +53,10 @@ void DatasetCache::GiveBack(std::unique_ptr<query::Database> database) {
 Result<query::Catalog*> DatasetCache::Catalog(const store::Job& job) {
   const std::lock_guard lock(catalog_mutex_);
   if (!catalog_) {
-    SL_ASSIGN_OR_RETURN(query::Catalog catalog, query::Catalog::Build(job, AnalysisTables()));
+    // Tables with arguments have pages of their own, and SQL.
+    std::vector<query::AnalysisTable> tables = query::QuestionTables();
+    std::erase_if(tables, [](const query::AnalysisTable& one) { return !one.args.empty(); });
+    SL_ASSIGN_OR_RETURN(query::Catalog catalog, query::Catalog::Build(job, std::move(tables)));
     catalog_ = std::make_unique<query::Catalog>(std::move(catalog));
   }
   return catalog_.get();

@@ -11,6 +11,7 @@
 
 #include "query/catalog.h"
 #include "query/database.h"
+#include "server/query_threads.h"
 #include "server/rank_links.h"
 #include "store/trace_store.h"
 
@@ -34,6 +35,8 @@ class DatasetCache {
   Result<std::unique_ptr<query::Database>> TakeDatabase(const store::Job& job,
                                                         std::chrono::milliseconds timeout);
   void GiveBack(std::unique_ptr<query::Database> database);
+  // For the connections above; a query that is given up holds its own until it ends.
+  QueryThreads& queries() { return queries_; }
 
   // The tables SQL knows. Computing and deriving columns is not for two threads at once: hold the
   // mutex while calling Prepare or View.
@@ -72,9 +75,8 @@ class DatasetCache {
 
   std::mutex rules_mutex_;
   std::list<std::pair<std::string, std::shared_ptr<const RuleSet>>> rules_;  // recent first
-};
 
-// The analyses as tables that SQL and the table request can name.
-std::vector<query::AnalysisTable> AnalysisTables();
+  QueryThreads queries_;  // last: its threads give connections back
+};
 
 }  // namespace steplens::server

@@ -11,12 +11,11 @@ namespace steplens::server {
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;               // 0: a free one, if possible one of the usual ones
-  std::string token;          // empty: none is needed
+  bool needs_token = true;    // false: whoever reaches the port is let in
   std::string assets_folder;  // empty: the web app in the program
 };
 
-// The web app and the API on a socket. Requests are answered by a fixed number of threads; those
-// that find no room in the queue are told so (503). Starts no other process and writes nothing.
+// The web app and the API on a socket. Starts no other process and writes nothing.
 class HttpServer {
  public:
   // Binds and serves until Stop. The workspace must outlive it.
@@ -26,13 +25,14 @@ class HttpServer {
   int port() const;
   void Stop();  // ends open connections; returns when all threads have ended
 
+  // A token for an address, "/?token=...", that lets one browser in, once. Empty if none is needed.
+  Result<std::string> IssueToken();
+  bool IsUnspent(const std::string& token) const;
+
  private:
   struct Impl;
   explicit HttpServer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// 128 random bits as hex digits.
-Result<std::string> MakeToken();
 
 }  // namespace steplens::server

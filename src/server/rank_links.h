@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/viewer/collectives.h"
+#include "analysis/collectives/collective_book.h"
 #include "base/status.h"
 #include "store/trace_store.h"
 
@@ -24,12 +24,12 @@ class RankLinks {
     End from;  // the send
     End to;    // the receive
   };
-  const analysis::viewer::CollectiveBook& collectives() const { return collectives_; }
+  const analysis::CollectiveBook& collectives() const { return collectives_; }
   const std::vector<Transfer>& transfers() const { return transfers_; }
 
  private:
   explicit RankLinks(const store::Job& job) : collectives_(job) {}
-  analysis::viewer::CollectiveBook collectives_;
+  analysis::CollectiveBook collectives_;
   std::vector<Transfer> transfers_;
 };
 

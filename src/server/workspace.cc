@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/hash.h"
+#include "base/roots.h"
 
 namespace steplens::server {
 namespace {
@@ -55,6 +56,7 @@ bool IsUploadName(std::string_view name) {
 Workspace::Workspace(Options options)
     : options_(std::move(options)), run_id_(fmt::format("{:08x}", std::random_device()())) {
   for (const std::string& root : options_.roots) {
+    AddRoot(root);
     if (Result<std::string> real = Resolve(root); real.ok()) roots_.push_back(*std::move(real));
   }
 }
@@ -75,6 +77,11 @@ Status Workspace::CheckRoots(const std::vector<std::string>& roots) {
 
 Workspace::~Workspace() {
   events_.Close();
+  RemoveUploads();
+}
+
+void Workspace::RemoveUploads() {
+  const std::lock_guard lock(mutex_);
   std::error_code ignored;
   if (!upload_folder_.empty()) fs::remove_all(upload_folder_, ignored);
 }
@@ -94,6 +101,7 @@ Result<std::string> Workspace::Open(const std::vector<std::string>& paths, RankN
   if (open_.size() >= kMaxDatasets)
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("{} data sets are open, which is the limit", kMaxDatasets)};
+  for (const std::string& path : real) AddRoot(path);
   roots_.insert(roots_.end(), real.begin(), real.end());
   auto open = std::make_unique<OpenDataset>();
   open->dataset = std::make_unique<Dataset>(id, std::move(real), events_, options_.use_cache,

@@ -57,6 +57,9 @@ class Workspace {
   Result<std::string> Admit(const std::string& path) const;
   std::vector<std::string> roots() const;
 
+  // Removes the files that the page brought along, as the destructor does.
+  void RemoveUploads();
+
   EventHub& events() { return events_; }
   const Options& options() const { return options_; }
   // Different in every run of the server.

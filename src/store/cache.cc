@@ -10,7 +10,7 @@
 #include <deque>
 #include <filesystem>
 #include <limits>
-#include <tuple>
+#include <mutex>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -42,7 +42,8 @@ constexpr uint64_t kFormatVersion = 5;
 constexpr uint64_t kUnknown = uint64_t{1} << 63;
 constexpr size_t kHeaderBytes = 48;
 constexpr size_t kSmallPiece = 256 << 10;
-constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kBlockBytes = 1 << 20;
+constexpr size_t kFirstReserve = 32 << 10;
 constexpr size_t kChecksumBlock = 8 << 20;
 
 struct Header {
@@ -64,7 +65,7 @@ constexpr char TypeCode() {
   if constexpr (std::is_same_v<T, SliceId>) return 'c';
 }
 
-uint64_t SchemaHash() {
+uint64_t HashSchema() {
   std::string text =
       std::to_string(kFormatVersion) + ' ' + std::to_string(static_cast<int>(IssueKind::kCount));
   TraceStore empty;
@@ -80,6 +81,11 @@ uint64_t SchemaHash() {
   return Hash64(text);
 }
 
+uint64_t SchemaHash() {
+  static const uint64_t hash = HashSchema();  // the same for every file, and not cheap
+  return hash;
+}
+
 uint64_t HashOfHashes(const std::vector<uint64_t>& hashes) {
   return XXH3_64bits(hashes.data(), hashes.size() * sizeof(uint64_t));
 }
@@ -88,12 +94,11 @@ uint64_t HashOfHashes(const std::vector<uint64_t>& hashes) {
 class Checksum {
  public:
   Checksum() { XXH3_64bits_reset(&state_); }
-  void Add(const char* data, size_t size) {
-    while (size > 0) {
-      const size_t part = std::min(size, kChecksumBlock - in_block_);
-      XXH3_64bits_update(&state_, data, part);
-      data += part;
-      size -= part;
+  void Add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const size_t part = std::min(bytes.size(), kChecksumBlock - in_block_);
+      XXH3_64bits_update(&state_, bytes.data(), part);
+      bytes.remove_prefix(part);
       in_block_ += part;
       if (in_block_ == kChecksumBlock) EndBlock();
     }
@@ -125,9 +130,12 @@ uint64_t ChecksumOf(std::span<const std::byte> bytes, ThreadPool& pool) {
   return HashOfHashes(hashes);
 }
 
-// Collects fields as (pointer, bytes) so that large columns are written without a copy.
+// Collects fields: small ones joined in blocks, large columns as views, so that they are written
+// without a copy. A small store is one block and one write.
 class FieldWriter {
  public:
+  FieldWriter() { Tail(kHeaderBytes).append(kHeaderBytes, '\0'); }
+
   template <typename T>
   void Put(std::span<const T> values) {
     PutCount(values.size());
@@ -144,60 +152,72 @@ class FieldWriter {
   }
   void PutText(std::string_view text) { Put(std::span<const char>(text.data(), text.size())); }
   void PutCount(uint64_t value) {
-    counts_.push_back(std::make_unique<uint64_t>(value));
-    pieces_.emplace_back(reinterpret_cast<const char*>(counts_.back().get()), sizeof(uint64_t));
+    PutBytes({reinterpret_cast<const char*>(&value), sizeof(value)});
   }
 
-  Status WriteTo(AtomicFile& file, const CacheKey& key) {
+  // Returns the size of the file.
+  Result<uint64_t> WriteTo(AtomicFile& file, const CacheKey& key) {
     Header header{};
     std::memcpy(header.magic, kMagic, sizeof(kMagic));
     header.key = key;
     header.schema = SchemaHash();
-    header.file_bytes = kHeaderBytes;
     Checksum checksum;
-    for (const auto& [data, size] : pieces_) {
-      header.file_bytes += size;
-      checksum.Add(data, size);
+    for (const Piece& piece : pieces_) {
+      const size_t skipped = &piece == &pieces_.front() ? kHeaderBytes : 0;
+      header.file_bytes += piece.bytes().size();
+      checksum.Add(piece.bytes().substr(skipped));
     }
     header.checksum = checksum.Finish();
-    SL_RETURN_IF_ERROR(file.Write(&header, sizeof(header)));
-    std::string buffer;  // joins small pieces
-    for (const auto& [data, size] : pieces_) {
-      if (size <= kSmallPiece && buffer.size() + size <= kBufferBytes) {
-        buffer.append(data, size);
-        continue;
-      }
-      SL_RETURN_IF_ERROR(file.Write(buffer.data(), buffer.size()));
-      buffer.clear();
-      SL_RETURN_IF_ERROR(file.Write(data, size));
-    }
-    return file.Write(buffer.data(), buffer.size());
+    std::memcpy(pieces_.front().block.data(), &header, sizeof(header));
+    for (const Piece& piece : pieces_)
+      SL_RETURN_IF_ERROR(file.Write(piece.bytes().data(), piece.bytes().size()));
+    return header.file_bytes;
   }
 
  private:
+  // Bytes of our own, or else a view of a column.
+  struct Piece {
+    std::string block;
+    std::string_view view;
+    std::string_view bytes() const { return block.empty() ? view : block; }
+  };
+
+  // The block at the end, which has room for so many bytes more.
+  std::string& Tail(size_t size) {
+    if (pieces_.empty() || pieces_.back().block.empty() ||
+        pieces_.back().block.size() + size > kBlockBytes)
+      pieces_.emplace_back().block.reserve(kFirstReserve);
+    return pieces_.back().block;
+  }
+  void PutBytes(std::string_view bytes) {
+    if (bytes.size() > kSmallPiece) {
+      pieces_.emplace_back().view = bytes;
+    } else if (!bytes.empty()) {
+      Tail(bytes.size()).append(bytes);
+    }
+  }
   template <typename T>
   void PutValues(std::span<const T> values) {
-    pieces_.emplace_back(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    PutBytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
-  // The same block again and again.
+  // The same block again and again, in memory once.
   template <typename T>
   void PutRepeated(T value, size_t rows) {
     constexpr size_t kRows = kSmallPiece / sizeof(T);
-    std::string& block = blocks_.emplace_back(std::min(rows, kRows) * sizeof(T), '\0');
+    if (rows <= kRows) return PutValues(std::span<const T>(std::vector<T>(rows, value)));
+    std::string& block = repeated_.emplace_back(kRows * sizeof(T), '\0');
     for (size_t at = 0; at < block.size(); at += sizeof(T))
       std::memcpy(block.data() + at, &value, sizeof(T));
     for (; rows > 0; rows -= std::min(rows, kRows))
-      pieces_.emplace_back(block.data(), std::min(rows, kRows) * sizeof(T));
+      pieces_.emplace_back().view = {block.data(), std::min(rows, kRows) * sizeof(T)};
   }
   void Pad(size_t bytes) {
     static constexpr char kZeros[8] = {};
-    const size_t padding = (8 - bytes % 8) % 8;
-    if (padding > 0) pieces_.emplace_back(kZeros, padding);
+    PutBytes({kZeros, (8 - bytes % 8) % 8});
   }
 
-  std::vector<std::pair<const char*, size_t>> pieces_;
-  std::vector<std::unique_ptr<uint64_t>> counts_;
-  std::deque<std::string> blocks_;  // of values that repeat
+  std::deque<Piece> pieces_;
+  std::deque<std::string> repeated_;  // blocks of values that repeat
 };
 
 // Walks the fields of a mapped file; every access is checked against its end.
@@ -232,6 +252,13 @@ class FieldReader {
     const auto text = Take<char>();
     return std::string(text.data(), text.size());
   }
+  // A text that stands for a value; one that stands for none is damage.
+  template <typename Value>
+  Value TakeKnown(std::optional<Value> (*of_name)(std::string_view)) {
+    const std::optional<Value> value = of_name(TakeText());
+    ok_ = ok_ && value.has_value();
+    return value.value_or(Value());
+  }
   uint64_t TakeCount() {
     if (position_ > bytes_.size() || bytes_.size() - position_ < sizeof(uint64_t)) ok_ = false;
     if (!ok_) return 0;
@@ -252,10 +279,9 @@ void PutInfo(FieldWriter& out, const TraceStore& store) {
   const RankInfo& info = store.info;
   out.PutCount(static_cast<uint64_t>(info.rank));
   out.PutCount(static_cast<uint64_t>(info.device));
-  for (const std::string* text :
-       {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
-    out.PutText(*text);
-  }
+  out.PutText(SourceName(info.source));
+  out.PutText(FormatName(info.format));
+  for (const std::string* text : {&info.level, &info.path, &info.trace_path}) out.PutText(*text);
   out.PutCount(info.files.size());
   for (const InputFile& file : info.files) {
     out.PutText(file.path);
@@ -274,10 +300,9 @@ void TakeInfo(FieldReader& in, TraceStore& store) {
   RankInfo& info = store.info;
   info.rank = static_cast<int64_t>(in.TakeCount());
   info.device = static_cast<int64_t>(in.TakeCount());
-  for (std::string* text :
-       {&info.source, &info.format, &info.level, &info.path, &info.trace_path}) {
-    *text = in.TakeText();
-  }
+  info.source = in.TakeKnown(SourceOfName);
+  info.format = in.TakeKnown(FormatOfName);
+  for (std::string* text : {&info.level, &info.path, &info.trace_path}) *text = in.TakeText();
   const uint64_t files = in.TakeCount();
   for (uint64_t i = 0; i < files && in.ok(); ++i) {
     InputFile& file = info.files.emplace_back();
@@ -335,35 +360,6 @@ Status CheckHeader(const std::string& path, std::span<const std::byte> bytes, co
   return {};
 }
 
-// Removes the entries that were not used for longest until the rest fits; the one just written
-// comes last, whatever the clock, which ticks slowly, says.
-void Evict(const std::string& directory, const std::string& written, uint64_t limit_bytes) {
-  struct Entry {
-    fs::path path;
-    uint64_t size;
-    bool is_written;
-    fs::file_time_type used;
-  };
-  std::vector<Entry> entries;
-  uint64_t total = 0;
-  std::error_code error;
-  for (const fs::directory_entry& item : fs::directory_iterator(directory, error)) {
-    if (item.path().extension() != ".slc") continue;
-    Entry entry{item.path(), item.file_size(error), item.path() == written,
-                item.last_write_time(error)};
-    total += entry.size;
-    entries.push_back(std::move(entry));
-  }
-  if (total <= limit_bytes) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.is_written, a.used) < std::tie(b.is_written, b.used);
-  });
-  for (const Entry& entry : entries) {
-    if (total <= limit_bytes) return;
-    if (fs::remove(entry.path, error)) total -= entry.size;
-  }
-}
-
 }  // namespace
 
 std::string CacheKey::ToHex() const { return fmt::format("{:016x}{:016x}", high, low); }
@@ -388,8 +384,11 @@ std::string CacheDirectory() {
   return "";
 }
 
-Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key, ThreadPool& pool) {
-  const std::string path = CachePath(directory, key);
+StoreCache::StoreCache(std::string directory, uint64_t limit_bytes)
+    : directory_(std::move(directory)), limit_(directory_, limit_bytes) {}
+
+Result<TraceStore> StoreCache::Read(const CacheKey& key, ThreadPool& pool) const {
+  const std::string path = CachePath(directory_, key);
   SL_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
   TraceStore store;
   store.backing = std::make_unique<MappedFile>(std::move(mapped));
@@ -416,11 +415,12 @@ Result<TraceStore> ReadCache(const std::string& directory, const CacheKey& key, 
   return store;
 }
 
-Status WriteCache(const std::string& directory, const CacheKey& key, const TraceStore& store,
-                  uint64_t limit_bytes) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  const std::string path = CachePath(directory, key);
+Status StoreCache::Write(const CacheKey& key, const TraceStore& store) {
+  const std::string path = CachePath(directory_, key);
+  std::call_once(directory_made_, [&] {
+    std::error_code error;  // shows when the file is made
+    fs::create_directories(directory_, error);
+  });
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   FieldWriter out;
   PutInfo(out, store);
@@ -436,9 +436,9 @@ Status WriteCache(const std::string& directory, const CacheKey& key, const Trace
     out.PutText(sheet.name);
     PutColumns(out, sheet.columns);
   }
-  SL_RETURN_IF_ERROR(out.WriteTo(file, key));
+  SL_ASSIGN_OR_RETURN(const uint64_t file_bytes, out.WriteTo(file, key));
   SL_RETURN_IF_ERROR(file.Commit());
-  Evict(directory, path, limit_bytes);
+  limit_.Added(path, file_bytes);
   return {};
 }
 

@@ -21,6 +21,8 @@
   X(kFlowWithoutStart, kInfo, "A flow end has no start; the arrow is dropped.")                    \
   X(kFlowWithoutEnd, kInfo, "A flow start has no end; the arrow is dropped.")                      \
   X(kFlowIdInvalid, kDataLoss, "The id of a flow contradicts what it connects.")                   \
+  X(kDeviceUnknown, kDataLoss,                                                                     \
+    "An event of a device has a category that steplens does not know; its time is not counted.")   \
   X(kInvalidUtf8, kInfo, "A text is not valid UTF-8; the bad bytes are shown as '?' or U+FFFD.")   \
   X(kCsvColumnMissing, kDataLoss, "A column that is expected in this file is missing.")            \
   X(kCsvCellNotANumber, kDataLoss,                                                                 \
@@ -43,7 +45,7 @@
     "A start has no end (or the other way round) at the edge of the capture.")                     \
   X(kFileUnreadable, kDataLoss, "A file of the profile could not be read and was left out.")       \
   X(kDuplicateRank, kInfo,                                                                         \
-    "Another folder has the same rank; this one is shown under a number of its own.")              \
+    "Another path has the same rank; this capture is shown under a number of its own.")            \
   X(kRankUnknown, kInfo, "The input does not say which rank it is; a number was chosen.")
 
 namespace steplens::store {
@@ -76,6 +78,7 @@ class IssueLog {
   // Cheaper when a million rows share a problem: counts only, unless it is the first.
   bool IsFirst(IssueKind kind) const { return entry(kind).count == 0; }
   void Merge(const IssueLog& other);
+  void Forget(IssueKind kind) { entries_[static_cast<size_t>(kind)] = {}; }
   const Entry& entry(IssueKind kind) const { return entries_[static_cast<size_t>(kind)]; }
   bool empty() const;
 

@@ -15,6 +15,7 @@ constexpr std::pair<std::string_view, std::string_view> kTableSentences[] = {
      "`args_offset` points into the text of the rank's first trace (`info` lists its files); for a "
      "slice of another trace, 2^41 times (1 + the place of that file in the list) is added."},
     {"host_ops", "What PyTorch says of a host operator beyond its slice."},
+    {"copies", "What Kineto says of a copy or memset of the device beyond its slice."},
     {"markers", "What mstx says of a mark or range beyond its slice."},
     {"flows", "Arrows between two points of the timeline."},
     {"instants", "Moments without duration: trace markers, iteration starts."},
@@ -52,6 +53,9 @@ struct DerivedColumn {
 constexpr DerivedColumn kDerivedColumns[] = {
     {"slices", "category", "depth", "row it is drawn in below its track, 0 at the top"},
     {"slices", "depth", "parent_id", "the innermost slice of the track around it"},
+    {"kernels", "correlation", "slice_id",
+     "the slice that shows it: the task, or the collective of its group, of the same name and "
+     "start"},
     {"flows", "to_ns", "from_slice_id", "the slice at the start"},
     {"flows", "from_slice_id", "to_slice_id", "the slice at the end"},
 };

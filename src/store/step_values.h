@@ -41,4 +41,9 @@ inline bool IsOddStepValue(double value_us) {
   return !(value_us >= -kRoundingUs && value_us < kAbsurdUs);
 }
 
+// The value, or not known if it cannot be one: what is reported as unusable takes part in nothing.
+inline double UsableStepUs(double value_us) {
+  return IsOddStepValue(value_us) ? NotKnown<double>() : value_us;
+}
+
 }  // namespace steplens::store

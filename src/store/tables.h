@@ -25,7 +25,8 @@
   X(StringId, tid, "thread id as written in the trace; empty for a process")        \
   X(StringId, name, "process_name or thread_name; the series of a counter")         \
   X(StringId, label, "process_labels, e.g. 'CPU' or 'NPU 0'")                       \
-  X(int64_t, sort_index, "order among its siblings")
+  X(int64_t, sort_index, "order among its siblings")                                \
+  X(int64_t, device, "device that its events name ('device' of Kineto); none elsewhere")
 
 // A finished span of work on a track: host operator, Python function, API call, device task,
 // marker.
@@ -44,15 +45,24 @@
 
 // What PyTorch says of a host operator beyond its slice. One row per operator slice, in slice
 // order.
-#define SL_HOST_OP_COLUMNS(X)                                                              \
-  X(SliceId, slice, "its slice")                                                           \
-  X(int64_t, sequence_number, "autograd sequence number; -1 if none")                      \
-  X(int64_t, fwd_thread, "thread of the forward operator; 0 in the forward pass")          \
-  X(StringId, input_shapes, "as recorded: '32,3;3' (Ascend) or '[[32, 3], [3]]' (Kineto)") \
-  X(StringId, input_types, "data types of the inputs")                                     \
-  X(StringId, call_stack, "frames, innermost first, separated by ';'")                     \
-  X(StringId, module_hierarchy, "modules of scripted code, separated by ';'")              \
-  X(uint32_t, scope, "raw captures: 0 function, 1 backward, 7 user range, ...; 0 elsewhere")
+#define SL_HOST_OP_COLUMNS(X)                                                                \
+  X(SliceId, slice, "its slice")                                                             \
+  X(int64_t, sequence_number, "autograd sequence number; -1 if none")                        \
+  X(int64_t, fwd_thread, "thread of the forward operator; 0 in the forward pass")            \
+  X(StringId, input_shapes, "as recorded: '32,3;3' (Ascend) or '[[32, 3], [3]]' (Kineto)")   \
+  X(StringId, input_types, "data types of the inputs")                                       \
+  X(StringId, call_stack, "frames, innermost first, separated by ';'")                       \
+  X(StringId, module_hierarchy, "modules of scripted code, separated by ';'")                \
+  X(uint32_t, scope, "raw captures: 0 function, 1 backward, 7 user range, ...; 0 elsewhere") \
+  X(StringId, input_strides, "strides of the inputs, as Kineto records them")                \
+  X(StringId, concrete_inputs, "values of the inputs that are no tensors, as Kineto records them")
+
+// What Kineto says of a copy or memset of the device beyond its slice. One row per slice, in slice
+// order.
+#define SL_COPY_COLUMNS(X)                 \
+  X(SliceId, slice, "its slice")           \
+  X(int64_t, size_bytes, "bytes it moved") \
+  X(double, bandwidth_gbps, "memory bandwidth (GB/s) as written")
 
 // What mstx says of a mark or range beyond its slice. One row per marker slice, in slice order.
 #define SL_MARKER_COLUMNS(X)                                               \
@@ -294,6 +304,7 @@
   T(TrackTable, tracks, SL_TRACK_COLUMNS)                              \
   T(SliceTable, slices, SL_SLICE_COLUMNS)                              \
   T(HostOpTable, host_ops, SL_HOST_OP_COLUMNS)                         \
+  T(CopyTable, copies, SL_COPY_COLUMNS)                                \
   T(MarkerTable, markers, SL_MARKER_COLUMNS)                           \
   T(FlowTable, flows, SL_FLOW_COLUMNS)                                 \
   T(InstantTable, instants, SL_INSTANT_COLUMNS)                        \

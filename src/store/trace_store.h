@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/string_pool.h"
 #include "store/issues.h"
+#include "store/origin.h"
 #include "store/tables.h"
 
 namespace steplens::store {
@@ -28,12 +29,13 @@ struct InputFile {
 // Who and what one rank is.
 struct RankInfo {
   int64_t rank = 0;
-  std::string source;      // ascend_pt, ascend_ms, msprof, kineto
-  std::string format;      // text, db, json
+  Source source = Source::kUnknown;
+  Format format = Format::kUnknown;
   std::string level;       // Level0, Level1, ...; empty if the input does not say
   std::string path;        // the rank's folder or file, as found below what the user gave
   std::string trace_path;  // the file that slices' args_offset refers to; empty if none
   int64_t device = kNone;
+  bool has_device_folder = false;  // raw captures: an accelerator's own data (PROF_*) lies beside
   std::vector<InputFile> files;
 };
 
@@ -95,6 +97,8 @@ Extent ComputeExtent(const TraceStore& store);
 struct Job {
   std::vector<TraceStore> ranks;
   std::vector<InputFile> ignored;  // files below the given paths that belong to no rank
+  // Which captures were left out or got another number, and why; one sentence each.
+  std::vector<std::string> notes{};
 };
 
 }  // namespace steplens::store

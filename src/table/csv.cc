@@ -22,9 +22,12 @@ std::string ToCsv(const Table& table) { return ToCsv(table, {}); }
 std::string ToCsv(const Table& table, const CsvOptions& options) {
   std::string out;
   const auto& columns = table.columns();
+  const auto append_text = [&](std::string_view text) {
+    options.guards_formulas ? AppendCsvCell(out, GuardedCell(text)) : AppendCsvCell(out, text);
+  };
   for (size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out += ',';
-    AppendCsvCell(out, columns[i].name);
+    append_text(columns[i].name);
   }
   const std::string_view line_end = options.crlf ? "\r\n" : "\n";
   out += line_end;
@@ -32,8 +35,7 @@ std::string ToCsv(const Table& table, const CsvOptions& options) {
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) out += ',';
       const bool is_python = options.python_doubles && columns[i].type == CellType::kDouble;
-      AppendCsvCell(out,
-                    is_python ? PythonDouble(columns[i].doubles[row]) : CellText(columns[i], row));
+      append_text(is_python ? PythonDouble(columns[i].doubles[row]) : CellText(columns[i], row));
     }
     out += line_end;
   }

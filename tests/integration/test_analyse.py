@@ -384,10 +384,13 @@ class Running(Case):
         raw.synthetic(200_000, self.scratch / "big_ascend_pt")
         process = subprocess.Popen([PROGRAM, "analyse", str(self.scratch / "big_ascend_pt")], env=self.environment,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.15)
+        output = self.scratch / "big_ascend_pt" / OUTPUT
+        # Results are written to a folder whose name begins with a dot: once it is there, writing is under way.
+        while process.poll() is None and not [p for p in output.parent.iterdir() if p.name.startswith(".")]:
+            time.sleep(0.001)
+        self.assertIsNone(process.poll(), "the analysis ended before it could be interrupted")
         process.send_signal(signal.SIGKILL)
         process.wait()
-        output = self.scratch / "big_ascend_pt" / OUTPUT
         self.assertTrue(not output.exists() or (output / "analyse.done").exists())
         self.run_program("analyse", self.scratch / "big_ascend_pt", expect=0)
         self.assertEqual([p.name for p in output.parent.iterdir() if p.name.startswith(".")], [])

@@ -291,6 +291,43 @@ class BadInput(Case):
         os.symlink(self.scratch / "d", self.scratch / "d" / "again")
         self.assertEqual(len(self.info(self.scratch / "d")["ranks"]), 1)
 
+    def test_links_inside_a_folder_do_not_leave_it(self):
+        self.write("secret/other.json", f"[{EVENT}]")
+        self.write("secret/notes.txt", "the secret")
+        self.write("given/real/t.json", f"[{EVENT}]")
+        for name, target in (("inside", "real"), ("rank7", "../secret"), ("root", "/"), ("file.json", "../secret/other.json"),
+                             ("notes.json", "../secret/notes.txt")):
+            os.symlink(target, self.scratch / "given" / name)
+        for given in ("given", "alias"):  # the path itself may be a link
+            if given == "alias":
+                os.symlink("given", self.scratch / "alias")
+            done = self.run_program("info", "--json", self.scratch / given, expect=0)
+            self.assertNotIn("the secret", done.out + done.err)
+            info = json.loads(done.out)
+            self.assertEqual([rank["path"] for rank in info["ranks"]], [str(self.scratch / given / "inside" / "t.json")])
+            left_out = {os.path.basename(file["path"]): file["reason"] for file in info["ignored"]}
+            self.assertEqual(set(left_out), {"rank7", "root", "file.json", "notes.json"})
+            self.assertEqual(set(left_out.values()), {"a link that leaves the given folder; --follow-links follows it"})
+        os.remove(self.scratch / "given" / "root")
+        followed = self.info(self.scratch / "given", options=["--follow-links"])
+        self.assertEqual({os.path.relpath(rank["path"], self.scratch / "given") for rank in followed["ranks"]},
+                         {"file.json", "inside/t.json", "rank7/other.json"})
+        # What was named on the command line may lie anywhere, and links may lead there.
+        self.assertEqual(len(self.info(self.scratch / "given", self.scratch / "given" / "rank7")["ranks"]), 3)
+
+    def test_links_in_the_folders_of_a_rank_do_not_leave_it(self):
+        capture = self.scratch / "x_ascend_pt"
+        shutil.copytree(SAMPLE / "rank0_ascend_pt", capture)
+        outside = self.write("outside.csv", "Step,secret\n1,2\n")
+        output = capture / "ASCEND_PROFILER_OUTPUT"
+        table = output / "step_trace_time.csv"
+        table.unlink(missing_ok=True)
+        table.symlink_to(outside)
+        info = self.info(capture)
+        self.assertNotIn(str(table), [file["path"] for file in info["ranks"][0]["files"] if file["used"]])
+        self.assertIn({"path": str(table), "note": "a link that leaves the given folder; --follow-links follows it"},
+                      [{"path": file["path"], "note": file["reason"]} for file in info["ignored"]])
+
     def test_usage_errors(self):
         for words in (["info"], ["nonsense"], ["ops", SAMPLE, "--by", "color"], ["ops", SAMPLE, "--top", "x"],
                       ["ops", SAMPLE, "--top", "-1"], ["info", SAMPLE, "--threads", "-3"], ["query", SAMPLE],
@@ -359,8 +396,25 @@ class BadInput(Case):
     def test_captures_of_one_rank_are_said_to_have_got_numbers(self):
         again = self.scratch / "again"
         shutil.copytree(SAMPLE, again)
-        self.assertIn("2 captures of a rank that is there already got numbers of their own",
+        self.assertIn("2 captures repeat ranks of another path and got numbers of their own",
                       self.run_program("ops", SAMPLE, again, expect=0).err)
+
+    def test_every_command_takes_the_newest_of_two_captures_of_a_rank(self):
+        job = self.scratch / "job"
+        shutil.copytree(SAMPLE, job)
+        first = sorted(path for path in job.rglob("*_ascend_pt") if path.is_dir())[0]
+        newer = first.with_name("later_1_20990101000000000_ascend_pt")
+        shutil.copytree(first, newer)
+        said = f"1 capture of ranks that were captured more than once is left out, the newest is used (rank 0: {newer} is used, {first} is not)"
+        for command in ("breakdown", "ops", "verify"):
+            self.assertIn(said, self.run_program(command, job, expect=0).err)
+        self.assertIn(said, self.run_program("cluster", "-d", job, "-o", self.scratch / "out", expect=0).err)
+        info = json.loads(self.run_program("info", job, "--json", expect=0).out)
+        self.assertEqual([(rank["rank"], rank["path"]) for rank in info["ranks"]][0], (0, str(newer)))
+        self.assertEqual(len(info["ranks"]), 2)
+        self.assertIn(str(first), [file["path"] for file in info["ignored"]])
+        rows = json.loads(self.run_program("query", job, "SELECT rank, path FROM ranks", "--format", "json", expect=0).out)
+        self.assertEqual(rows[0]["path"], str(newer))
 
     def test_numbers_beyond_64_bits_in_options(self):
         for words in (["ops", SAMPLE, "--top"], ["ops", SAMPLE, "--rank"], ["breakdown", SAMPLE, "--step"],

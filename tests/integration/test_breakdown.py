@@ -163,6 +163,28 @@ class Ops(Case):
         self.assertEqual({row["Name"] for row in self.rows("ops", trace)}, {"gemm", "relu", "Memcpy HtoD"})
         self.assertEqual({row["OP Type"] for row in self.rows("ops", trace, "--by", "type")}, {"kernel", "gpu_memcpy"})
 
+    def test_communication_is_never_dropped_without_a_word(self):
+        trace = self.trace("nccl.json", ("gemm", "kernel", 7, 1), ("ncclDevKernel_AllReduce", "kernel", 9, 2))
+        names = lambda *words: {row["Name"] for row in self.rows("ops", trace, *words)}
+        self.assertEqual(names(), {"gemm", "ncclDevKernel_AllReduce"})
+        self.assertEqual({row["Ratio(%)"] for row in self.rows("ops", trace)}, {50})
+        self.assertEqual(names("--communication", "only"), {"ncclDevKernel_AllReduce"})
+        self.assertEqual(names("--communication", "exclude"), {"gemm"})
+        self.assertIn("1 communication operation (5.000 us) not listed and not in Ratio(%)\n",
+                      self.run_program("ops", trace, "--communication", "exclude", expect=0).err)
+        self.assertEqual({row["name"] for row in self.query(trace, "SELECT name FROM kernel_stats_by_name")}, names())
+        self.assertIn("--by operator lists operators of the host",
+                      self.run_program("ops", trace, "--by", "operator", "--communication", "only", expect=2).err)
+
+    def test_collectives_of_ascend_are_counted_where_they_are_not_listed(self):
+        only = self.rows("ops", SAMPLE, "--communication", "only")
+        self.assertEqual({row["Core Type"] for row in only}, {"HCCL"})
+        note = self.run_program("ops", SAMPLE, expect=0).err
+        self.assertIn(f"{sum(row['Count'] for row in only)} communication operations (", note)
+        self.assertIn("as in op_statistic.csv; --communication include lists them", note)
+        included = self.rows("ops", SAMPLE, "--communication", "include")
+        self.assertEqual(len(included), len(only) + len(self.rows("ops", SAMPLE)))
+
     def test_operators_where_no_device_was_recorded(self):
         trace = self.trace("cpu.json", ("aten::mm", "cpu_op", 1, 1), ("aten::add", "cpu_op", 1, 10))
         self.assertEqual({row["Name"] for row in self.rows("ops", trace)}, {"aten::mm", "aten::add"})
@@ -170,6 +192,61 @@ class Ops(Case):
 
     def test_ascend_kernels_by_type(self):
         self.assertEqual(self.rows("ops", SAMPLE), self.rows("ops", SAMPLE, "--by", "type"))
+
+
+class Backends(Case):
+    """Devices of every back end of Kineto, and one that nobody knows."""
+
+    def trace(self, label, device_slices):
+        host = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 99, "tid": 99, "ts": 0, "dur": 90}
+        labels = [{"ph": "M", "name": "process_labels", "pid": pid, "tid": 0, "ts": 0, "args": {"labels": text}} for pid, text in ((99, "CPU"), (0, label))]
+        device = [{"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": 10, "args": {"device": 0, "stream": 7}}
+                  for category, name, ts in device_slices]
+        return self.write("trace.json", json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": [host, *labels, *device]}))
+
+    def test_work_of_every_back_end(self):
+        for label, kernel, copy, collective in (
+                ("GPU 0", "kernel", "gpu_memcpy", "ncclDevKernel_AllReduce"), ("GPU 0", "Kernel", "Memcpy", "ncclKernel_AllReduce"),
+                ("XPU 0", "kernel", "xpu_memcpy", "oneccl_allreduce"), ("NPU 0", "kernel", "gpu_memcpy", "hcom_allReduce__586_0_1"),
+                ("MTIA 0", "mtia_ccp_events", "mtia_memcpy", "hccl_all_reduce"), ("GCU 0", "kernel", "GCU_MEMCPY", "eccl_allreduce"),
+                ("ODD 0", "concurrent_kernel", "odd_memset", "nccl")):
+            with self.subTest(kernel=kernel, copy=copy):
+                trace = self.trace(label, [(kernel, "mm", 100), (copy, "copy", 120), (kernel, collective, 140)])
+                [row] = self.rows("breakdown", trace)
+                self.assertEqual([row[part] for part in ("Computing", "Memory", "Communication", "Free")], [10, 10, 10, 20])
+                [rank] = self.info(trace)["ranks"]
+                self.assertEqual((rank["counts"]["kernels"], rank["counts"]["comm_ops"], rank["issues"]), (2, 1, []))
+                self.assertEqual(self.query(trace, "SELECT count(*) n FROM copies"), [{"n": 1}])
+
+    def test_dma_requests_of_mtia_are_copies(self):
+        trace = self.trace("MTIA 0", [("mtia_ccp_events", "dma_request", 100), ("mtia_ccp_events", "mm", 120)])
+        [row] = self.rows("breakdown", trace)
+        self.assertEqual((row["Computing"], row["Memory"]), (10, 10))
+
+    def test_the_host_is_not_a_device_that_nobody_knows(self):
+        for label, category in ("GPU 0", "cuda_profiler_range"), ("TPU 3", "tpu_job"), ("", "mystery"):
+            with self.subTest(category=category):
+                trace = self.trace(label, [(category, "gemm", 100), (category, "relu", 120)])
+                done = self.run_program("breakdown", trace, "--json", expect=0)
+                self.assertEqual(json.loads(done.out), [])
+                self.assertIn("no kernels or copies of a device that steplens knows", done.err)
+                [issue] = self.info(trace)["ranks"][0]["issues"]
+                self.assertEqual((issue["name"], issue["severity"], issue["count"]), ("DeviceUnknown", "data_loss", 2))
+                self.assertIn(category, issue["example"])
+                self.assertEqual(self.query(trace, "SELECT count(*) n FROM temporal_breakdown"), [{"n": 0}])
+                self.run_program("breakdown", trace, "--strict", expect=4)
+
+    def test_without_a_device_the_host_computes(self):
+        [row] = self.rows("breakdown", self.trace("GPU 0", []))
+        self.assertEqual(row["Computing"], 90)
+        self.assertEqual(self.info(self.scratch / "trace.json")["ranks"][0]["issues"], [])
+
+    @needs_shared
+    def test_shared_traces_have_no_unknown_device(self):
+        for path in sorted((DATA / "kineto").rglob("*.json*")):
+            with self.subTest(path=path.name):
+                [rank] = self.info(path)["ranks"]
+                self.assertNotIn("DeviceUnknown", [issue["name"] for issue in rank["issues"]])
 
 
 class OnATerminal(Case):

@@ -445,6 +445,17 @@ class Usage(ClusterCase):
             self.assertIn(text, done.err)
         self.assertFalse(self.out.exists())
 
+    def test_paths_of_ranks_are_absolute(self):
+        def paths(source, cwd):
+            self.run_program("cluster", "-d", source, "-m", "all", "-o", self.scratch / "from", "--compat", expect=0, cwd=cwd)
+            columns, rows = read_db(self.scratch / "from")["RankDeviceMap"]
+            shutil.rmtree(self.scratch / "from")
+            return [row[columns.index("profilePath")] for row in rows]
+        expected = paths(self.made / "db", cwd=None)
+        self.assertEqual(sorted(expected), sorted(str(path) for path in (self.made / "db").iterdir()))
+        self.assertEqual(paths("db", cwd=self.made), expected)
+        self.assertEqual(paths(".", cwd=self.made / "db"), expected)
+
     def test_an_unknown_mode_lists_the_modes(self):
         self.refused(mode="nonsense", says=("'nonsense'", *ALL_MODES))
         self.refused(mode="hccl_sum,nonsense", says=("'nonsense'",))

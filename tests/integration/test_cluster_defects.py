@@ -203,6 +203,26 @@ class Matrix(DefectCase):
         self.assertEqual(kinds(), {"reducescatter-total": 8, "alltoallv-total": 8, "reduce-total": 8})
         self.assertEqual(kinds("--compat"), {"reduce-total": 16, "alltoall-total": 8})
 
+    def test_matrices_of_early_profilers(self):
+        """Operations where later ones have types and kinds: put together by type; the reference keeps the names."""
+        for rank in range(2):
+            folder = f"data/host_{rank}_20240101000000000_ascend_pt"
+            links = {"0-1" if rank == 0 else "1-0": {"Transport Type": "HCCS", "Transit Size(MB)": 8.0, "Transit Time(ms)": 2.0, "Bandwidth(GB/s)": 4.0},
+                     f"{rank}-{rank}": {"Transport Type": "LOCAL", "Transit Size(MB)": 1.0, "Transit Time(ms)": 0.5, "Bandwidth(GB/s)": 2.0}}
+            matrix = {f"hcom_allReduce__563_{i}_1@3703241067009432563": links for i in range(2)}
+            self.write(f"{folder}/profiler_info_{rank}.json", "{}")
+            self.write(f"{folder}/ASCEND_PROFILER_OUTPUT/step_trace_time.csv", "Step,Computing\n10,1\n")
+            times = {"Communication Time Info": {"Start Timestamp(us)": 5, "Elapse Time(ms)": 1, "Transit Time(ms)": 1},
+                     "Communication Bandwidth Info": {}}
+            for name, operations in (("communication", {op: times for op in matrix}), ("communication_matrix", matrix)):
+                self.write(f"{folder}/ASCEND_PROFILER_OUTPUT/{name}.json", json.dumps({"step10": {"p2p": {}, "collective": operations}}))
+        def operations(*words):
+            matrix = json.loads(self.file_of(self.scratch / "data", "cluster_communication_matrix.json", *words, mode="communication_matrix"))
+            return {name.split("@")[0]: links["0-1"]["Transit Size(MB)"] for name, links in matrix["(0, 1)"]["step10"].items()}
+        self.assertEqual(operations(), {"allreduce-top1": 8, "allreduce-middle": 8, "allreduce-bottom1": 8, "allreduce-bottom2": 8,
+                                        "allreduce-total": 16, "Total Op Info": 16})
+        self.assertEqual(operations("--compat"), {"hcom_allReduce__563_0_1": 8, "hcom_allReduce__563_1_1": 8, "Total Op Info": 16})
+
     def p2p_links(self, rows):
         return {(row["src_rank"], row["dst_rank"], row.get("mapped")) for row in rows if row["hccl_op_name"].startswith(("send", "receive"))}
 

@@ -82,7 +82,7 @@ class PlantedFaults(ClusterCase):
 
     def test_a_cost_that_is_only_estimated_is_called_so(self):
         words = ["--ranks", "16", "--format", "text", "--seed", "1", "--slow-rank", "5"]
-        said = "What these cost is estimated"
+        said = "Costs are estimated from waits"
         self.assertNotIn(said, self.cluster(generate(self.scratch / "all", *words)).out)
         self.assertIn(said, self.cluster(generate(self.scratch / "some", *words, "--missing", "6")).out)
         self.assertIn(said, (self.out / "cluster_analysis_output" / "cluster_report.html").read_text())

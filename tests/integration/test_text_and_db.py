@@ -16,6 +16,7 @@ TEXT_OR_DB_ONLY = {
     "kernels": {
         "device",  # db only: kernel_details.csv has Device_id since CANN 8.1 (5)
         "correlation",  # db only: kernel_details.csv has no connection id (5)
+        "slice_id",  # row numbers differ; test_slices_of_kernels compares the slices
         "cube_utilization(%)",  # kernel_details.csv only: TASK_PMU_INFO does not have it
     },
     "comm_ops": {
@@ -91,6 +92,13 @@ class TextAndDb(Case):
 
     def test_collectives_among_kernels(self):
         self.check_table("kernels", "begin_ns, name", "core = 'HCCL'", TEXT_ONLY_OF_COLLECTIVES)
+
+    def test_slices_of_kernels(self):
+        self.check_rows("SELECT k.rank, k.name AS kernel, s.name, s.begin_ns, s.dur_ns, t.name AS track, p.name AS process "
+                        "FROM kernels k JOIN slices s ON s.rank = k.rank AND s.id = k.slice_id " +
+                        ON_TRACK.format(column="track_id").replace("x.", "s.") + f" WHERE {NOT_OVERLAP}")
+        text, db = self.both("SELECT count(*) AS n FROM kernels WHERE slice_id IS NULL")
+        self.assertEqual([text[0]["n"], db[0]["n"]], [0, 0])
 
     def test_metrics_are_there(self):
         text, db = self.both('SELECT count("aicore_time(us)") AS n, sum("aiv_time(us)") AS us FROM kernels')

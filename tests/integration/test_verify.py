@@ -22,6 +22,17 @@ class Verify(Case):
                 self.assertEqual(broken, [id for id in documented if id in broken])
                 self.assertEqual(done.returncode, 1 if broken else 0)
 
+    @needs_shared
+    def test_real_gpu_traces_hold(self):
+        applied = set()
+        for path in sorted((DATA / "kineto").rglob("*trace*.json.gz")) + sorted((DATA / "kineto/hta").rglob("*.json.gz")):
+            with self.subTest(path=str(path.relative_to(DATA))):
+                done = self.run_program("verify", "--json", "--no-cache", path)
+                checks = [check for rank in json.loads(done.out)["ranks"] for check in rank["checks"]]
+                self.assertEqual([check for check in checks if check["state"] == "broken"], [])
+                applied |= {check["id"] for check in checks if check["state"] == "holds"}
+        self.assertLessEqual({"kernels.stream_overlap", "kernels.launch_order", "kernels.launches", "copies.size", "breakdown.parts"}, applied)
+
     def test_lists_what_is_broken_and_everything_when_asked(self):
         short = self.run_program("verify", SAMPLE, expect=0).out
         ranks = len(json.loads(self.run_program("verify", "--json", SAMPLE, expect=0).out)["ranks"])

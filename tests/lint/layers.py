@@ -1,4 +1,4 @@
-"""Fails on an #include that the plan of the house does not grant (docs/architecture.md, "Rooms").
+"""Fails on an #include that the link lists of src/CMakeLists.txt do not grant, and where docs/architecture.md ("Rooms") differs from them.
 
     python3 tests/lint/layers.py [SRC]
 
@@ -13,21 +13,9 @@ import pathlib
 import re
 import sys
 
-# What a room may use directly; what those use comes with them.
-MAY_USE = {
-    "base": [],
+# Rooms that are not made by steplens_room in src/CMakeLists.txt, and what they may use directly.
+OTHER_ROOMS = {
     "mpi": [],
-    "format": ["base"],
-    "store": ["base"],
-    "table": ["base"],
-    "readers": ["store", "format"],
-    "analysis": ["store", "table"],
-    "export": ["analysis", "format"],
-    "query": ["store", "analysis"],
-    "cluster": ["readers", "analysis"],
-    "server": ["readers", "export", "query", "cluster"],
-    "record": ["table"],
-    "cli": ["server", "record"],
     "steplens": [],  # include/steplens, the public headers of the collection library
     "collect": ["format", "steplens"],
     "torch_adapter": ["steplens"],
@@ -47,14 +35,25 @@ LIBRARIES = {
     "tsl/": "robin-map",
     "xlsxwriter.h": "libxlsxwriter",
     "mpi.h": "MPI",
-    "httplib.h": "cpp-httplib",
     "fmt/": "fmt",
 }
 WELCOME_IN_EVERY_CC = {"fmt", "robin-map"}
 # A room that is, as a whole, the adapter of a library.
 ADAPTER_ROOMS = {("query", "SQLite")}
 
+ROOM = re.compile(r"^steplens_room\((\w+)(?: LINK ([^)]*?))?(?:\s+PRIVATE [^)]*)?\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+
+
+def rooms_of(cmake):
+    """{room: rooms it may use directly}, from the link lists in the text of src/CMakeLists.txt."""
+    rooms = dict(OTHER_ROOMS)
+    for name, links in ROOM.findall(cmake):
+        rooms[name] = [link.removeprefix("steplens_") for link in links.split() if link.startswith("steplens_")]
+    return rooms
+
+
+MAY_USE = rooms_of((pathlib.Path(__file__).resolve().parents[2] / "src/CMakeLists.txt").read_text(encoding="utf-8"))
 
 
 def reachable(room):
@@ -63,6 +62,21 @@ def reachable(room):
     for used in MAY_USE[room]:
         found |= reachable(used)
     return found
+
+
+def documented_rooms(page):
+    """{room: rooms it may use}, from the table "Rooms" of docs/architecture.md."""
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", page, re.MULTILINE)
+    return {room: sorted(word for word in re.findall(r"\w+", cell) if word in MAY_USE) for room, cell in rows}
+
+
+def check_page(page):
+    """Rooms that docs/architecture.md describes otherwise than src/CMakeLists.txt makes them."""
+    documented = documented_rooms(page)
+    return [f"docs/architecture.md: room {room} may use {', '.join(sorted(uses)) or 'nothing of ours'}; "
+            f"the page says {', '.join(documented[room]) if room in documented else 'nothing about it'}"
+            for room, uses in MAY_USE.items()
+            if room not in OTHER_ROOMS and documented.get(room) != sorted(uses)]
 
 
 def library_of(header):
@@ -127,7 +141,7 @@ def check(src):
 def main(arguments):
     root = pathlib.Path(__file__).resolve().parents[2]
     src = pathlib.Path(arguments[0]) if arguments else root / "src"
-    problems = check(src)
+    problems = check(src) + check_page((root / "docs/architecture.md").read_text(encoding="utf-8"))
     for problem in problems:
         print(problem)
     print(f"layers: {len(problems)} problems" if problems else "layers: ok")

@@ -18,6 +18,18 @@ class Layers(unittest.TestCase):
                 path.write_text(text)
             return layers.check(src)
 
+    def test_rooms_are_those_of_the_link_lists(self):
+        rooms = layers.rooms_of("steplens_room(base LINK fmt::fmt Threads::Threads\n              PRIVATE SQLite::SQLite3)\n"
+                                "steplens_room(store LINK steplens_base PRIVATE PkgConfig::xxhash)\n"
+                                "steplens_room(open LINK steplens_readers steplens_analysis)\n")
+        self.assertEqual((rooms["base"], rooms["store"], rooms["open"]), ([], ["base"], ["readers", "analysis"]))
+
+    def test_the_page_says_the_same(self):
+        row = "| `open` | finds and reads | {} |\n"
+        problems = [problem for problem in layers.check_page(row.format("readers")) if "room open " in problem]
+        self.assertEqual(problems, ["docs/architecture.md: room open may use analysis, readers; the page says readers"])
+        self.assertNotIn("room open ", "".join(layers.check_page(row.format("readers, analysis"))))
+
     def test_granted_includes_pass(self):
         self.assertEqual([], self.check({
             "readers/a.cc": '#include "readers/a.h"\n#include "store/job.h"\n#include "base/status.h"\n#include <vector>\n',

@@ -37,7 +37,7 @@ const char* const kCaptures[] = {
 
 std::optional<store::Job> Open(const std::string& path) {
   if (!path.empty()) return OpenShared(path);
-  Result<store::Job> job = readers::OpenJob({STEPLENS_SAMPLE_DIR}, {.use_cache = false});
+  Result<store::Job> job = opening::OpenJob({STEPLENS_SAMPLE_DIR}, {.use_cache = false});
   if (!job.ok()) return std::nullopt;
   return *std::move(job);
 }
@@ -177,7 +177,7 @@ TEST_P(OnCapture, CausesOfAGapAddUpToIt) {
     for (size_t i = 0; i < std::min<size_t>(lanes.free.size(), 20); ++i) {
       const auto why = ExplainGap(job(), 0, store::kNoTrack, lanes.free[i]);
       ASSERT_TRUE(why.ok()) << why.error().message;
-      EXPECT_FALSE(why->verdict.text.empty());
+      EXPECT_FALSE(why->verdict.empty());
       if (why->verdict.key == "gap.unknown") continue;
       ASSERT_GE(why->items.size(), 4u);
       int64_t sum_ns = 0;
@@ -200,7 +200,7 @@ TEST_P(OnCapture, EverySliceCanBeExplained) {
   for (size_t i = 0; i < rank.slices.size(); i += stride) {
     const auto why = ExplainSlice(job(), 0, static_cast<store::SliceId>(i));
     ASSERT_TRUE(why.ok());
-    EXPECT_FALSE(why->verdict.text.empty());
+    EXPECT_FALSE(why->verdict.empty());
   }
 }
 
@@ -215,7 +215,13 @@ TEST_P(OnCapture, WaitAndTransferAreTheWholeCollective) {
     if (!why.ok()) continue;
     ++found;
     if (why->verdict.key == "wait.alone") continue;
-    EXPECT_NEAR(why->items[0].share + why->items[1].share, 1, 1e-9);
+    // The parts come first, then what they rest on.
+    double share = 0;
+    for (const Evidence& item : why->items) {
+      if (item.wording.key.starts_with("wait.source")) break;
+      share += item.share;
+    }
+    EXPECT_NEAR(share, 1, 1e-9);
   }
 }
 
@@ -236,7 +242,8 @@ TEST_P(OnCapture, RanksCanBeAligned) {
   EXPECT_EQ(offsets.offset_ns.front(), 0);
 }
 
-// Two ranks of one host: their clocks agree, and the first rank waits 5.6 ms for the second.
+// Two of eight ranks: communication.json says 0.239 ms of transit, 5.647 ms of waiting, the rest
+// idle.
 TEST(RealRanks, TheWaitOfTheFirstCollectiveIsFound) {
   const std::optional<store::Job> job = OpenShared("data/ascend_pt/text/level1");
   if (!job) GTEST_SKIP() << "the shared data is not on this machine (" << SharedDir() << ")";
@@ -245,8 +252,11 @@ TEST(RealRanks, TheWaitOfTheFirstCollectiveIsFound) {
     if (rank.Text(rank.slices.name[i]) != "hcom_allReduce__586_0_1") continue;
     const auto why = ExplainWait(*job, 0, static_cast<store::SliceId>(i));
     if (!why.ok()) continue;
-    EXPECT_EQ(why->items[0].ns, 79089520 - 73475168);
-    EXPECT_EQ(why->items[1].ns, 73475168);
+    EXPECT_EQ(why->items[0].ns, 5646633);
+    EXPECT_EQ(why->items[1].ns, 79089520 - 5646633 - 239185);
+    EXPECT_EQ(why->items[2].ns, 239185);
+    EXPECT_EQ(English(why->verdict),
+              "73.2 ms idle, cause not captured: 6 of 8 ranks of the group are missing");
     const auto aligned =
         AlignBySlice(*job, 0, static_cast<store::SliceId>(i), AlignSide::kRight, 0);
     ASSERT_TRUE(aligned.ok());

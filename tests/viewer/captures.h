@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analysis/viewer/metric.h"
-#include "readers/open.h"
+#include "open/open.h"
 
 namespace steplens::viewer_test {
 
@@ -21,7 +21,7 @@ inline std::string SharedDir() {
 inline std::optional<store::Job> OpenShared(const std::string& path) {
   const std::string full = SharedDir() + "/" + path;
   if (!std::filesystem::exists(full)) return std::nullopt;
-  Result<store::Job> job = readers::OpenJob({full}, {.use_cache = false});
+  Result<store::Job> job = opening::OpenJob({full}, {.use_cache = false});
   if (!job.ok()) return std::nullopt;
   return *std::move(job);
 }

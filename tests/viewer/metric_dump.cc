@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "analysis/viewer/metric.h"
-#include "readers/open.h"
+#include "open/open.h"
+#include "readers/slice_args.h"
 #include "table/console.h"
 
 namespace {
@@ -20,7 +21,7 @@ int Fail(std::string_view message) {
 
 int Run(int count, char** words) {
   if (count < 3) return Fail("usage: metric_dump PATH METRIC [NAME=VALUE]...");
-  const Result<store::Job> job = readers::OpenJob({words[1]}, {});
+  const Result<store::Job> job = opening::OpenJob({words[1]}, {});
   if (!job.ok()) return Fail(job.error().message);
   analysis::viewer::MetricArgs args;
   for (int i = 3; i < count; ++i) {
@@ -29,16 +30,14 @@ int Run(int count, char** words) {
     if (mark == word.npos) return Fail(fmt::format("'{}' is not NAME=VALUE", word));
     args.values.emplace(word.substr(0, mark), std::string(word.substr(mark + 1)));
   }
-  const auto read_args = [](const store::TraceStore& store, store::SliceId slice) {
-    Result<std::string> text = readers::ReadSliceArgs(store, slice);
-    return text.ok() ? *std::move(text) : std::string();
-  };
-  const auto answer = analysis::viewer::ComputeMetric(words[2], args, *job, read_args);
+  const auto answer =
+      analysis::viewer::ComputeMetric(words[2], args, *job, readers::MakeArgsReader());
   if (!answer.ok()) return Fail(answer.error().message);
   for (const table::Table& table : answer->tables) {
     fmt::print("{}: {} rows\n{}\n", table.name(), table.rows(), table::ToConsole(table, {}));
   }
-  for (const std::string& warning : answer->warnings) fmt::print("warning: {}\n", warning);
+  for (const analysis::Message& warning : answer->warnings)
+    fmt::print("warning: {}\n", English(warning));
   return 0;
 }
 

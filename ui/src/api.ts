@@ -167,9 +167,12 @@ export class Dataset {
   table = (body: T.TableQuery, signal?: AbortSignal) =>
     query<T.TableReply>(this.path("/table"), this.timed(body), signal);
 
-  /** Address of a whole filtered table as a file; the browser downloads it while the server writes it. */
+  /**
+   * Address of a whole filtered table as a file; the browser downloads it while the server writes it. Texts that a
+   * spreadsheet would run as a formula are guarded.
+   */
   exportUrl(body: T.TableQuery, format: "csv" | "tsv" | "json"): string {
-    const text = JSON.stringify(this.timed({ ...body, format }));
+    const text = JSON.stringify(this.timed({ ...body, format, guard: true }));
     return `${BASE}${this.path("/export")}?body=${encodeURIComponent(text)}`;
   }
 

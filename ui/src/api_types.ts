@@ -308,7 +308,7 @@ export interface MetricReply {
   tables: Record<string, MetricTable>;
   definition: string;
   query: string;
-  warnings: string[];
+  warnings: Wording[];
 }
 
 export interface MergeReply {
@@ -346,14 +346,14 @@ export interface AlignReply {
 /** A sentence that the app words in the user's language; `text` is its English form. */
 export interface Wording {
   key?: string;
-  args?: Record<string, Scalar>;
+  args?: Record<string, Scalar | Wording>;
   text?: string;
 }
 
 export interface ExplainItem {
   text: Wording | string;
   key?: string;
-  args?: Record<string, Scalar>;
+  args?: Wording["args"];
   share?: number;
   ns?: number;
   track?: number;

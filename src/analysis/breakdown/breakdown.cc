@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/classify/device_work.h"
+#include "analysis/overlap/cover.h"
 #include "analysis/overlap/overlap.h"
 #include "analysis/overlap/sweep.h"
 #include "analysis/steps/steps.h"
@@ -36,9 +37,8 @@ struct ReferenceSpan {
   int64_t length_ns() const { return begin_us > end_us ? 0 : ToNs(end_us - begin_us); }
 };
 
-// One row of the result.
-struct StepParts {
-  int64_t device = store::kNone;
+// What is counted for one step.
+struct StepTally {
   int64_t step = store::kNone;
   int64_t computing_ns = 0;
   int64_t comm_not_overlapped_ns = 0;
@@ -50,6 +50,7 @@ struct StepParts {
   ReferenceSpan reference_span;  // filled with --compat only
   int64_t first_work_ns = 0;
   int64_t host_begin_ns = store::kNone;
+  int64_t busy_before_ns = 0;  // of the device between these two
   bool has_hull = false;
   bool has_work = false;
 
@@ -87,7 +88,7 @@ Interval Join(Interval a, Interval b) {
   return {std::min(a.begin_ns, b.begin_ns), std::max(a.end_ns, b.end_ns)};
 }
 
-void CountPiece(PieceKind kind, Interval piece, bool compat, StepParts& row) {
+void CountPiece(PieceKind kind, Interval piece, bool compat, StepTally& row) {
   const int64_t length_ns = piece.end_ns - piece.begin_ns;
   if (kind == PieceKind::kCompute) row.computing_ns += length_ns;
   if (kind == PieceKind::kComm) row.communication_ns += length_ns;
@@ -125,7 +126,7 @@ std::span<const Interval> WithDeliveredBorders(std::span<const Interval> work,
 
 // The rule of text captures: pieces of the whole timeline, never split at step borders.
 void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps, bool compat,
-                   std::vector<StepParts>& rows) {
+                   std::vector<StepTally>& rows) {
   const auto compute = WithDeliveredBorders(work.compute, work.delivered_compute);
   const auto communication = WithDeliveredBorders(work.communication, work.delivered_communication);
   const Interval busy = Join(Hull(compute), Hull(communication));
@@ -176,7 +177,7 @@ std::vector<std::vector<Interval>> ByFirstStep(std::span<const Interval> interva
 }
 
 // The work of a step, measured inside its own hull.
-void CountSelection(const StepWork& work, StepParts& row) {
+void CountSelection(const StepWork& work, StepTally& row) {
   for (const auto& list : {work.compute, work.communication, work.memory}) {
     if (list.empty()) continue;
     row.Extend(Hull(list));
@@ -199,11 +200,11 @@ void CountSelection(const StepWork& work, StepParts& row) {
 }
 
 // The rule of db and GPU captures: the work that starts in the step, each piece of it in one step.
-void CountStarting(const DeviceWork& work, std::span<const StepRange> steps,
-                   std::vector<StepParts>& rows) {
+void CountStarting(const DeviceWork& work, std::span<const Interval> copies,
+                   std::span<const StepRange> steps, std::vector<StepTally>& rows) {
   const auto compute = ByFirstStep(work.compute, steps);
   const auto communication = ByFirstStep(work.communication, steps);
-  const auto memory = ByFirstStep(work.memory, steps);
+  const auto memory = ByFirstStep(copies, steps);
   const auto receive = ByFirstStep(work.receive, steps);
   for (size_t s = 0; s < steps.size(); ++s) {
     CountSelection({compute[s], communication[s], memory[s], receive[s]}, rows[s]);
@@ -211,19 +212,20 @@ void CountStarting(const DeviceWork& work, std::span<const StepRange> steps,
 }
 
 // As the reference has it: where steps overlap, in each of them.
-void CountStartingAsReference(const DeviceWork& work, std::span<const StepRange> steps,
-                              std::vector<StepParts>& rows) {
+void CountStartingAsReference(const DeviceWork& work, std::span<const Interval> copies,
+                              std::span<const StepRange> steps, std::vector<StepTally>& rows) {
   for (size_t s = 0; s < steps.size(); ++s) {
     CountSelection({StartingIn(work.compute, steps[s]), StartingIn(work.communication, steps[s]),
-                    StartingIn(work.memory, steps[s]), StartingIn(work.receive, steps[s])},
+                    StartingIn(copies, steps[s]), StartingIn(work.receive, steps[s])},
                    rows[s]);
   }
 }
 
 // Start of the first host operator; none without operators.
-int64_t FirstHostOp(const TraceStore& store) {
+int64_t FirstHostOp(const RankView& rank) {
   int64_t first_ns = store::kNone;
-  const SliceKinds kinds(store);
+  const TraceStore& store = rank.store();
+  const SliceKinds& kinds = rank.slice_kinds();
   for (size_t i = 0; i < store.slices.size(); ++i) {
     if (kinds[store.slices.category[i]] != SliceKind::kHostOp) continue;
     const int64_t begin_ns = store.slices.begin_ns[i];
@@ -252,104 +254,83 @@ std::vector<StepRange> StepsOfKernels(const TraceStore& store) {
 }
 
 // A run without marked steps is one step that holds everything.
-std::vector<StepRange> StepsOrAll(const TraceStore& store) {
-  std::vector<StepRange> steps = ComputeStepRanges(store);
+std::vector<StepRange> StepsOrAll(const RankView& rank) {
+  const TraceStore& store = rank.store();
+  std::vector<StepRange> steps = rank.steps();
   if (steps.empty() && store.slices.size() == 0) steps = StepsOfKernels(store);
   if (!steps.empty()) return steps;
-  const int64_t host_begin_ns = FirstHostOp(store);
+  const int64_t host_begin_ns = FirstHostOp(rank);
   return {{store::kNone, host_begin_ns, host_begin_ns, std::numeric_limits<int64_t>::min(),
            std::numeric_limits<int64_t>::max()}};
 }
 
-// Raw captures are measured as their text results will be; text made of a GPU trace as the trace.
-bool IsText(const TraceStore& store, bool is_gpu, BreakdownRule rule) {
+// Text made of a GPU trace is measured as the trace.
+bool IsText(const RankView& rank, BreakdownRule rule) {
   if (rule != BreakdownRule::kOfCapture) return rule == BreakdownRule::kText;
-  return !is_gpu && (store.info.format == "text" || store.info.format == "raw");
+  return rank.platform() != Platform::kGpu && store::DividesStepsAsText(rank.store().info.format);
 }
 
-std::vector<StepParts> BreakDownDevice(bool is_text, bool compat, const DeviceWork& work,
-                                       std::span<const StepRange> steps) {
-  std::vector<StepParts> rows(steps.size());
+// While the device still works for an earlier step it does not wait for the host.
+void CountBusyBefore(const DeviceWork& work, std::vector<StepTally>& rows) {
+  const Cover busy(MergeSorted(work.compute, work.communication));
+  for (StepTally& row : rows) {
+    if (!row.has_work || row.host_begin_ns == store::kNone) continue;
+    if (row.first_work_ns > row.host_begin_ns)
+      row.busy_before_ns = busy.Within({row.host_begin_ns, row.first_work_ns});
+  }
+}
+
+int64_t PreparingTime(const StepTally& tally, bool compat) {
+  if (!tally.has_work || tally.host_begin_ns == store::kNone) return 0;
+  if (!compat)
+    return AddNs(AddNs(tally.first_work_ns, -tally.host_begin_ns), -tally.busy_before_ns);
+  return ToNs(ReferenceUs(tally.first_work_ns) - ReferenceUs(tally.host_begin_ns));
+}
+
+// `as_reference`: the Stage and Preparing of a text capture in compat mode.
+StepParts PartsOf(const StepTally& tally, int64_t device, bool as_reference) {
+  const int64_t length_ns =
+      as_reference ? tally.reference_span.length_ns() : tally.hull.end_ns - tally.hull.begin_ns;
+  StepParts parts;
+  parts.device = device;
+  parts.step = tally.step;
+  parts.computing_ns = tally.computing_ns;
+  parts.comm_not_overlapped_ns = tally.comm_not_overlapped_ns;
+  parts.overlapped_ns = tally.communication_ns - tally.comm_not_overlapped_ns;
+  parts.communication_ns = tally.communication_ns;
+  parts.free_ns = tally.free_ns;
+  parts.stage_ns = AddNs(length_ns, -tally.bubble_ns);
+  parts.bubble_ns = tally.bubble_ns;
+  parts.comm_exclude_receive_ns =
+      std::max<int64_t>(0, tally.comm_not_overlapped_ns - tally.bubble_ns);
+  parts.preparing_ns = PreparingTime(tally, as_reference);
+  parts.memory_ns = tally.memory_ns;
+  return parts;
+}
+
+// The steps of one device, by their number.
+std::vector<StepTally> CountDevice(bool is_text, const BreakdownOptions& options,
+                                   const DeviceWork& work, std::span<const StepRange> steps) {
+  std::vector<StepTally> rows(steps.size());
   for (size_t s = 0; s < steps.size(); ++s) {
-    rows[s].device = work.device;
     rows[s].step = steps[s].step;
     rows[s].host_begin_ns = steps[s].host_begin_ns;
   }
+  std::span<const Interval> copies;  // result files have no column for them
+  if (options.rule == BreakdownRule::kOfCapture) copies = work.memory;
   if (is_text) {
-    CountTimeline(work, steps, compat, rows);
-  } else if (compat) {
-    CountStartingAsReference(work, steps, rows);
+    CountTimeline(work, steps, options.compat, rows);
+  } else if (options.compat) {
+    CountStartingAsReference(work, copies, steps, rows);
   } else {
-    CountStarting(work, steps, rows);
+    CountStarting(work, copies, steps, rows);
   }
+  // Result files count Preparing up to the first work, whatever the device does meanwhile.
+  if (options.rule == BreakdownRule::kOfCapture && !options.compat) CountBusyBefore(work, rows);
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const StepParts& a, const StepParts& b) { return a.step < b.step; });
+                   [](const StepTally& a, const StepTally& b) { return a.step < b.step; });
   return rows;
 }
-
-int64_t PreparingTime(const StepParts& parts, bool compat) {
-  if (!parts.has_work || parts.host_begin_ns == store::kNone) return 0;
-  if (!compat) return AddNs(parts.first_work_ns, -parts.host_begin_ns);
-  return ToNs(ReferenceUs(parts.first_work_ns) - ReferenceUs(parts.host_begin_ns));
-}
-
-// The result table and how a row gets into it.
-class BreakdownTable {
- public:
-  BreakdownTable(bool with_device, bool with_memory, bool compat)
-      : with_device_(with_device), with_memory_(with_memory), compat_(compat) {
-    table_.AddColumn("Rank", table::CellType::kInt);
-    if (with_device) table_.AddColumn("Device_id", table::CellType::kInt);
-    table_.AddColumn("Step", table::CellType::kInt);
-    for (const char* name :
-         {"Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free",
-          "Stage", "Bubble", "Communication(Not Overlapped and Exclude Receive)", "Preparing"}) {
-      table_.AddColumn(name, table::CellType::kTimeUs);
-    }
-    if (with_memory) table_.AddColumn("Memory", table::CellType::kTimeUs);
-  }
-
-  void Append(int64_t rank, const StepParts& parts, bool is_text) {
-    const bool compat = compat_ && is_text;
-    std::vector<int64_t> cells{rank};
-    if (with_device_) cells.push_back(parts.device);
-    cells.insert(
-        cells.end(),
-        {parts.step, parts.computing_ns, parts.comm_not_overlapped_ns,
-         parts.communication_ns - parts.comm_not_overlapped_ns, parts.communication_ns,
-         parts.free_ns,
-         AddNs(compat ? parts.reference_span.length_ns() : parts.hull.end_ns - parts.hull.begin_ns,
-               -parts.bubble_ns),
-         parts.bubble_ns, std::max<int64_t>(0, parts.comm_not_overlapped_ns - parts.bubble_ns),
-         PreparingTime(parts, compat)});
-    if (with_memory_) cells.push_back(parts.memory_ns);
-    for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
-  }
-
-  // A row as the result files have it.
-  void AppendDelivered(int64_t rank, const store::StepTraceTable& traces, size_t row) {
-    constexpr double kAbsurdUs = 1e15;  // thirty years
-    std::vector<int64_t> cells{rank};
-    if (with_device_) cells.push_back(traces.device[row]);
-    cells.push_back(traces.step[row]);
-    for (const double us :
-         {traces.computing_us[row], traces.comm_not_overlapped_us[row], traces.overlapped_us[row],
-          traces.communication_us[row], traces.free_us[row], traces.stage_us[row],
-          traces.bubble_us[row], traces.comm_exclude_receive_us[row], traces.preparing_us[row]}) {
-      cells.push_back(std::fabs(us) < kAbsurdUs ? ToNs(us) : table::kNull);
-    }
-    if (with_memory_) cells.push_back(table::kNull);
-    for (size_t c = 0; c < cells.size(); ++c) table_.AppendInt(c, cells[c]);
-  }
-
-  table::Table Take() { return std::move(table_); }
-
- private:
-  table::Table table_{"breakdown"};
-  bool with_device_;
-  bool with_memory_;
-  bool compat_;
-};
 
 // Nothing can be computed of a rank without a timeline that its result files do not say better.
 bool IsDeliveredOnly(const TraceStore& store, BreakdownRule rule) {
@@ -357,55 +338,48 @@ bool IsDeliveredOnly(const TraceStore& store, BreakdownRule rule) {
          store.step_traces.size() > 0;
 }
 
-bool HasSeveralDevices(const store::StepTraceTable& traces) {
-  return std::any_of(traces.device.begin(), traces.device.end(),
-                     [&](int64_t device) { return device != traces.device[0]; });
+// A row as the result files have it.
+StepParts DeliveredParts(const store::StepTraceTable& traces, size_t row) {
+  constexpr double kAbsurdUs = 1e15;  // thirty years
+  const auto ns = [&](const store::Column<double>& column_us) {
+    return std::fabs(column_us[row]) < kAbsurdUs ? ToNs(column_us[row]) : store::kNone;
+  };
+  return {.device = traces.device[row],
+          .step = traces.step[row],
+          .computing_ns = ns(traces.computing_us),
+          .comm_not_overlapped_ns = ns(traces.comm_not_overlapped_us),
+          .overlapped_ns = ns(traces.overlapped_us),
+          .communication_ns = ns(traces.communication_us),
+          .free_ns = ns(traces.free_us),
+          .stage_ns = ns(traces.stage_us),
+          .bubble_ns = ns(traces.bubble_us),
+          .comm_exclude_receive_ns = ns(traces.comm_exclude_receive_us),
+          .preparing_ns = ns(traces.preparing_us),
+          .memory_ns = store::kNone};
 }
 
 }  // namespace
 
-table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options) {
-  return StepBreakdown(job.ranks, options);
-}
-
-table::Table StepBreakdown(std::span<const TraceStore> ranks, const BreakdownOptions& options) {
-  // Result files have no column for copies.
-  const bool with_copies = options.rule == BreakdownRule::kOfCapture;
-  std::vector<std::vector<DeviceWork>> works;
-  std::vector<bool> is_gpu;
-  bool several_devices = false;
-  for (const TraceStore& store : ranks) {
-    const bool wanted = options.selection.HasRank(store.info.rank);
-    works.push_back(wanted ? CollectDeviceWork(store) : std::vector<DeviceWork>{});
-    several_devices |= IsDeliveredOnly(store, options.rule) ? HasSeveralDevices(store.step_traces)
-                                                            : works.back().size() > 1;
-    is_gpu.push_back(wanted && DetectPlatform(store, ClassifyTracks(store)) == Platform::kGpu);
-    for (DeviceWork& work : works.back()) {
-      if (!with_copies) work.memory.clear();
-    }
+std::vector<StepParts> BreakDown(const RankView& rank, const BreakdownOptions& options) {
+  const TraceStore& store = rank.store();
+  std::vector<StepParts> out;
+  if (!options.selection.HasRank(store.info.rank)) return out;
+  const auto add = [&](const StepParts& parts) {
+    if (options.selection.HasStep(parts.step)) out.push_back(parts);
+  };
+  if (IsDeliveredOnly(store, options.rule)) {
+    for (size_t row = 0; row < store.step_traces.size(); ++row)
+      add(DeliveredParts(store.step_traces, row));
+    return out;
   }
-  const bool has_gpu = std::find(is_gpu.begin(), is_gpu.end(), true) != is_gpu.end();
-  BreakdownTable result(several_devices, with_copies && has_gpu, options.compat);
-  for (size_t r = 0; r < ranks.size(); ++r) {
-    const TraceStore& store = ranks[r];
-    if (IsDeliveredOnly(store, options.rule) && options.selection.HasRank(store.info.rank)) {
-      for (size_t i = 0; i < store.step_traces.size(); ++i) {
-        if (options.selection.HasStep(store.step_traces.step[i]))
-          result.AppendDelivered(store.info.rank, store.step_traces, i);
-      }
-      continue;
-    }
-    if (works[r].empty()) continue;
-    const std::vector<StepRange> steps = StepsOrAll(store);
-    const bool is_text = IsText(store, is_gpu[r], options.rule);
-    for (const DeviceWork& work : works[r]) {
-      for (const StepParts& parts : BreakDownDevice(is_text, options.compat, work, steps)) {
-        if (!options.selection.HasStep(parts.step)) continue;
-        result.Append(store.info.rank, parts, is_text);
-      }
-    }
+  if (rank.device_work().empty()) return out;
+  const std::vector<StepRange> steps = StepsOrAll(rank);
+  const bool is_text = IsText(rank, options.rule);
+  for (const DeviceWork& work : rank.device_work()) {
+    for (const StepTally& tally : CountDevice(is_text, options, work, steps))
+      add(PartsOf(tally, work.device, options.compat && is_text));
   }
-  return result.Take();
+  return out;
 }
 
 }  // namespace steplens::analysis

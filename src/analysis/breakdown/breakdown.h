@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "analysis/facts/rank_view.h"
 #include "analysis/selection.h"
 #include "store/trace_store.h"
 #include "table/table.h"
@@ -23,14 +25,37 @@ struct BreakdownOptions {
   BreakdownRule rule = BreakdownRule::kOfCapture;
 };
 
-// `steplens breakdown`: one row per (rank, device, step), or per (rank, device) with an empty Step
-// where the run marked no steps. Columns: Rank, Device_id (only if a rank has several devices),
-// Step, then those of step_trace_time.csv, computed from the timeline itself, then Memory if any
-// rank is a GPU capture (copies that overlap neither compute nor communication).
-//   Computing + Communication(Not Overlapped) + Memory + Free == Stage + Bubble
-// A rank without device events is measured by its host operators. One without a timeline has, if
-// kOfCapture, the rows of its step_trace_time.csv or StepTraceTime; without these, its steps are
-// those of kernel_details. Ranks without any work have no row.
+// Where the time of one step went on one device. The names are those of step_trace_time.csv.
+//   computing + comm_not_overlapped + memory + free == stage + bubble
+//   overlapped + comm_not_overlapped == communication
+// Rows that were taken from result files have kNone where these do not say a part.
+struct StepParts {
+  int64_t device = store::kNone;  // none where the input does not say it
+  int64_t step = store::kNone;    // none where the run marked no steps
+  int64_t computing_ns = 0;
+  int64_t comm_not_overlapped_ns = 0;
+  int64_t overlapped_ns = 0;
+  int64_t communication_ns = 0;
+  int64_t free_ns = 0;
+  int64_t stage_ns = 0;
+  int64_t bubble_ns = 0;
+  int64_t comm_exclude_receive_ns = 0;
+  int64_t preparing_ns = 0;
+  int64_t memory_ns = 0;  // copies of a GPU that overlap neither compute nor communication
+};
+
+// The steps of a rank, by device and number, computed from the timeline itself. One row per device
+// where the run marked no steps. A rank without device events is measured by its host operators.
+// One without a timeline has, if kOfCapture, the rows of its step_trace_time.csv or StepTraceTime;
+// without these, its steps are those of kernel_details. A rank without any work has no row.
+std::vector<StepParts> BreakDown(const RankView& rank, const BreakdownOptions& options = {});
+
+// Whether the rows of a rank are of more than one device.
+bool HasSeveralDevices(std::span<const StepParts> breakdown);
+
+// `steplens breakdown`, the same for all ranks as a table. Columns: Rank, Device_id (only if a rank
+// has several devices), Step, then those of step_trace_time.csv, then Memory if any rank is a GPU
+// capture. For people and files; analyses call BreakDown.
 table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options);
 table::Table StepBreakdown(std::span<const store::TraceStore> ranks,
                            const BreakdownOptions& options);

@@ -25,7 +25,7 @@ std::vector<std::string> Names(const table::Table& table) {
 
 // Two steps of one kernel each, with a gap between them, and a collective half hidden by the first
 // kernel.
-StoreBuilder TwoSteps(std::string_view format) {
+StoreBuilder TwoSteps(store::Format format) {
   StoreBuilder b;
   b.store.info.format = format;
   const TrackId host = b.ThreadOf("Python", "Thread 1");
@@ -46,7 +46,7 @@ StoreBuilder TwoSteps(std::string_view format) {
 }
 
 TEST(StepBreakdown, TextGivesTheGapAfterAStepToTheStep) {
-  const table::Table table = StepBreakdown(TwoSteps("text").Job(), {});
+  const table::Table table = StepBreakdown(TwoSteps(store::Format::kText).Job(), {});
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(Cell(table, "Step"), 1);
   EXPECT_EQ(Cell(table, "Computing"), 400);
@@ -62,7 +62,7 @@ TEST(StepBreakdown, TextGivesTheGapAfterAStepToTheStep) {
 }
 
 TEST(StepBreakdown, DbMeasuresInsideTheHullOfTheStep) {
-  const table::Table table = StepBreakdown(TwoSteps("db").Job(), {});
+  const table::Table table = StepBreakdown(TwoSteps(store::Format::kDb).Job(), {});
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(Cell(table, "Computing"), 400);
   EXPECT_EQ(Cell(table, "Communication(Not Overlapped)"), 200);
@@ -71,8 +71,59 @@ TEST(StepBreakdown, DbMeasuresInsideTheHullOfTheStep) {
   EXPECT_EQ(Cell(table, "Preparing"), 100);
 }
 
+TEST(BreakDown, GivesThePartsOfEachStep) {
+  const StoreBuilder b = TwoSteps(store::Format::kText);
+  const std::vector<StepParts> steps = BreakDown(RankView(b.store));
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].step, 1);
+  EXPECT_EQ(steps[0].computing_ns, 400);
+  EXPECT_EQ(steps[0].comm_not_overlapped_ns, 200);
+  EXPECT_EQ(steps[0].overlapped_ns, 100);
+  EXPECT_EQ(steps[0].communication_ns, 300);
+  EXPECT_EQ(steps[0].free_ns, 400);
+  EXPECT_EQ(steps[0].stage_ns, 1000);
+  EXPECT_EQ(steps[0].bubble_ns, 0);
+  EXPECT_EQ(steps[0].comm_exclude_receive_ns, 200);
+  EXPECT_EQ(steps[0].preparing_ns, 100);
+  EXPECT_EQ(steps[0].memory_ns, 0);
+  EXPECT_EQ(steps[1].step, 2);
+  EXPECT_FALSE(HasSeveralDevices(steps));
+}
+
+TEST(BreakDown, SelectsRankAndStep) {
+  const StoreBuilder b = TwoSteps(store::Format::kText);
+  const RankView rank(b.store);
+  const std::vector<StepParts> second = BreakDown(rank, {.selection = {.rank = 0, .step = 2}});
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].stage_ns, 200);
+  EXPECT_TRUE(BreakDown(rank, {.selection = {.rank = 1, .step = {}}}).empty());
+}
+
+TEST(BreakDown, WhatResultFilesLackIsNotKnown) {
+  StoreBuilder b;
+  b.store.step_traces.Append({.device = 4, .step = 7, .computing_us = 5});
+  const std::vector<StepParts> steps = BreakDown(RankView(b.store));
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].device, 4);
+  EXPECT_EQ(steps[0].computing_ns, 5000);
+  EXPECT_EQ(steps[0].free_ns, store::kNone);
+  EXPECT_EQ(steps[0].memory_ns, store::kNone);
+}
+
+TEST(BreakDown, RowsAreByDeviceThenStep) {
+  StoreBuilder b;
+  b.Kernel("Add", "Add", "AI_CORE", 0, 10, 1);
+  b.Kernel("Add", "Add", "AI_CORE", 0, 30, 0);
+  const std::vector<StepParts> rows = BreakDown(RankView(b.store));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].device, 0);
+  EXPECT_EQ(rows[0].computing_ns, 30);
+  EXPECT_EQ(rows[1].device, 1);
+  EXPECT_TRUE(HasSeveralDevices(rows));
+}
+
 TEST(StepBreakdown, HasTheColumnsOfStepTraceTime) {
-  EXPECT_THAT(Names(StepBreakdown(TwoSteps("text").Job(), {})),
+  EXPECT_THAT(Names(StepBreakdown(TwoSteps(store::Format::kText).Job(), {})),
               ElementsAre("Rank", "Step", "Computing", "Communication(Not Overlapped)",
                           "Overlapped", "Communication", "Free", "Stage", "Bubble",
                           "Communication(Not Overlapped and Exclude Receive)", "Preparing"));
@@ -80,7 +131,7 @@ TEST(StepBreakdown, HasTheColumnsOfStepTraceTime) {
 
 TEST(StepBreakdown, ReceivesAreBubbleAndLeaveTheStage) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   b.Kernel("Add", "Add", "AI_CORE", 0, 100);
   b.CommOp("hcom_receive__1", 100, 400);
   b.CommOp("hcom_allReduce__1", 400, 450);
@@ -92,7 +143,7 @@ TEST(StepBreakdown, ReceivesAreBubbleAndLeaveTheStage) {
 
 TEST(StepBreakdown, WithoutStepsIsOneRowFromTheFirstOperator) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   b.Slice(b.ThreadOf("Python", "Thread 1"), 10, 20, "aten::add", "cpu_op");
   b.Kernel("Add", "Add", "AI_CORE", 50, 100);
   const table::Table table = StepBreakdown(b.Job(), {});
@@ -103,7 +154,7 @@ TEST(StepBreakdown, WithoutStepsIsOneRowFromTheFirstOperator) {
 
 TEST(StepBreakdown, FreeReachesOverTheDeliveredRange) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   b.Kernel("Add", "Add", "AI_CORE", 50, 100);
   b.Slice(b.ThreadOf("Overlap Analysis", "Free"), 20, 50, "Free");
   EXPECT_EQ(Cell(StepBreakdown(b.Job(), {}), "Free"), 30);
@@ -111,7 +162,7 @@ TEST(StepBreakdown, FreeReachesOverTheDeliveredRange) {
 
 TEST(StepBreakdown, GpuCopiesHaveAColumnOfTheirOwn) {
   StoreBuilder b;
-  b.store.info.format = "json";
+  b.store.info.format = store::Format::kJson;
   const TrackId stream = b.ThreadOf("python", "stream 7");
   b.Slice(stream, 0, 100, "gemm", "kernel");
   b.Kernel("gemm", "", "", 0, 100);
@@ -127,7 +178,7 @@ TEST(StepBreakdown, GpuCopiesHaveAColumnOfTheirOwn) {
 }
 
 // Step 1 has a kernel that runs after the first one of step 2.
-StoreBuilder OverlappingSteps(std::string_view format) {
+StoreBuilder OverlappingSteps(store::Format format) {
   StoreBuilder b;
   b.store.info.format = format;
   const TrackId host = b.ThreadOf("python", "thread 1");
@@ -147,7 +198,7 @@ StoreBuilder OverlappingSteps(std::string_view format) {
 }
 
 TEST(StepBreakdown, KernelsCountOnceWhereStepsOfAGpuOverlap) {
-  const table::Table table = StepBreakdown(OverlappingSteps("json").Job(), {});
+  const table::Table table = StepBreakdown(OverlappingSteps(store::Format::kJson).Job(), {});
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(Cell(table, "Computing", 0), 40 + 50 + 40);
   EXPECT_EQ(Cell(table, "Computing", 1), 90);
@@ -157,14 +208,14 @@ TEST(StepBreakdown, KernelsCountOnceWhereStepsOfAGpuOverlap) {
 TEST(StepBreakdown, CompatCountsThemInEachOfTheSteps) {
   BreakdownOptions options;
   options.compat = true;
-  const table::Table table = StepBreakdown(OverlappingSteps("json").Job(), options);
+  const table::Table table = StepBreakdown(OverlappingSteps(store::Format::kJson).Job(), options);
   EXPECT_EQ(Cell(table, "Computing", 0), 40 + 50 + 40);
   EXPECT_EQ(Cell(table, "Computing", 1), 40 + 50 + 90);
 }
 
 TEST(StepBreakdown, ResultFilesCountTheCopiesOfAGpuAsFree) {
   StoreBuilder b;
-  b.store.info.format = "json";
+  b.store.info.format = store::Format::kJson;
   const TrackId stream = b.ThreadOf("python", "stream 7");
   b.Slice(stream, 0, 100, "gemm", "kernel");
   b.Slice(stream, 120, 150, "Memcpy", "gpu_memcpy");
@@ -183,8 +234,8 @@ TEST(StepBreakdown, ResultFilesCountTheCopiesOfAGpuAsFree) {
 }
 
 TEST(StepBreakdown, SelectsRanksAndSteps) {
-  store::Job job = TwoSteps("text").Job();
-  job.ranks.push_back(std::move(TwoSteps("text").store));
+  store::Job job = TwoSteps(store::Format::kText).Job();
+  job.ranks.push_back(std::move(TwoSteps(store::Format::kText).store));
   job.ranks[1].info.rank = 1;
   EXPECT_EQ(StepBreakdown(job, {}).rows(), 4u);
   BreakdownOptions options;
@@ -197,7 +248,7 @@ TEST(StepBreakdown, SelectsRanksAndSteps) {
 
 TEST(StepBreakdown, NamesTheDeviceIfThereAreSeveral) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   b.Kernel("Add", "Add", "AI_CORE", 0, 10, 1);
   b.Kernel("Add", "Add", "AI_CORE", 0, 30, 0);
   const table::Table table = StepBreakdown(b.Job(), {});
@@ -208,7 +259,7 @@ TEST(StepBreakdown, NamesTheDeviceIfThereAreSeveral) {
 
 TEST(StepBreakdown, CompatRoundsTimesLikeDoublesDo) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   constexpr int64_t kToday = 1736408883704643212;  // shown as ...643.25 us in a double
   b.Kernel("Add", "Add", "AI_CORE", kToday, kToday + 1130);
   BreakdownOptions options;
@@ -219,7 +270,7 @@ TEST(StepBreakdown, CompatRoundsTimesLikeDoublesDo) {
 // Kernels whose delivered runs end a nanosecond beside them, as a fraction of one was cut off.
 StoreBuilder RoundedKernels() {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   b.Kernel("Add", "Add", "AI_CORE", 100, 200);
   b.Kernel("Add", "Add", "AI_CORE", 200, 300);
   b.Kernel("Add", "Add", "AI_CORE", 400, 501);
@@ -250,7 +301,7 @@ TEST(StepBreakdown, TrustsTheKernelsWhereOverlapAnalysisSaysSomethingElse) {
 // kernel_details.csv with Step Id, and no timeline.
 StoreBuilder KernelsOnly() {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   b.Kernel("Add", "Add", "AI_CORE", 100, 200);
   b.Kernel("Add", "Add", "AI_CORE", 300, 350);
   b.store.kernels.step.Set(0, 7);
@@ -297,7 +348,7 @@ TEST(StepBreakdown, PartsSumToStageAndBubble) {
   std::mt19937 random(5);
   for (int round = 0; round < 600; ++round) {
     StoreBuilder b;
-    b.store.info.format = round % 2 == 0 ? "text" : "db";
+    b.store.info.format = round % 2 == 0 ? store::Format::kText : store::Format::kDb;
     const TrackId host = b.ThreadOf("Python", "Thread 1");
     const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
     for (int64_t step = 0; step < 3; ++step) {

@@ -4,28 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "base/number.h"
+
 namespace steplens::analysis {
 namespace {
 
 using store::TraceStore;
-
-constexpr std::array<std::pair<std::string_view, SliceKind>, 15> kCategories{{
-    {"cpu_op", SliceKind::kHostOp},
-    {"Operator", SliceKind::kHostOp},
-    {"user_annotation", SliceKind::kAnnotation},
-    {"python_function", SliceKind::kPython},
-    {"enqueue", SliceKind::kEnqueue},
-    {"dequeue", SliceKind::kDequeue},
-    {"cuda_runtime", SliceKind::kRuntime},
-    {"Runtime", SliceKind::kRuntime},
-    {"cuda_driver", SliceKind::kDriver},
-    {"kernel", SliceKind::kKernel},
-    {"Kernel", SliceKind::kKernel},
-    {"gpu_memcpy", SliceKind::kMemcpy},
-    {"Memcpy", SliceKind::kMemcpy},
-    {"gpu_memset", SliceKind::kMemset},
-    {"Memset", SliceKind::kMemset},
-}};
 
 constexpr std::string_view kAscendHardware = "Ascend Hardware";
 
@@ -51,17 +35,74 @@ bool IsAscendKind(TrackKind kind) {
          kind == TrackKind::kCommPlane || kind == TrackKind::kOverlap;
 }
 
-}  // namespace
-
-SliceKinds::SliceKinds(const TraceStore& store) {
-  for (const auto& [text, kind] : kCategories) {
-    const auto id = store.strings.Find(text);
-    if (!id) continue;
-    const auto i = static_cast<size_t>(*id);
-    if (i >= kinds_.size()) kinds_.resize(i + 1, SliceKind::kOther);
-    kinds_[i] = kind;
-  }
+// "GPU 0", "MTIA 1": Kineto labels the process of each device so, and that of the host "CPU".
+bool IsDeviceLabel(std::string_view label) {
+  const size_t space = label.rfind(' ');
+  return space != std::string_view::npos && space > 0 && !label.starts_with("CPU") &&
+         ParseInt64(label.substr(space + 1)).has_value();
 }
+
+bool LooksLikeDevice(const TraceStore& store, size_t track) {
+  const store::TrackTable& tracks = store.tracks;
+  if (tracks.device[track] != store::kNone) return true;
+  if (store.Text(tracks.name[track]).starts_with("stream ")) return true;
+  const auto process = static_cast<size_t>(tracks.parent[track]);
+  return process < tracks.size() && IsDeviceLabel(store.Text(tracks.label[process]));
+}
+
+// What only the host does.
+bool IsHostKind(SliceKind kind) {
+  return kind == SliceKind::kHostOp || kind == SliceKind::kAnnotation ||
+         kind == SliceKind::kPython || kind == SliceKind::kEnqueue || kind == SliceKind::kDequeue ||
+         IsGpuApi(kind);
+}
+
+// Judges the tracks of a trace that no process of Ascend's is in by what runs on them.
+class TracksByWork {
+ public:
+  TracksByWork(const TraceStore& store, std::vector<TrackKind>& kinds)
+      : store_(store), kinds_(kinds), hints_(kinds.size(), Hint::kNone) {}
+
+  void Judge() {
+    const SliceKinds slice_kinds(store_);
+    const auto& category = store_.slices.category;
+    const auto& track = store_.slices.track;
+    for (size_t i = 0, rows = category.size(); i < rows; ++i) {
+      const auto t = static_cast<size_t>(track[i]);
+      if (t < kinds_.size() && kinds_[t] == TrackKind::kOther) Take(t, slice_kinds[category[i]]);
+    }
+    const auto is_device = [](TrackKind kind) { return kind == TrackKind::kDevice; };
+    if (std::any_of(kinds_.begin(), kinds_.end(), is_device)) return;
+    for (size_t t = 0; t < kinds_.size(); ++t) {
+      const bool has_work = hints_[t] != Hint::kNone && kinds_[t] == TrackKind::kOther;
+      if (has_work && (hints_[t] == Hint::kDevice || LooksLikeDevice(store_, t)))
+        kinds_[t] = TrackKind::kUnknownDevice;
+    }
+  }
+
+ private:
+  enum class Hint : uint8_t { kNone, kUnknownWork, kDevice };
+
+  void Take(size_t t, SliceKind kind) {
+    if (IsGpuWork(kind)) {
+      kinds_[t] = TrackKind::kDevice;
+    } else if (kind == SliceKind::kHostOp) {
+      kinds_[t] = TrackKind::kHost;
+    } else if (kind == SliceKind::kCollective) {
+      if (LooksLikeDevice(store_, t)) kinds_[t] = TrackKind::kDevice;
+    } else if (kind == SliceKind::kDeviceCounters) {
+      hints_[t] = Hint::kDevice;
+    } else if (!IsHostKind(kind) && hints_[t] == Hint::kNone) {
+      hints_[t] = Hint::kUnknownWork;
+    }
+  }
+
+  const TraceStore& store_;
+  std::vector<TrackKind>& kinds_;  // of the caller, for one call
+  std::vector<Hint> hints_;        // what else a track held
+};
+
+}  // namespace
 
 std::vector<TrackKind> ClassifyTracks(const TraceStore& store) {
   const store::TrackTable& tracks = store.tracks;
@@ -73,16 +114,7 @@ std::vector<TrackKind> ClassifyTracks(const TraceStore& store) {
   }
   if (std::any_of(kinds.begin(), kinds.end(), IsAscendKind)) return kinds;
 
-  const SliceKinds slice_kinds(store);
-  const auto& category = store.slices.category;
-  const auto& track = store.slices.track;
-  for (size_t i = 0, rows = category.size(); i < rows; ++i) {
-    const auto t = static_cast<size_t>(track[i]);
-    if (t >= kinds.size() || kinds[t] != TrackKind::kOther) continue;
-    const SliceKind kind = slice_kinds[category[i]];
-    if (IsGpuWork(kind)) kinds[t] = TrackKind::kDevice;
-    if (kind == SliceKind::kHostOp) kinds[t] = TrackKind::kHost;
-  }
+  TracksByWork(store, kinds).Judge();
   return kinds;
 }
 
@@ -96,14 +128,10 @@ Platform DetectPlatform(const TraceStore& store, const std::vector<TrackKind>& t
     return is_ascend ? Platform::kAscend : Platform::kGpu;
   }
   const bool has_ascend = std::any_of(tracks.begin(), tracks.end(), IsAscendKind);
-  return has_ascend || store.kernels.size() > 0 ? Platform::kAscend : Platform::kHostOnly;
-}
-
-bool IsCommunicationKernel(std::string_view name) {
-  constexpr std::string_view kPrefix = "nccl";
-  return name.size() >= kPrefix.size() &&
-         std::equal(kPrefix.begin(), kPrefix.end(), name.begin(),
-                    [](char want, char got) { return want == (got | 0x20); });
+  if (has_ascend || store.kernels.size() > 0) return Platform::kAscend;
+  const bool has_unknown =
+      std::find(tracks.begin(), tracks.end(), TrackKind::kUnknownDevice) != tracks.end();
+  return has_unknown ? Platform::kUnknownDevice : Platform::kHostOnly;
 }
 
 bool IsCommunicationCore(std::string_view core) {

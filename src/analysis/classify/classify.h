@@ -1,42 +1,44 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "store/slice_kind.h"
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
 
-// What a slice is, by its category. Kineto renamed its categories twice; all spellings are known
-// here.
-enum class SliceKind : uint8_t {
-  kOther,
-  kHostOp,      // cpu_op, Operator
-  kAnnotation,  // user_annotation
-  kPython,      // python_function
-  kEnqueue,
-  kDequeue,
-  kRuntime,  // cuda_runtime, Runtime: a call into the GPU runtime
-  kDriver,   // cuda_driver
-  kKernel,   // kernel, Kernel: GPU work; the category of an Ascend task is its task type
-  kMemcpy,   // gpu_memcpy, Memcpy
-  kMemset,   // gpu_memset, Memset
-};
+using store::IsCommunicationKernel;
+using store::SliceKind;
 
-// SliceKind of each category text of one store. Texts are looked up once; a slice costs one array
-// read.
+// SliceKind of each category text of one store. A text is judged once; after that a slice costs one
+// array read. May be asked by several threads at once.
 class SliceKinds {
  public:
-  explicit SliceKinds(const store::TraceStore& store);
+  // The store must outlive this.
+  explicit SliceKinds(const store::TraceStore& store)
+      : store_(&store), kinds_(store.strings.size(), kUnset) {}
+
   SliceKind operator[](StringId category) const {
     const auto i = static_cast<size_t>(category);
-    return i < kinds_.size() ? kinds_[i] : SliceKind::kOther;
+    if (i >= kinds_.size()) return store::KindOfCategory(store_->Text(category));
+    const std::atomic_ref<uint8_t> known(kinds_[i]);
+    uint8_t kind = known.load(std::memory_order_relaxed);
+    if (kind == kUnset) {
+      // Another thread that does the same writes the same.
+      kind = static_cast<uint8_t>(store::KindOfCategory(store_->Text(category)));
+      known.store(kind, std::memory_order_relaxed);
+    }
+    return static_cast<SliceKind>(kind);
   }
 
  private:
-  std::vector<SliceKind> kinds_;  // as long as the highest category id
+  static constexpr uint8_t kUnset = 0xFF;
+  const store::TraceStore* store_;
+  mutable std::vector<uint8_t> kinds_;  // by text
 };
 
 inline bool IsGpuWork(SliceKind kind) {
@@ -48,29 +50,30 @@ inline bool IsGpuApi(SliceKind kind) {
 
 enum class TrackKind : uint8_t {
   kOther,
-  kHost,       // threads of the Python process
-  kCann,       // threads of CANN
-  kDevice,     // streams: Ascend Hardware, or any track that holds GPU work
-  kCommGroup,  // the collectives of one group
-  kCommPlane,  // their tasks on one plane
-  kOverlap,    // Overlap Analysis: the reference's own result
+  kHost,           // threads of the Python process
+  kCann,           // threads of CANN
+  kDevice,         // streams: Ascend Hardware, or any track that holds work of a Kineto back end
+  kCommGroup,      // the collectives of one group
+  kCommPlane,      // their tasks on one plane
+  kOverlap,        // Overlap Analysis: the reference's own result
+  kUnknownDevice,  // tracks of a device whose work has categories that nobody knows
 };
 
 // Kind of each track, by the name of its process (pids differ between generations) or, where no
-// process is one of Ascend's, by what runs on it. O(tracks), for GPU traces O(tracks + slices).
+// process is one of Ascend's, by what runs on it. Tracks are of an unknown device if no track holds
+// device work, and their names, labels or events speak of a device. O(tracks), for GPU traces
+// O(tracks + slices).
 std::vector<TrackKind> ClassifyTracks(const store::TraceStore& store);
 
 // What kind of capture a rank is.
 enum class Platform : uint8_t {
   kAscend,
-  kGpu,       // Kineto with device events
-  kHostOnly,  // no device event at all
+  kGpu,            // Kineto with device events, of any back end
+  kUnknownDevice,  // a device, but nothing that says how long it worked
+  kHostOnly,       // no device event at all
 };
 // `tracks` is what ClassifyTracks returned. O(tracks).
 Platform DetectPlatform(const store::TraceStore& store, const std::vector<TrackKind>& tracks);
-
-// NCCL and RCCL kernels: ncclDevKernel_AllReduce..., ncclKernel_..., any case.
-bool IsCommunicationKernel(std::string_view name);
 
 // Accelerator Core of a whole collective in kernel_details: HCCL, later COMMUNICATION.
 bool IsCommunicationCore(std::string_view core);

@@ -60,11 +60,41 @@ TEST(DetectPlatform, TellsAscendFromHostOnly) {
   EXPECT_EQ(DetectPlatform(host.store, ClassifyTracks(host.store)), Platform::kHostOnly);
 }
 
-TEST(IsCommunicationKernel, TakesNcclInAnyCase) {
-  EXPECT_TRUE(IsCommunicationKernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
-  EXPECT_TRUE(IsCommunicationKernel("NCCLKernel_AllGather"));
-  EXPECT_FALSE(IsCommunicationKernel("ncc"));
-  EXPECT_FALSE(IsCommunicationKernel("void gemm"));
+// The kind of a track that holds one event of the category, beside a host.
+Platform PlatformWith(std::string_view label, std::string_view thread, std::string_view category,
+                      int64_t device = store::kNone) {
+  StoreBuilder b;
+  b.Slice(b.ThreadOf("python", "thread 1"), 0, 1, "aten::add", "cpu_op");
+  const auto track = b.Thread(b.Process("python", label), thread);
+  b.store.tracks.device.Set(static_cast<size_t>(track), device);
+  b.Slice(track, 2, 3, "x", category);
+  return DetectPlatform(b.store, ClassifyTracks(b.store));
+}
+
+TEST(DetectPlatform, DeviceOfUnknownEventsIsNotTheHost) {
+  EXPECT_EQ(PlatformWith("MTIA 0", "", "mtia_mystery"), Platform::kUnknownDevice);
+  EXPECT_EQ(PlatformWith("", "stream 7 ", "mystery"), Platform::kUnknownDevice);
+  EXPECT_EQ(PlatformWith("", "", "mystery", 0), Platform::kUnknownDevice);
+  EXPECT_EQ(PlatformWith("", "", "cuda_profiler_range"), Platform::kUnknownDevice);
+  EXPECT_EQ(PlatformWith("XPU 1", "", "collective_comm"), Platform::kGpu);
+}
+
+TEST(DetectPlatform, OtherTracksOfTheHostAreNoDevice) {
+  EXPECT_EQ(PlatformWith("CPU", "thread 2", "mystery"), Platform::kHostOnly);
+  EXPECT_EQ(PlatformWith("", "PyTorch Profiler", "Trace"), Platform::kHostOnly);
+  EXPECT_EQ(PlatformWith("GPU 0", "stream 7", "cuda_runtime"), Platform::kHostOnly);
+  EXPECT_EQ(PlatformWith("", "thread 2", "collective_comm"), Platform::kHostOnly);
+}
+
+TEST(ClassifyTracks, UnknownEventsBesideKnownOnesChangeNothing) {
+  StoreBuilder b;
+  const auto device = b.Process("python", "GPU 0");
+  b.Slice(b.Thread(device, "stream 7"), 0, 1, "gemm", "kernel");
+  const auto waits = b.Thread(device, "Device 0");
+  b.Slice(waits, 0, 1, "Context Sync", "cuda_sync");
+  const auto kinds = ClassifyTracks(b.store);
+  EXPECT_EQ(kinds[static_cast<size_t>(waits)], TrackKind::kOther);
+  EXPECT_EQ(DetectPlatform(b.store, kinds), Platform::kGpu);
 }
 
 TEST(ParseCannApi, SplitsLayerAndName) {

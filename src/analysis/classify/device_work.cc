@@ -15,21 +15,6 @@ using store::TraceStore;
 
 bool IsReceive(std::string_view name) { return name.starts_with("hcom_receive"); }
 
-// The device a process label such as "NPU 3" names, or a GPU process id; none if there is no
-// number.
-int64_t DeviceOfTrack(const TraceStore& store, store::TrackId track, Platform platform) {
-  const auto t = static_cast<size_t>(track);
-  if (t >= store.tracks.size()) return store::kNone;
-  const auto parent = static_cast<size_t>(store.tracks.parent[t]);
-  const size_t process = parent < store.tracks.size() ? parent : t;
-  if (platform == Platform::kGpu) {
-    return ParseInt64(store.Text(store.tracks.pid[process])).value_or(store::kNone);
-  }
-  const std::string_view label = store.Text(store.tracks.label[process]);
-  if (!label.starts_with("NPU ")) return store::kNone;
-  return ParseInt64(label.substr(4)).value_or(store::kNone);
-}
-
 // Collects intervals per device; a run of rows of the same device pays the look-up once.
 class WorkByDevice {
  public:
@@ -219,21 +204,29 @@ void AddAscend(const TraceStore& store, const std::vector<TrackKind>& kinds, Wor
   });
 }
 
-void AddGpu(const TraceStore& store, WorkByDevice& works) {
+void AddGpu(const TraceStore& store, const std::vector<TrackKind>& tracks, WorkByDevice& works) {
   TextMemo is_communication(store, IsCommunicationKernel);
+  TextMemo is_copy(store, store::IsCopyKernel);
   const auto name = store.kernels.name.span();
   ForEachKernel(store, [&](size_t i, Interval interval, int64_t device) {
     DeviceWork& work = works[device];
-    (is_communication(name[i]) ? work.communication : work.compute).push_back(interval);
+    auto& list = is_communication(name[i]) ? work.communication
+                 : is_copy(name[i])        ? work.memory
+                                           : work.compute;
+    list.push_back(interval);
   });
   const SliceKinds kinds(store);
   const std::vector<int64_t> devices = DevicesOfTracks(store, Platform::kGpu);
   const auto& category = store.slices.category;
   for (size_t i = 0, rows = category.size(); i < rows; ++i) {
     const SliceKind kind = kinds[category[i]];
-    if (kind != SliceKind::kMemcpy && kind != SliceKind::kMemset) continue;
+    const bool is_memory = kind == SliceKind::kMemcpy || kind == SliceKind::kMemset;
+    if (!is_memory && kind != SliceKind::kCollective) continue;
     const auto t = static_cast<size_t>(store.slices.track[i]);
-    works[t < devices.size() ? devices[t] : store::kNone].memory.push_back(SliceInterval(store, i));
+    // The host records collectives, too.
+    if (!is_memory && (t >= tracks.size() || tracks[t] != TrackKind::kDevice)) continue;
+    DeviceWork& work = works[t < devices.size() ? devices[t] : store::kNone];
+    (is_memory ? work.memory : work.communication).push_back(SliceInterval(store, i));
   }
 }
 
@@ -258,6 +251,19 @@ bool IsDeviceSideOfCollective(std::string_view name) {
   return name.ends_with("AicpuKernel") || name.ends_with("AivKernel");
 }
 
+int64_t DeviceOfTrack(const TraceStore& store, store::TrackId track, Platform platform) {
+  const auto t = static_cast<size_t>(track);
+  if (t >= store.tracks.size()) return store::kNone;
+  const auto parent = static_cast<size_t>(store.tracks.parent[t]);
+  const size_t process = parent < store.tracks.size() ? parent : t;
+  if (platform == Platform::kGpu) {
+    return ParseInt64(store.Text(store.tracks.pid[process])).value_or(store::kNone);
+  }
+  const std::string_view label = store.Text(store.tracks.label[process]);
+  if (!label.starts_with("NPU ")) return store::kNone;
+  return ParseInt64(label.substr(4)).value_or(store::kNone);
+}
+
 std::vector<DeviceWork> CollectDeviceWork(const TraceStore& store) {
   const std::vector<TrackKind> kinds = ClassifyTracks(store);
   WorkByDevice works(store.kernels.size());
@@ -266,12 +272,14 @@ std::vector<DeviceWork> CollectDeviceWork(const TraceStore& store) {
       AddAscend(store, kinds, works);
       break;
     case Platform::kGpu:
-      AddGpu(store, works);
+      AddGpu(store, kinds, works);
+      break;
+    case Platform::kUnknownDevice:  // its time is not known, and the host's is not its
       break;
     case Platform::kHostOnly:
       // Ascend captures in which the CPU is the device have its kernels; in others the work of the
       // device is not known.
-      if (!store.info.source.starts_with("ascend_")) AddHost(store, works);
+      if (store::HostStandsForDevice(store.info.source)) AddHost(store, works);
       break;
   }
   return works.Take();

@@ -13,6 +13,10 @@ namespace steplens::analysis {
 // A task that carries out a collective on the device: its time is in the collective already.
 bool IsDeviceSideOfCollective(std::string_view name);
 
+// The device whose work a track shows: the number in the label of its process ("NPU 3"), of a GPU
+// the pid of its process. None where the input does not say it.
+int64_t DeviceOfTrack(const store::TraceStore& store, store::TrackId track, Platform platform);
+
 // What one device of a rank did, as intervals sorted by (begin, end). Intervals may overlap
 // (streams).
 struct DeviceWork {
@@ -35,10 +39,12 @@ struct DeviceWork {
 //     streams that carry an operator name and are no marks (mstx)
 //   communication: comm_ops, else the slices on group tracks, else collective rows of kernels, else
 //     Overlap Analysis
-// GPU
-//   NCCL kernels are communication, all other kernels compute, copies and memsets memory
+// GPU and other back ends of Kineto
+//   kernels of communication libraries (NCCL, HCCL, ...) are communication, as are collectives that
+//   have a category of their own; copies and memsets are memory, all other kernels compute
 // Host only
 //   the host is the device: its operators on all threads are compute, comm_ops (gloo) communication
+// A device whose events nobody knows has no work here: the host's time is not its.
 //
 // Work whose device is not known counts for the rank's first device. Empty if nothing ran.
 std::vector<DeviceWork> CollectDeviceWork(const store::TraceStore& store);

@@ -105,5 +105,36 @@ TEST(CollectDeviceWork, RowsWithoutUsableTimesAreLeftOut) {
   EXPECT_THAT(CollectDeviceWork(store::TraceStore{}), IsEmpty());
 }
 
+TEST(CollectDeviceWork, MtiaRecordsCopiesAmongItsKernels) {
+  StoreBuilder b;
+  const auto stream = b.Thread(b.Process("python", "MTIA 0", "0"), "stream 3");
+  for (const auto& [name, begin_ns] :
+       {std::pair("dma_request", 0), std::pair("fused_mm", 20), std::pair("hcom_allReduce_", 40)}) {
+    b.Slice(stream, begin_ns, begin_ns + 10, name, "mtia_ccp_events");
+    b.Kernel(name, "", "mtia_ccp_events", begin_ns, begin_ns + 10, 0);
+  }
+  const auto works = CollectDeviceWork(b.store);
+  ASSERT_EQ(works.size(), 1u);
+  EXPECT_THAT(works[0].memory, ElementsAre(Interval{0, 10}));
+  EXPECT_THAT(works[0].compute, ElementsAre(Interval{20, 30}));
+  EXPECT_THAT(works[0].communication, ElementsAre(Interval{40, 50}));
+}
+
+TEST(CollectDeviceWork, CollectivesCountWhereTheyRanOnTheDevice) {
+  StoreBuilder b;
+  b.Slice(b.Thread(b.Process("python", "HPU 0", "0"), "stream 3"), 5, 9, "all", "collective_comm");
+  b.Slice(b.ThreadOf("python", "thread 1"), 0, 99, "all", "collective_comm");
+  const auto works = CollectDeviceWork(b.store);
+  ASSERT_EQ(works.size(), 1u);
+  EXPECT_THAT(works[0].communication, ElementsAre(Interval{5, 9}));
+}
+
+TEST(CollectDeviceWork, HostIsNotTheDeviceThatNobodyKnows) {
+  StoreBuilder b;
+  b.Slice(b.ThreadOf("python", "thread 1"), 0, 100, "aten::add", "cpu_op");
+  b.Slice(b.Thread(b.Process("python", "GPU 0"), ""), 0, 50, "gemm", "cuda_profiler_range");
+  EXPECT_THAT(CollectDeviceWork(b.store), IsEmpty());
+}
+
 }  // namespace
 }  // namespace steplens::analysis

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/advice/finding.h"
+#include "analysis/text/message.h"
 #include "base/status.h"
 #include "table/table.h"
 
@@ -85,8 +87,9 @@ struct Answer {
   // "{ranks} {have} no kernels" is "1 rank has no kernels".
   void Note(size_t count, std::string_view text);
 
-  std::string suggestion_en;  // how to read the tables and what to do next
-  std::string suggestion_zh;
+  Message suggestion;             // how to read the tables and what to do next
+  std::vector<Finding> findings;  // what is slow; ClusterFindings has the same
+  double step_ms = 0;             // of the summary: what a step takes on most ranks
 };
 
 }  // namespace steplens::analysis::cluster

@@ -28,8 +28,8 @@ struct GroupFact {
 struct RankFacts {
   int64_t rank = 0;
   std::string path;
-  std::string source;  // ascend_pt, ascend_ms, msprof, kineto
-  std::string format;  // text, db, json
+  store::Source source = store::Source::kUnknown;
+  store::Format format = store::Format::kUnknown;
   std::string level;
   int64_t device = store::kNone;
   std::string host_uid;

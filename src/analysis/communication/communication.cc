@@ -142,6 +142,7 @@ class StoredCommunication {
 
   void AddLink(size_t row) {
     const store::CommLinkTable& links = store_.comm_links;
+    if (links.src_rank[row] == store::kNone || links.dst_rank[row] == store::kNone) return;
     CommunicationClass& of = Class(links.step[row], links.kind[row]);
     const std::string_view name = store_.Text(links.op_name[row]);
     const std::string_view group = store_.Text(links.group_name[row]);

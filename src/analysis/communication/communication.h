@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,10 @@ std::vector<CommunicationStep> CollectCommunication(const store::TraceStore& sto
 
 // The operations of a store without comm_times, for each step; see above.
 std::vector<CommunicationStep> DeriveCommunication(const store::TraceStore& store);
+
+// Name, elapse, transit, wait and synchronization of each row of comm_ops by the tasks of its
+// master plane, as above; nothing for rows without tasks.
+std::vector<std::optional<OperationFacts>> TimesByTasks(const store::TraceStore& store);
 
 // Sums over operations, with ratios but without start and bandwidth.
 OperationFacts SumOperations(const std::vector<OperationFacts>& operations);

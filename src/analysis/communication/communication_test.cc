@@ -109,7 +109,7 @@ TEST(DeriveCommunication, RdmaRunEndsFourTasksAfterItsLastPayload) {
 
 TEST(DeriveCommunication, OperationWithoutTasksIsAllTransit) {
   Collective c;
-  c.store.info.format = "raw";
+  c.store.info.format = store::Format::kRaw;
   const CommunicationClass of = c.Derive();
   EXPECT_DOUBLE_EQ(of.operations[0].transit_ms, 0.1);
   EXPECT_DOUBLE_EQ(of.operations[0].idle_ms, 0);
@@ -121,7 +121,7 @@ TEST(DeriveCommunication, OperationWithoutTasksIsAllTransit) {
 
 TEST(DeriveCommunication, DataOfAnOperationIsNotWhatLinksCarried) {
   Collective c;
-  c.store.info.format = "text";
+  c.store.info.format = store::Format::kText;
   const CommunicationClass of = c.Derive();
   EXPECT_DOUBLE_EQ(of.operations[0].transit_ms, 0.1);
   EXPECT_DOUBLE_EQ(Transport(of.operations[0], "SDMA").transit_size_mb, 0);

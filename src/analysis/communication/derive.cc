@@ -79,7 +79,8 @@ void FinishTransports(OperationFacts& operation) {
 // tasks alone.
 void FillWithoutTasks(const TraceStore& store, size_t op, OperationFacts& operation) {
   operation.transit_ms = operation.elapse_ms;
-  const int64_t size_bytes = store.info.format == "raw" ? store.comm_ops.size_bytes[op] : kNone;
+  const int64_t size_bytes =
+      store::IsRaw(store.info.format) ? store.comm_ops.size_bytes[op] : kNone;
   for (TransportFacts& transport : operation.transports) {
     if (size_bytes <= 0 || transport.transport != "SDMA") continue;
     transport.transit_size_mb = static_cast<double>(size_bytes) / kBytesPerMb;
@@ -87,6 +88,7 @@ void FillWithoutTasks(const TraceStore& store, size_t op, OperationFacts& operat
   }
 }
 
+// Times of the master plane. `tasks` are those of the operation, at least one.
 void FillTimes(const TraceStore& store, const std::vector<uint32_t>& tasks,
                OperationFacts& operation) {
   const std::vector<uint32_t> master = MasterTasks(store, tasks);
@@ -148,9 +150,23 @@ std::optional<size_t> StepOf(const std::vector<StepRange>& ranges, int64_t begin
 
 }  // namespace
 
+std::vector<std::optional<OperationFacts>> TimesByTasks(const TraceStore& store) {
+  std::vector<std::optional<OperationFacts>> out(store.comm_ops.size());
+  if (store.comm_tasks.size() == 0) return out;
+  const std::vector<std::vector<uint32_t>> tasks = AssignCommTasks(store);
+  for (size_t op = 0; op < out.size(); ++op) {
+    if (tasks[op].empty()) continue;
+    OperationFacts& operation = out[op].emplace();
+    operation.name = store.Text(store.comm_ops.name[op]);
+    operation.elapse_ms = static_cast<double>(store.comm_ops.dur_ns[op]) / kNsPerMs;
+    FillTimes(store, tasks[op], operation);
+  }
+  return out;
+}
+
 std::vector<CommunicationStep> DeriveCommunication(const TraceStore& store) {
   if (store.comm_ops.size() == 0) return {};
-  const bool is_mindspore = store.info.source == "ascend_ms";
+  const bool is_mindspore = store::IsMindSpore(store.info.source);
   const std::vector<StepRange> ranges = ComputeStepRanges(store);
   std::vector<CommunicationStep> steps(std::max<size_t>(1, ranges.size()));
   for (size_t i = 0; i < ranges.size(); ++i)

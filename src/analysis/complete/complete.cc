@@ -1,10 +1,14 @@
 #include "analysis/complete/complete.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/classify/classify.h"
 #include "analysis/complete/communication.h"
 #include "analysis/cpu_device/complete.h"
 #include "analysis/steps/kernel_steps.h"
@@ -41,16 +45,48 @@ void TakeStepsOfIterations(store::TraceStore& store) {
   for (const store::StepTable::Row& step : training->second) store.steps.Append(step);
 }
 
+// Where a track lies, for people: "GPU 0, stream 7".
+std::string PlaceOf(const store::TraceStore& store, size_t track) {
+  const auto process = static_cast<size_t>(store.tracks.parent[track]);
+  std::string_view label;
+  if (process < store.tracks.size()) label = store.Text(store.tracks.label[process]);
+  std::string_view name = store.Text(store.tracks.name[track]);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  if (label.empty() && name.empty()) {
+    return fmt::format("process {}, thread {}", store.Text(store.tracks.pid[track]),
+                       store.Text(store.tracks.tid[track]));
+  }
+  return fmt::format("{}{}{}", label, label.empty() || name.empty() ? "" : ", ", name);
+}
+
+// A device that nothing is known of must not pass for a run without a device.
+void ReportUnknownDevice(store::TraceStore& store) {
+  if (store.kernels.size() > 0) return;
+  const std::vector<TrackKind> tracks = ClassifyTracks(store);
+  if (DetectPlatform(store, tracks) != Platform::kUnknownDevice) return;
+  uint64_t count = 0;
+  std::string first;
+  for (size_t i = 0; i < store.slices.size(); ++i) {
+    const auto track = static_cast<size_t>(store.slices.track[i]);
+    if (track >= tracks.size() || tracks[track] != TrackKind::kUnknownDevice) continue;
+    if (count++ > 0) continue;
+    first = fmt::format("{}: event '{}' has the category '{}'", PlaceOf(store, track),
+                        store.Text(store.slices.name[i]), store.Text(store.slices.category[i]));
+  }
+  store.issues.Add(store::IssueKind::kDeviceUnknown, first, count);
+}
+
 }  // namespace
 
 void CompleteCapture(store::TraceStore& store) {
-  if (store.info.format == "raw") return CompleteRawCapture(store);
+  if (store::IsRaw(store.info.format)) return CompleteRawCapture(store);
+  ReportUnknownDevice(store);
   FillCommunicationSizes(store);
-  if (store.info.format == "text") {
+  if (store.info.format == store::Format::kText) {
     TakeStepsOfIterations(store);
     return NameCommunicationGroups(store);
   }
-  if (store.info.format != "db" || store.info.source == "nsys") return;
+  if (store.info.format != store::Format::kDb || store.info.source == store::Source::kNsys) return;
   const auto is_known = [](int64_t step) { return step != store::kNone; };
   if (std::none_of(store.kernels.step.begin(), store.kernels.step.end(), is_known)) {
     FillKernelSteps(store);

@@ -40,7 +40,7 @@ void AddOperation(store::TraceStore& store, std::string_view name, std::string_v
 
 TEST(CompleteCapture, DbGetsRatiosAndTotals) {
   StoreBuilder b;
-  b.store.info.format = "db";
+  b.store.info.format = store::Format::kDb;
   AddOperation(b.store, "a", "collective");
   AddOperation(b.store, "b", "collective");
   AddOperation(b.store, "c", "p2p");
@@ -67,7 +67,7 @@ TEST(CompleteCapture, DbGetsRatiosAndTotals) {
 
 TEST(CompleteCapture, TotalsThatAreThereStay) {
   StoreBuilder b;
-  b.store.info.format = "db";
+  b.store.info.format = store::Format::kDb;
   AddOperation(b.store, "a", "collective");
   AddOperation(b.store, "Total Op Info", "collective");
   CompleteCapture(b.store);
@@ -76,7 +76,7 @@ TEST(CompleteCapture, TotalsThatAreThereStay) {
 
 TEST(CompleteCapture, DbKernelsGetTheirStep) {
   StoreBuilder b;
-  b.store.info.format = "db";
+  b.store.info.format = store::Format::kDb;
   const TrackId cann = b.ThreadOf("CANN", "Thread 2");
   const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
   b.Step(7, 0, 1000);
@@ -93,7 +93,7 @@ TEST(CompleteCapture, DbKernelsGetTheirStep) {
 
 TEST(CompleteCapture, IterationsOfTheModelThatRunsMostAreSteps) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   const TrackId first = b.ThreadOf("Ascend Hardware", "Step Trace(Model ID:1)");
   const TrackId training = b.ThreadOf("Ascend Hardware", "Step Trace(Model ID:2)");
   b.Slice(first, 0, 10, "Iteration 1", "Iteration Time");
@@ -110,7 +110,8 @@ TEST(CompleteCapture, IterationsOfTheModelThatRunsMostAreSteps) {
 }
 
 TEST(CompleteCapture, CollectivesGetTheSizeOfTheirData) {
-  for (const char* format : {"text", "db", "json"}) {
+  for (const store::Format format :
+       {store::Format::kText, store::Format::kDb, store::Format::kJson}) {
     StoreBuilder b;
     b.store.info.format = format;
     const auto add = [&](std::string_view type, int64_t count, int64_t size_bytes) {
@@ -131,7 +132,7 @@ TEST(CompleteCapture, CollectivesGetTheSizeOfTheirData) {
 
 TEST(CompleteCapture, NumbersOfGroupsBecomeNamesInText) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   AddOperation(b.store, "hcom_allReduce__586_0_1", "collective");
   b.CommOp("hcom_allReduce__586_0_1", 0, 10);
   b.CommOp("hcom_allReduce__586_1_1", 20, 30);  // of the same group, not in the file
@@ -145,6 +146,28 @@ TEST(CompleteCapture, NumbersOfGroupsBecomeNamesInText) {
   EXPECT_EQ(b.store.Text(b.store.comm_ops.group_name[1]), "17522688603477080586");
   EXPECT_EQ(b.store.Text(b.store.comm_ops.group_name[2]), "1");
   EXPECT_EQ(b.store.comm_times.size(), 1u);
+}
+
+TEST(CompleteCapture, ReportsADeviceThatNobodyKnows) {
+  StoreBuilder b;
+  b.store.info.format = store::Format::kJson;
+  b.Slice(b.ThreadOf("python", "thread 1"), 0, 100, "aten::add", "cpu_op");
+  const auto stream = b.Thread(b.Process("python", "GPU 0"), "stream 7 ");
+  b.Slice(stream, 0, 10, "gemm", "cuda_profiler_range");
+  b.Slice(stream, 10, 20, "relu", "cuda_profiler_range");
+  CompleteCapture(b.store);
+  const auto& entry = b.store.issues.entry(store::IssueKind::kDeviceUnknown);
+  EXPECT_EQ(entry.count, 2u);
+  EXPECT_EQ(entry.example, "GPU 0, stream 7: event 'gemm' has the category 'cuda_profiler_range'");
+}
+
+TEST(CompleteCapture, RunWithoutADeviceIsNoProblem) {
+  StoreBuilder b;
+  b.store.info.format = store::Format::kJson;
+  b.Process("python", "GPU 0");  // a machine with a GPU that did nothing
+  b.Slice(b.ThreadOf("python", "thread 1"), 0, 100, "aten::add", "cpu_op");
+  CompleteCapture(b.store);
+  EXPECT_TRUE(b.store.issues.empty());
 }
 
 }  // namespace

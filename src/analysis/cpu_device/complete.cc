@@ -28,10 +28,7 @@ bool HasPrefix(const TraceStore& store, std::string_view prefix) {
 bool IsHostTheDevice(const TraceStore& store) {
   if (store.info.level == "LevelNone") return false;  // no device was to be recorded
   if (store.strings.Find("dequeue")) return false;    // a task queue feeds an accelerator
-  const auto is_prof = [](const store::InputFile& file) {
-    return file.path.find("/PROF_") != std::string::npos;
-  };
-  if (std::any_of(store.info.files.begin(), store.info.files.end(), is_prof)) return false;
+  if (store.info.has_device_folder) return false;
   const std::vector<TrackKind> kinds = ClassifyTracks(store);
   if (DetectPlatform(store, kinds) != Platform::kHostOnly) return false;
   // Another profiler's capture of an accelerator's host alone.
@@ -64,9 +61,9 @@ void AddDevice(TraceStore& store, OverlapSlices slices) {
   } else {
     AppendOperatorLinks(store);
   }
-  if (store.info.source == "ascend_ms") AddMindSporeLanes(store);
+  if (store::IsMindSpore(store.info.source)) AddMindSporeLanes(store);
   FillKernelSteps(store);
-  if (store.info.source == "ascend_ms") FillMindSporeSteps(store);
+  if (store::IsMindSpore(store.info.source)) FillMindSporeSteps(store);
   AddApplicationMemory(store, is_host);
   AddSessionTimes(store);
 }

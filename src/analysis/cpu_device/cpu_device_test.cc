@@ -196,7 +196,7 @@ TEST(IsHostTheDevice, IsFalseBesideAnAccelerator) {
   RawStore raw;
   raw.Op(0, 1, "aten::mm");
   EXPECT_TRUE(IsHostTheDevice(raw.store));
-  raw.store.info.files.push_back({"/x/PROF_1_2_A", 0, false, ""});
+  raw.store.info.has_device_folder = true;
   EXPECT_FALSE(IsHostTheDevice(raw.store));
   RawStore queued;
   queued.Slice(queued.main_track(), 0, 1, "Dequeue@x", "dequeue");

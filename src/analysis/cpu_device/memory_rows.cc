@@ -70,7 +70,7 @@ bool HasSums(const TraceStore& store, const Framework& framework) {
 }
 
 const Framework& FrameworkOf(const TraceStore& store) {
-  return store.info.source == "ascend_ms" ? kMindSpore : kTorch;
+  return store::IsMindSpore(store.info.source) ? kMindSpore : kTorch;
 }
 
 // The rows in the order of the file; empty if that is the order they have.

@@ -148,6 +148,10 @@ class CallByCorrelation {
 
 }  // namespace
 
+bool IsGraphLaunch(std::string_view call) {
+  return call.find("GraphLaunch") != std::string_view::npos;
+}
+
 void ForEachApiLaunch(const TraceStore& store, const std::vector<TrackKind>& tracks,
                       const Visitor& visit) {
   const SliceKinds kinds(store);
@@ -166,7 +170,7 @@ void ForEachApiLaunch(const TraceStore& store, const std::vector<TrackKind>& tra
     const SliceId call = calls.Find(correlation[i]);
     if (call == kNoSlice) continue;
     const auto c = static_cast<size_t>(call);
-    visit({begin_ns[c], track[c], static_cast<SliceId>(i)});
+    visit({begin_ns[c], track[c], static_cast<SliceId>(i), call});
   }
 }
 

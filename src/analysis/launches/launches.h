@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "analysis/classify/classify.h"
@@ -14,7 +15,12 @@ struct Launch {
   int64_t host_ns = 0;
   store::TrackId host_track = store::kNoTrack;
   store::SliceId device = store::kNoSlice;
+  store::SliceId call = store::kNoSlice;  // the API call, where that is known
 };
+
+// The call that replays a graph, and so launches all of its kernels: cudaGraphLaunch,
+// hipGraphLaunch, ...
+bool IsGraphLaunch(std::string_view call);
 
 // As the operators see it: the host point lies inside the launching operator (Ascend: its start,
 // since the call itself is made by the queue's own thread; GPU: the runtime call). Ascend:

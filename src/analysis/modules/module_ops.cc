@@ -270,6 +270,7 @@ std::vector<LaunchingOp> CollectLaunchingOps(const TraceStore& store) {
   for (auto& [slice, op] : by_slice) {
     const auto s = static_cast<size_t>(slice);
     op.name = store.slices.name[s];
+    op.track = store.slices.track[s];
     op.begin_ns = store.slices.begin_ns[s];
     op.end_ns = EndOf(store, s);
     std::stable_sort(op.kernels.begin(), op.kernels.end(),

@@ -21,6 +21,7 @@ struct OpKernel {
 // One call of a host operator that launched kernels.
 struct LaunchingOp {
   StringId name{};
+  store::TrackId track = store::kNoTrack;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   std::vector<OpKernel> kernels;  // by start

@@ -6,7 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/classify/classify.h"
+#include "analysis/classify/text_memo.h"
+#include "analysis/facts/rank_view.h"
 #include "analysis/launches/launches.h"
 #include "analysis/time_math.h"
 
@@ -29,7 +30,9 @@ TrackIndex IndexHostOps(const TraceStore& store) {
 // kernel look like AI core tasks; its kernel row tells them apart.
 class AiCoreTasks {
  public:
-  explicit AiCoreTasks(const TraceStore& store) : store_(store), slice_kinds_(store) {
+  explicit AiCoreTasks(const RankView& rank)
+      : store_(rank.store()), slice_kinds_(rank.slice_kinds()) {
+    const TraceStore& store = store_;
     const auto cube = store.strings.Find("AI_CORE");
     const auto vector = store.strings.Find("AI_VECTOR_CORE");
     ai_core_ = cube.value_or(StringId::kEmpty);
@@ -41,7 +44,8 @@ class AiCoreTasks {
       const bool is_known = core != StringId::kEmpty && store.Text(core) != "N/A";
       const bool is_mixed =
           is_known ? core != cube && core != vector : store.kernels.context_id[i] != store::kNone;
-      if (is_mixed) mixed_.emplace_back(store.kernels.begin_ns[i], store.kernels.name[i]);
+      const SliceId slice = rank.kernel_slices().slice_of()[i];
+      if (is_mixed && slice != kNoSlice) mixed_.push_back(slice);
     }
     std::sort(mixed_.begin(), mixed_.end());
   }
@@ -56,15 +60,14 @@ class AiCoreTasks {
     if (type == StringId::kEmpty) return false;
     if (type == ai_core_) return true;
     if (type != driver_cube_ && type != driver_vector_) return false;
-    return !std::binary_search(mixed_.begin(), mixed_.end(),
-                               std::pair(store_.slices.begin_ns[slice], store_.slices.name[slice]));
+    return !std::binary_search(mixed_.begin(), mixed_.end(), SliceId{static_cast<uint32_t>(slice)});
   }
 
  private:
   const TraceStore& store_;  // outlives this, which lives for one call
-  SliceKinds slice_kinds_;
+  const SliceKinds& slice_kinds_;
   StringId ai_core_, driver_cube_, driver_vector_;
-  std::vector<std::pair<int64_t, StringId>> mixed_;  // start and name
+  std::vector<SliceId> mixed_;
 };
 
 // Device work as the operator sees it that launched it.
@@ -78,10 +81,11 @@ struct OperatorLaunch {
 
 // By thread and time.
 std::vector<OperatorLaunch> CollectLaunches(const TraceStore& store) {
-  const AiCoreTasks aicore(store);
+  const RankView rank(store);
+  const AiCoreTasks aicore(rank);
   std::vector<OperatorLaunch> launches;
   launches.reserve(store.flows.size());
-  ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
+  ForEachOperatorLaunch(store, rank.tracks(), [&](const Launch& launch) {
     const auto d = static_cast<size_t>(launch.device);
     launches.push_back({launch.host_ns, store.slices.dur_ns[d], launch.host_track,
                         aicore.KnowsType(d), aicore.Contains(d)});
@@ -94,14 +98,43 @@ std::vector<OperatorLaunch> CollectLaunches(const TraceStore& store) {
   return launches;
 }
 
+// What all threads ask of a slice.
+class OperatorRules {
+ public:
+  explicit OperatorRules(const TraceStore& store)
+      : pass(store),
+        store_(store),
+        kinds_(store),
+        is_graph_launch_(store, IsGraphLaunch),
+        is_step_(store, [](std::string_view name) { return name.starts_with("ProfilerStep#"); }) {}
+
+  bool IsOperator(size_t slice) const {
+    return kinds_[store_.slices.category[slice]] == SliceKind::kHostOp;
+  }
+  bool IsGraphCall(size_t slice) {
+    return IsGpuApi(kinds_[store_.slices.category[slice]]) &&
+           is_graph_launch_(store_.slices.name[slice]);
+  }
+  bool IsStep(SliceId slice) { return is_step_(store_.slices.name[static_cast<size_t>(slice)]); }
+
+  PassRules pass;
+
+ private:
+  using Memo = TextMemo<bool (*)(std::string_view)>;
+  const TraceStore& store_;
+  SliceKinds kinds_;
+  Memo is_graph_launch_;
+  Memo is_step_;
+};
+
 // The operators of one thread by start. Holds no more of them at a time than lie in one that lies
 // in no other: all of its times are known when its last one is.
 class ThreadOperators {
  public:
   // All must outlive this. The slices come in drawing order, the launches by time.
-  ThreadOperators(const TraceStore& store, std::span<const SliceId> slices,
+  ThreadOperators(const TraceStore& store, OperatorRules& rules, std::span<const SliceId> slices,
                   std::span<const OperatorLaunch> launches)
-      : store_(store), slices_(slices), launches_(launches) {
+      : store_(store), rules_(rules), slices_(slices), launches_(launches) {
     ReadTree();
   }
 
@@ -129,6 +162,7 @@ class ThreadOperators {
       const auto i = static_cast<size_t>(slice);
       const int64_t begin_ns = store_.slices.begin_ns[i];
       const int64_t end_ns = EndNs(begin_ns, store_.slices.dur_ns[i]);
+      if (!rules_.IsOperator(i) && IsInsideOperator(begin_ns)) continue;
       TakeLaunchesBefore(begin_ns);
       // As ForEachParent.
       while (!open_.empty() && (open_.back().end_ns <= begin_ns || open_.back().end_ns < end_ns)) {
@@ -143,11 +177,22 @@ class ThreadOperators {
     PassToParents();
   }
 
+  // Steps are no operators to whoever launches a graph.
+  bool IsInsideOperator(int64_t ts_ns) {
+    return std::ranges::any_of(open_, [&](const Open& open) {
+      return ts_ns < open.end_ns && !rules_.IsStep(tree_[open.place].slice);
+    });
+  }
+
   void AddOperator(SliceId slice) {
     HostOp& op = tree_.emplace_back();
+    const HostOp* const parent = parents_.back() == kNoId ? nullptr : &tree_[parents_.back()];
     op.slice = slice;
-    if (parents_.back() != kNoId) op.parent = tree_[parents_.back()].slice;
+    if (parent != nullptr) op.parent = parent->slice;
     op.detail = DetailOf(slice);
+    op.pass = parent == nullptr
+                  ? rules_.pass.OfOutermost(slice, op.detail)
+                  : rules_.pass.OfInner(slice, op.detail, parent->slice, parent->pass);
     op.host_total_ns = store_.slices.dur_ns[static_cast<size_t>(slice)];
   }
 
@@ -196,6 +241,7 @@ class ThreadOperators {
   }
 
   const TraceStore& store_;
+  OperatorRules& rules_;
   std::span<const SliceId> slices_;
   std::span<const OperatorLaunch> launches_;
   size_t next_slice_ = 0;
@@ -211,7 +257,9 @@ class ThreadOperators {
 // the input says the task type of what they launched.
 template <typename Visitor>
 bool VisitOperators(const TraceStore& store, const Visitor& visit) {
-  const TrackIndex index = IndexHostOps(store);
+  OperatorRules rules(store);
+  const TrackIndex index =
+      BuildTrackIndex(store, [&](size_t i) { return rules.IsOperator(i) || rules.IsGraphCall(i); });
   const std::vector<OperatorLaunch> launches = CollectLaunches(store);
   std::vector<ThreadOperators> threads;
   for (uint32_t t = 0; t + 1 < index.first.size(); ++t) {
@@ -219,7 +267,7 @@ bool VisitOperators(const TraceStore& store, const Visitor& visit) {
     if (index.slices(track).empty()) continue;
     const auto own =
         std::ranges::equal_range(launches, track, std::less<>(), &OperatorLaunch::host_track);
-    threads.emplace_back(store, index.slices(track), std::span(own.begin(), own.end()));
+    threads.emplace_back(store, rules, index.slices(track), std::span(own.begin(), own.end()));
   }
   const auto key = [&](const ThreadOperators* thread) {
     const HostOp& op = thread->Front();

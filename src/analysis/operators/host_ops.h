@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/nesting/nesting.h"
+#include "analysis/operators/op_pass.h"
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
@@ -14,6 +15,7 @@ struct HostOp {
   store::SliceId slice = store::kNoSlice;
   store::SliceId parent = store::kNoSlice;  // the enclosing operator of its thread
   uint32_t detail = store::kNoId;           // row of store.host_ops; kNoId if it has none
+  OpPass pass = OpPass::kUnknown;
   int64_t host_total_ns = 0;
   int64_t host_self_ns = 0;    // total without the operators directly inside
   int64_t device_self_ns = 0;  // of the kernels it launched itself
@@ -27,7 +29,8 @@ struct HostOps {
   bool knows_aicore = false;  // whether the input says the task type of what they launched
 };
 
-// All host operators, ProfilerStep# among them where it is recorded as one.
+// All host operators, ProfilerStep# among them where it is recorded as one. A call that replays a
+// graph outside of all operators counts as one: nobody else has launched the kernels of the graph.
 HostOps ComputeHostOps(const store::TraceStore& store);
 
 // Each of them in that order, without keeping more than those of an outermost operator at a time.

@@ -140,5 +140,108 @@ TEST(HostOpStatistics, AddsUpByNameOnEachRank) {
   EXPECT_THAT(table.Find("Device Total Duration(us)")->ints, ElementsAre(7, 9, 0, 7, 9, 0));
 }
 
+// An operator with its sequence number and the thread of its forward operator.
+SliceId Recorded(StoreBuilder& b, TrackId track, int64_t begin_ns, int64_t end_ns,
+                 std::string_view name, int64_t sequence_number, int64_t fwd_thread = 0) {
+  const SliceId slice = b.Slice(track, begin_ns, end_ns, name, "cpu_op");
+  b.store.host_ops.Append(
+      {.slice = slice, .sequence_number = sequence_number, .fwd_thread = fwd_thread});
+  return slice;
+}
+
+std::vector<std::pair<std::string, std::string>> Passes(const StoreBuilder& b) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const HostOp& op : ComputeHostOps(b.store).ops)
+    out.emplace_back(b.store.Text(b.store.slices.name[static_cast<size_t>(op.slice)]),
+                     PassName(op.pass));
+  return out;
+}
+
+TEST(ComputeHostOps, TellsForwardBackwardAndRecomputedOperatorsApart) {
+  StoreBuilder b;
+  const TrackId main = b.ThreadOf("python", "thread 1");
+  const TrackId engine = b.ThreadOf("python", "thread 2");
+  Recorded(b, main, 0, 10, "aten::linear", 5);
+  Recorded(b, main, 2, 8, "aten::addmm", -1);
+  b.Slice(main, 20, 30, "Optimizer.step#SGD.step", "cpu_op");
+  Recorded(b, engine, 100, 200, "autograd::engine::evaluate_function: AddmmBackward0", -1);
+  Recorded(b, engine, 110, 190, "AddmmBackward0", 5, 1);
+  Recorded(b, engine, 120, 140, "aten::relu", 9);  // saved by nobody: computed again
+  Recorded(b, engine, 125, 130, "aten::clamp_min", -1);
+  Recorded(b, engine, 150, 160, "aten::mm", -1);
+  using Pair = std::pair<std::string, std::string>;
+  EXPECT_THAT(Passes(b),
+              ElementsAre(Pair("aten::linear", "forward"), Pair("aten::addmm", "forward"),
+                          Pair("Optimizer.step#SGD.step", ""),
+                          Pair("autograd::engine::evaluate_function: AddmmBackward0", "backward"),
+                          Pair("AddmmBackward0", "backward"), Pair("aten::relu", "recomputed"),
+                          Pair("aten::clamp_min", "recomputed"), Pair("aten::mm", "backward")));
+}
+
+TEST(ComputeHostOps, ACheckpointRunsItsForwardAgainAndThenItsBackward) {
+  StoreBuilder b;
+  const TrackId engine = b.ThreadOf("python", "thread 2");
+  Recorded(b, engine, 0, 100, "CheckpointFunctionBackward", 5, 1);
+  Recorded(b, engine, 10, 20, "aten::mul", -1);  // a capture without sequence numbers
+  Recorded(b, engine, 30, 60, "autograd::engine::evaluate_function: MulBackward0", -1);
+  Recorded(b, engine, 40, 50, "aten::mul", -1);
+  using Pair = std::pair<std::string, std::string>;
+  EXPECT_THAT(
+      Passes(b),
+      ElementsAre(Pair("CheckpointFunctionBackward", "backward"), Pair("aten::mul", "recomputed"),
+                  Pair("autograd::engine::evaluate_function: MulBackward0", "backward"),
+                  Pair("aten::mul", "backward")));
+}
+
+// A replay of two kernels, of 10 and 20 ns, whose launch call begins at 50 ns.
+StoreBuilder GraphReplay() {
+  StoreBuilder b;
+  const TrackId host = b.ThreadOf("python", "thread 1");
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(host, 0, 100, "ProfilerStep#3", "cpu_op");
+  b.Slice(host, 50, 60, "cudaGraphLaunch", "cuda_runtime", 8);
+  b.Slice(stream, 70, 80, "gemm", "kernel", 8);
+  b.Slice(stream, 80, 100, "relu", "kernel", 8);
+  return b;
+}
+
+TEST(ComputeHostOps, KernelsOfAReplayBelongToTheOperatorAroundTheLaunch) {
+  StoreBuilder b = GraphReplay();
+  b.Slice(TrackId{1}, 40, 55, "CompiledFunction", "cpu_op");  // ends before the call does
+  const HostOps result = ComputeHostOps(b.store);
+  ASSERT_EQ(result.ops.size(), 2u);
+  EXPECT_EQ(result.ops[1].device_self_ns, 30);
+}
+
+TEST(ComputeHostOps, KernelsOfAReplayOutsideOfOperatorsBelongToItsLaunch) {
+  const HostOps result = ComputeHostOps(GraphReplay().store);
+  ASSERT_EQ(result.ops.size(), 2u);
+  EXPECT_EQ(result.ops[1].slice, SliceId{1});
+  EXPECT_EQ(result.ops[1].parent, SliceId{0});
+  EXPECT_EQ(result.ops[1].host_total_ns, 10);
+  EXPECT_EQ(result.ops[1].device_self_ns, 30);
+  EXPECT_EQ(result.ops[0].device_self_ns, 0);
+  EXPECT_EQ(result.ops[0].device_total_ns, 30);
+}
+
+TEST(HostOpStatistics, CanTellPassesApart) {
+  StoreBuilder b;
+  const TrackId main = b.ThreadOf("python", "thread 1");
+  const TrackId engine = b.ThreadOf("python", "thread 2");
+  Recorded(b, main, 0, 10, "aten::relu", 5);
+  Recorded(b, engine, 20, 60, "ReluBackward0", 5, 1);
+  Recorded(b, engine, 30, 42, "aten::relu", 9);
+  const store::Job job = b.Job();
+  EXPECT_THAT(HostOpStatistics(job, {}).Find("Name")->texts,
+              ElementsAre("ReluBackward0", "aten::relu"));
+  const table::Table by_pass = HostOpStatistics(job, {}, true);
+  EXPECT_THAT(by_pass.Find("Name")->texts,
+              ElementsAre("ReluBackward0", "aten::relu", "aten::relu"));
+  EXPECT_THAT(by_pass.Find("Pass")->texts, ElementsAre("backward", "recomputed", "forward"));
+  EXPECT_THAT(by_pass.Find("Host Self Duration(us)")->ints, ElementsAre(28, 12, 10));
+  EXPECT_THAT(OperatorTree(job, {}).Find("Pass")->texts,
+              ElementsAre("forward", "backward", "recomputed"));
+}
+
 }  // namespace
 }  // namespace steplens::analysis

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/text_memo.h"
 #include "analysis/duration_stats.h"
 #include "analysis/launches/launches.h"
 #include "analysis/operators/host_ops.h"
@@ -31,6 +32,7 @@ struct Kernel {
   StringId shapes{};
   StringId type{};
   StringId core{};
+  bool is_communication = false;
 };
 
 std::vector<std::string> KeyColumns(KernelGrouping by) {
@@ -77,14 +79,34 @@ struct KeyHash {
 
 using Groups = tsl::robin_map<KernelKey, DurationStats, KeyHash>;
 
+// Returns whether collectives are among the kernels.
 template <typename Visitor>
-void ForEachKernelRow(const TraceStore& store, Visitor&& visit) {
+bool ForEachKernelRow(const TraceStore& store, Visitor&& visit) {
   const store::KernelTable& kernels = store.kernels;
+  TextMemo is_communication(store, IsCommunicationCore);
+  bool has_communication = false;
   for (size_t i = 0; i < kernels.size(); ++i) {
+    const bool is_collective = is_communication(kernels.core[i]);
+    has_communication = has_communication || is_collective;
     if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
-    if (IsCommunicationCore(store.Text(kernels.core[i]))) continue;
     visit(Kernel{kernels.begin_ns[i], kernels.dur_ns[i], kernels.step[i], kernels.name[i],
-                 kernels.input_shapes[i], kernels.type[i], kernels.core[i]});
+                 kernels.input_shapes[i], kernels.type[i], kernels.core[i], is_collective});
+  }
+  return has_communication;
+}
+
+template <typename Visitor>
+void ForEachCommOp(const TraceStore& store, Visitor&& visit) {
+  const store::CommOpTable& ops = store.comm_ops;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops.begin_ns[i] == store::kNone || ops.dur_ns[i] == store::kNone) continue;
+    Kernel kernel;
+    kernel.begin_ns = ops.begin_ns[i];
+    kernel.dur_ns = ops.dur_ns[i];
+    kernel.name = ops.name[i];
+    kernel.type = ops.op_type[i];
+    kernel.is_communication = true;
+    visit(kernel);
   }
 }
 
@@ -124,23 +146,37 @@ void ForEachGpuWork(const TraceStore& store, const std::vector<TrackKind>& track
                     Visitor&& visit) {
   const store::SliceTable& slices = store.slices;
   const SliceKinds kinds(store);
+  TextMemo is_communication(store, IsCommunicationKernel);
   const std::vector<StringId> shapes =
       with_shapes ? LaunchShapes(store, tracks) : std::vector<StringId>{};
   for (size_t i = 0; i < slices.size(); ++i) {
     if (!IsGpuWork(kinds[slices.category[i]])) continue;
-    if (IsCommunicationKernel(store.Text(slices.name[i]))) continue;
     Kernel kernel;
     kernel.begin_ns = slices.begin_ns[i];
     kernel.dur_ns = slices.dur_ns[i];
     kernel.name = slices.name[i];
     kernel.type = kernel.core = slices.category[i];
+    kernel.is_communication = is_communication(kernel.name);
     if (with_shapes) kernel.shapes = shapes[i];
     visit(kernel);
   }
 }
 
+// What kDefault means for a platform.
+CommunicationRows Resolve(CommunicationRows rows, Platform platform) {
+  if (rows != CommunicationRows::kDefault) return rows;
+  return platform == Platform::kGpu ? CommunicationRows::kInclude : CommunicationRows::kExclude;
+}
+
 Groups GroupKernels(const TraceStore& store, const KernelStatisticsOptions& options) {
   Groups groups;
+  const std::vector<TrackKind> tracks = ClassifyTracks(store);
+  const Platform platform = DetectPlatform(store, tracks);
+  const CommunicationRows rows = Resolve(options.communication, platform);
+  const auto is_listed = [rows](const Kernel& kernel) {
+    return rows == CommunicationRows::kInclude ||
+           kernel.is_communication == (rows == CommunicationRows::kOnly);
+  };
   const std::vector<StepRange> steps =
       options.selection.step ? ComputeStepRanges(store) : std::vector<StepRange>{};
   StepFinder finder(steps);
@@ -151,16 +187,15 @@ Groups GroupKernels(const TraceStore& store, const KernelStatisticsOptions& opti
     return found && options.selection.HasStep(steps[*found].step);
   };
   const auto count = [&](const Kernel& kernel) {
-    if (in_selected_step(kernel)) groups[KeyOf(kernel, options.by)].Add(kernel.dur_ns);
+    if (is_listed(kernel) && in_selected_step(kernel))
+      groups[KeyOf(kernel, options.by)].Add(kernel.dur_ns);
   };
-  const std::vector<TrackKind> tracks = ClassifyTracks(store);
-  if (DetectPlatform(store, tracks) == Platform::kGpu) {
+  if (platform == Platform::kGpu) {
     ForEachGpuWork(store, tracks, options.by == KernelGrouping::kShape, count);
-  } else if (store.kernels.size() > 0) {
-    ForEachKernelRow(store, count);
-  } else {
-    ForEachHardwareTask(store, tracks, count);
+    return groups;
   }
+  if (store.kernels.size() == 0) ForEachHardwareTask(store, tracks, count);
+  if (!ForEachKernelRow(store, count)) ForEachCommOp(store, count);
   return groups;
 }
 
@@ -231,6 +266,20 @@ table::Table KernelStatistics(std::span<const TraceStore> ranks,
     out.AppendDouble(ratio, of_rank_ns > 0 ? 100 * group_ns / of_rank_ns : 0);
   }
   return out;
+}
+
+DurationStats LeftOutCommunication(const store::Job& job, const KernelStatisticsOptions& options) {
+  KernelStatisticsOptions left_out = options;
+  left_out.by = KernelGrouping::kCore;
+  left_out.communication = CommunicationRows::kOnly;
+  DurationStats sum;
+  for (const TraceStore& store : job.ranks) {
+    if (!options.selection.HasRank(store.info.rank)) continue;
+    const Platform platform = DetectPlatform(store, ClassifyTracks(store));
+    if (Resolve(options.communication, platform) != CommunicationRows::kExclude) continue;
+    for (const auto& [key, stats] : GroupKernels(store, left_out)) sum.Add(stats);
+  }
+  return sum;
 }
 
 }  // namespace steplens::analysis

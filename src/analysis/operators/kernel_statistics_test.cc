@@ -32,6 +32,66 @@ TEST(KernelStatistics, ByTypeIsOpStatistic) {
   EXPECT_THAT(table.Find("Ratio(%)")->doubles, ElementsAre(75.0, 25.0));
 }
 
+std::vector<std::string> NamesWith(const store::Job& job, CommunicationRows communication) {
+  KernelStatisticsOptions options;
+  options.by = KernelGrouping::kName;
+  options.communication = communication;
+  return KernelStatistics(job, options).Find("Name")->texts;
+}
+
+TEST(KernelStatistics, CollectivesOfAscendAreListedWhenAskedFor) {
+  const store::Job job = ThreeKernels().Job();
+  EXPECT_THAT(NamesWith(job, CommunicationRows::kDefault),
+              ElementsAre("MatMul_1", "Add_2", "Add_1"));
+  EXPECT_THAT(NamesWith(job, CommunicationRows::kInclude),
+              ElementsAre("hcom_allReduce__1", "MatMul_1", "Add_2", "Add_1"));
+  EXPECT_THAT(NamesWith(job, CommunicationRows::kOnly), ElementsAre("hcom_allReduce__1"));
+}
+
+TEST(KernelStatistics, CollectivesThatKernelsDoNotListAreThoseOfTheirGroups) {
+  StoreBuilder b;
+  b.Slice(b.ThreadOf("Ascend Hardware", "Stream 2"), 0, 10, "aclnnAdd_Add");
+  b.CommOp("hcom_allReduce__1", 10, 30);
+  EXPECT_THAT(NamesWith(b.Job(), CommunicationRows::kInclude),
+              ElementsAre("hcom_allReduce__1", "aclnnAdd_Add"));
+}
+
+StoreBuilder GemmAndNccl() {
+  StoreBuilder b;
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(stream, 20, 30, "gemm", "kernel", 1);
+  b.Slice(stream, 30, 60, "ncclKernel_AllReduce", "kernel", 2);
+  return b;
+}
+
+TEST(KernelStatistics, NcclKernelsCountUnlessTheyAreExcluded) {
+  KernelStatisticsOptions options;
+  options.by = KernelGrouping::kName;
+  const store::Job job = GemmAndNccl().Job();
+  const table::Table all = KernelStatistics(job, options);
+  EXPECT_THAT(all.Find("Name")->texts, ElementsAre("ncclKernel_AllReduce", "gemm"));
+  EXPECT_THAT(all.Find("Ratio(%)")->doubles, ElementsAre(75.0, 25.0));
+  options.communication = CommunicationRows::kExclude;
+  const table::Table compute = KernelStatistics(job, options);
+  EXPECT_THAT(compute.Find("Name")->texts, ElementsAre("gemm"));
+  EXPECT_THAT(compute.Find("Ratio(%)")->doubles, ElementsAre(100.0));
+}
+
+TEST(LeftOutCommunication, CountsWhatTheTableDoesNotList) {
+  const store::Job ascend = ThreeKernels().Job();
+  EXPECT_EQ(LeftOutCommunication(ascend, {}).count, 1);
+  EXPECT_EQ(LeftOutCommunication(ascend, {}).total_ns, 1000);
+  KernelStatisticsOptions options;
+  options.communication = CommunicationRows::kInclude;
+  EXPECT_EQ(LeftOutCommunication(ascend, options).count, 0);
+  const store::Job gpu = GemmAndNccl().Job();
+  EXPECT_EQ(LeftOutCommunication(gpu, {}).count, 0);
+  options.communication = CommunicationRows::kExclude;
+  EXPECT_EQ(LeftOutCommunication(gpu, options).total_ns, 30);
+  options.selection.rank = 5;
+  EXPECT_EQ(LeftOutCommunication(gpu, options).count, 0);
+}
+
 TEST(KernelStatistics, GroupsByNameAndCoreToo) {
   KernelStatisticsOptions options;
   options.by = KernelGrouping::kName;
@@ -86,9 +146,9 @@ TEST(KernelStatistics, GpuShapesComeFromTheLaunchingOperator) {
   KernelStatisticsOptions options;
   options.by = KernelGrouping::kShape;
   const table::Table table = KernelStatistics(b.Job(), options);
-  EXPECT_THAT(table.Find("Name")->texts, ElementsAre("gemm", "Memset"));
-  EXPECT_THAT(table.Find("Input Shapes")->texts, ElementsAre("[[2, 3], [3, 4]]", ""));
-  EXPECT_THAT(table.Find("Core Type")->texts, ElementsAre("kernel", "gpu_memset"));
+  EXPECT_THAT(table.Find("Name")->texts, ElementsAre("gemm", "ncclKernel", "Memset"));
+  EXPECT_THAT(table.Find("Input Shapes")->texts, ElementsAre("[[2, 3], [3, 4]]", "", ""));
+  EXPECT_THAT(table.Find("Core Type")->texts, ElementsAre("kernel", "kernel", "gpu_memset"));
 }
 
 TEST(KernelStatistics, TraceAloneCountsOperatorTasks) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/operators/host_ops.h"
@@ -55,6 +57,7 @@ table::Table BuildOperatorTable(const store::Job& job, const Selection& selectio
         "Device Total Duration With AICore(us)"}) {
     out.AddColumn(column, CellType::kTimeUs);
   }
+  const size_t pass = with_tree ? out.AddColumn("Pass", CellType::kText) : 0;
   for (const TraceStore& store : job.ranks) {
     if (!selection.HasRank(store.info.rank)) continue;
     const HostOps host_ops = ComputeHostOps(store);
@@ -78,6 +81,7 @@ table::Table BuildOperatorTable(const store::Job& job, const Selection& selectio
                                if_known(op.device_self_aicore_ns),
                                if_known(op.device_total_aicore_ns)};
       for (size_t i = 0; i < std::size(times); ++i) out.AppendInt(first_time + i, times[i]);
+      if (with_tree) out.AppendText(pass, PassName(op.pass));
     });
   }
   return out;
@@ -99,21 +103,28 @@ struct NameTotals {
   }
 };
 
-// Totals per name of one rank, by host self time descending, then by name.
-std::vector<std::pair<std::string_view, NameTotals>> TotalsOfRank(const TraceStore& store,
-                                                                  const Selection& selection) {
-  std::map<StringId, NameTotals> totals;
+struct NameRow {
+  std::string_view name;
+  OpPass pass;
+  NameTotals totals;
+};
+
+// One rank's rows, by host self time descending, then by name and pass; the pass of all is unknown
+// unless by_pass.
+std::vector<NameRow> RowsOfRank(const TraceStore& store, const Selection& selection, bool by_pass) {
+  std::map<std::pair<StringId, OpPass>, NameTotals> totals;
   ForEachOp(store, ComputeHostOps(store), selection, [&](const HostOp& op) {
-    totals[store.slices.name[static_cast<size_t>(op.slice)]].Add(
+    const StringId name = store.slices.name[static_cast<size_t>(op.slice)];
+    totals[{name, by_pass ? op.pass : OpPass::kUnknown}].Add(
         {1, op.host_total_ns, op.host_self_ns, op.device_total_ns, op.device_self_ns});
   });
-  std::vector<std::pair<std::string_view, NameTotals>> rows;
+  std::vector<NameRow> rows;
   rows.reserve(totals.size());
-  for (const auto& [name, sums] : totals) rows.emplace_back(store.Text(name), sums);
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    if (a.second.host_self_ns != b.second.host_self_ns)
-      return a.second.host_self_ns > b.second.host_self_ns;
-    return a.first < b.first;
+  for (const auto& [key, sums] : totals) rows.push_back({store.Text(key.first), key.second, sums});
+  std::sort(rows.begin(), rows.end(), [](const NameRow& a, const NameRow& b) {
+    if (a.totals.host_self_ns != b.totals.host_self_ns)
+      return a.totals.host_self_ns > b.totals.host_self_ns;
+    return std::tie(a.name, a.pass) < std::tie(b.name, b.pass);
   });
   return rows;
 }
@@ -128,7 +139,7 @@ table::Table OperatorTree(const store::Job& job, const Selection& selection) {
   return BuildOperatorTable(job, selection, "operator_tree", true);
 }
 
-table::Table HostOpStatistics(const store::Job& job, const Selection& selection) {
+table::Table HostOpStatistics(const store::Job& job, const Selection& selection, bool by_pass) {
   table::Table out("operator_stats");
   const size_t rank = out.AddColumn("Rank", CellType::kInt);
   const size_t name = out.AddColumn("Name", CellType::kText);
@@ -137,9 +148,10 @@ table::Table HostOpStatistics(const store::Job& job, const Selection& selection)
   const size_t host_self = out.AddColumn("Host Self Duration(us)", CellType::kTimeUs);
   const size_t device_total = out.AddColumn("Device Total Duration(us)", CellType::kTimeUs);
   const size_t device_self = out.AddColumn("Device Self Duration(us)", CellType::kTimeUs);
+  const size_t pass = by_pass ? out.AddColumn("Pass", CellType::kText) : 0;
   for (const TraceStore& store : job.ranks) {
     if (!selection.HasRank(store.info.rank)) continue;
-    for (const auto& [op_name, totals] : TotalsOfRank(store, selection)) {
+    for (const auto& [op_name, op_pass, totals] : RowsOfRank(store, selection, by_pass)) {
       out.AppendInt(rank, store.info.rank);
       out.AppendText(name, op_name);
       out.AppendInt(count, totals.count);
@@ -147,6 +159,7 @@ table::Table HostOpStatistics(const store::Job& job, const Selection& selection)
       out.AppendInt(host_self, totals.host_self_ns);
       out.AppendInt(device_total, totals.device_total_ns);
       out.AppendInt(device_self, totals.device_self_ns);
+      if (by_pass) out.AppendText(pass, PassName(op_pass));
     }
   }
   return out;

@@ -126,6 +126,7 @@ void KeepSlices(TraceStore& store, Windows& windows) {
   uint32_t kept = 0;
   for (size_t i = 0; i < mask.size(); ++i) places[i] = mask[i] ? kept++ : store::kNoId;
   FollowSlices(store.host_ops, mask, places);
+  FollowSlices(store.copies, mask, places);
   FollowSlices(store.markers, mask, places);
   KeepRows(store.slices, mask);
 }

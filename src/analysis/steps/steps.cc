@@ -71,7 +71,7 @@ std::vector<StepRange> ComputeStepRanges(const store::TraceStore& store) {
   const std::vector<TrackKind> tracks = ClassifyTracks(store);
   StepCollector collector(store, steps);
   const auto add = [&](const Launch& launch) { collector.Add(launch); };
-  if (store.info.format == "db") {
+  if (store::HasApiLaunches(store.info.format)) {
     ForEachApiLaunch(store, tracks, add);
   } else {
     ForEachOperatorLaunch(store, tracks, add);

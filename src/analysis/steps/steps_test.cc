@@ -17,7 +17,7 @@ TEST(ComputeStepRanges, EmptyWithoutMarkedSteps) {
 
 TEST(ComputeStepRanges, TextSpansTheKernelsItsOperatorsLaunched) {
   StoreBuilder b;
-  b.store.info.format = "text";
+  b.store.info.format = store::Format::kText;
   const TrackId host = b.ThreadOf("Python", "Thread 1");
   const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
   b.Step(51, 100, 200);
@@ -57,7 +57,7 @@ TEST(ComputeStepRanges, StepWithoutDeviceWorkIsItsHostRange) {
 
 TEST(ComputeStepRanges, DbGoesByNodeCallsAndTheirTasks) {
   StoreBuilder b;
-  b.store.info.format = "db";
+  b.store.info.format = store::Format::kDb;
   const TrackId cann = b.ThreadOf("CANN", "Thread 1");
   const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
   b.Step(1, 0, 100);

@@ -9,11 +9,6 @@
 
 namespace steplens::analysis::verify {
 
-bool Context::IsHostOp(size_t slice) const {
-  if (!slice_kinds_) slice_kinds_.emplace(store);
-  return (*slice_kinds_)[store.slices.category[slice]] == SliceKind::kHostOp;
-}
-
 bool Context::lost_all_kernels() const {
   if (is_db() || store.kernels.size() > 0) return false;
   return std::any_of(store.info.files.begin(), store.info.files.end(), [](const auto& file) {
@@ -25,31 +20,14 @@ bool Context::lost_all_kernels() const {
 }
 
 TrackKind Context::track_kind(store::TrackId track) const {
-  if (!track_kinds_) track_kinds_ = ClassifyTracks(store);
+  const std::vector<TrackKind>& kinds = rank.tracks();
   const auto t = static_cast<size_t>(track);
-  return t < track_kinds_->size() ? (*track_kinds_)[t] : TrackKind::kOther;
+  return t < kinds.size() ? kinds[t] : TrackKind::kOther;
 }
 
-bool Context::is_gpu() const {
-  if (!track_kinds_) track_kinds_ = ClassifyTracks(store);
-  return DetectPlatform(store, *track_kinds_) == Platform::kGpu;
-}
-
-const TrackIndex& Context::index() const {
-  if (!index_) index_ = BuildTrackIndex(store);
-  return *index_;
-}
-
-const FlowEnds& Context::flow_ends() const {
-  if (!flow_ends_) {
-    flow_ends_ = ResolveFlowEnds(store, index(), ComputeNesting(store, index()));
-  }
-  return *flow_ends_;
-}
-
-const std::vector<StepRange>& Context::step_ranges() const {
-  if (!step_ranges_) step_ranges_ = ComputeStepRanges(store);
-  return *step_ranges_;
+std::string Context::KernelText(size_t kernel) const {
+  return fmt::format("{} row {} ({})", Name("kernel_details", "kernels"), kernel + 1,
+                     Text(store.kernels.name[kernel]));
 }
 
 std::optional<int64_t> NsOfUs(double us) {

@@ -8,10 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/classify/classify.h"
-#include "analysis/flows/flow_ends.h"
-#include "analysis/nesting/nesting.h"
-#include "analysis/steps/steps.h"
+#include "analysis/facts/rank_view.h"
 #include "analysis/verify/verify.h"
 #include "store/trace_store.h"
 
@@ -19,20 +16,21 @@
 
 namespace steplens::analysis::verify {
 
-// What a check may look at: the store, the options, and facts that several checks need, each
-// computed at its first use. One thread only. Store and options must outlive it.
+// What a check may look at: the rank with its facts, and the options. Store and options must
+// outlive it.
 class Context {
  public:
   Context(const store::TraceStore& the_store, const VerifyOptions& the_options)
-      : store(the_store), options(the_options) {}
+      : rank(the_store), store(the_store), options(the_options) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  const RankView rank;
   const store::TraceStore& store;
   const VerifyOptions& options;
 
-  bool is_kineto() const { return store.info.source == "kineto"; }
-  bool is_db() const { return store.info.format == "db"; }
+  bool has_result_tables() const { return store::HasResultTables(store.info.source); }
+  bool is_db() const { return store.info.format == store::Format::kDb; }
   // How the user knows a source of rows: its text file or its db table.
   std::string_view Name(std::string_view text_name, std::string_view db_name) const {
     return is_db() ? db_name : text_name;
@@ -46,19 +44,14 @@ class Context {
   bool IsCollective(size_t kernel) const {
     return IsCommunicationCore(Text(store.kernels.core[kernel]));
   }
-  bool IsHostOp(size_t slice) const;
-  bool is_gpu() const;
+  SliceKind slice_kind(size_t slice) const {
+    return rank.slice_kinds()[store.slices.category[slice]];
+  }
+  bool IsHostOp(size_t slice) const { return slice_kind(slice) == SliceKind::kHostOp; }
+  bool is_gpu() const { return rank.platform() == Platform::kGpu; }
   TrackKind track_kind(store::TrackId track) const;
-  const TrackIndex& index() const;
-  const FlowEnds& flow_ends() const;
-  const std::vector<StepRange>& step_ranges() const;
-
- private:
-  mutable std::optional<SliceKinds> slice_kinds_;
-  mutable std::optional<std::vector<TrackKind>> track_kinds_;
-  mutable std::optional<TrackIndex> index_;
-  mutable std::optional<FlowEnds> flow_ends_;
-  mutable std::optional<std::vector<StepRange>> step_ranges_;
+  // "kernel_details row 17 (MatMulV2)"
+  std::string KernelText(size_t kernel) const;
 };
 
 // The operation under which communication.json keeps the sums of a class.

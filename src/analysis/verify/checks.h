@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "analysis/breakdown/breakdown.h"
 #include "analysis/verify/check.h"
 
 // Every rule, one function each; verify.cc lists them in the order they are reported.
@@ -18,9 +21,9 @@ CheckResult CheckStepValues(const Context& context);
 CheckResult CheckStepMarks(const Context& context);
 CheckResult CheckStepsOnce(const Context& context);
 
-// breakdown.cc: step_trace_time against the breakdown of the job (StepBreakdown), which is computed
-// once for all ranks.
-CheckResult CheckBreakdown(const Context& context, const table::Table& breakdown);
+// breakdown.cc: step_trace_time against the breakdown of the timeline, and that against itself.
+CheckResult CheckBreakdown(const Context& context, const std::vector<StepParts>& breakdown);
+CheckResult CheckBreakdownParts(const Context& context);
 
 // statistics.cc: the summed-up files against what they sum up.
 CheckResult CheckOpStatistic(const Context& context);
@@ -47,6 +50,12 @@ CheckResult CheckKernelOrder(const Context& context);
 CheckResult CheckKernelWait(const Context& context);
 CheckResult CheckKernelStep(const Context& context);
 CheckResult CheckStreamOverlap(const Context& context);
+
+// gpu.cc: the timeline of a GPU and the calls that launch its work.
+CheckResult CheckGpuStreams(const Context& context, Verdict& verdict);  // for CheckStreamOverlap
+CheckResult CheckLaunchOrder(const Context& context);
+CheckResult CheckLaunchedKernels(const Context& context);
+CheckResult CheckCopySizes(const Context& context);
 
 // memory.cc: memory_record and operator_memory.
 CheckResult CheckMemorySums(const Context& context);

@@ -79,11 +79,23 @@ TEST(VerifyCommMatrix, ReportsLostTraffic) {
 
 TEST(VerifyCommMatrix, TakesTheOperationsWhereADbHasNoTotals) {
   Communication s;
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   for (const size_t row : {size_t{2}, size_t{3}})
     s.store.comm_bandwidths.op_name.Set(row, s.Text("hcom_other"));
   ExpectBroken(s.Run("15.matrix"), "1 of 1 classes of operations, largest deviation 12",
                "CommAnalyzerMatrix step1 collective: HCCS traffic in MB is 12, expected 24");
+}
+
+TEST(VerifyCommMatrix, SumsUpTheOperationsWhereTheKeysAreTheirNames) {
+  Communication s;
+  s.store.comm_links = {};
+  s.AddMatrix("hcom_allReduce__1_0_1", "HCCS", 7);
+  s.AddMatrix("hcom_allReduce__1_1_1", "HCCS", 5);
+  s.AddMatrix("hcom_allReduce__1_1_1", "LOCAL", 99);
+  ExpectHolds(s.Run("15.matrix"), "1 classes of operations");
+  s.AddMatrix("hcom_allReduce__1_2_1", "HCCS", 1);
+  ExpectBroken(s.Run("15.matrix"), "1 of 1 classes of operations, largest deviation 1",
+               "communication_matrix.json step1 collective: HCCS traffic in MB is 13, expected 12");
 }
 
 TEST(VerifyCommTotals, AreTheSumOfTheOperations) {

@@ -5,7 +5,6 @@
 
 #include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
-#include "analysis/verify/kernel_match.h"
 #include "analysis/verify/points.h"
 
 namespace steplens::analysis::verify {
@@ -125,14 +124,15 @@ CheckResult CheckLaunchFlows(const Context& context) {
                 [&] { return FlowText(context, i) + ": no task starts at its end"; });
   }
   const PointSet flow_ends(std::move(ends));
-  for (const KernelMatch& match : MatchKernels(context)) {
-    if (match.slice == store::kNoSlice) continue;  // rule 12 speaks of those
-    const auto slice = static_cast<size_t>(match.slice);
+  const std::vector<store::SliceId>& slice_of = context.rank.kernel_slices().slice_of();
+  for (size_t kernel = 0; kernel < slice_of.size(); ++kernel) {
+    if (slice_of[kernel] == store::kNoSlice) continue;  // rule 12 speaks of those
+    const auto slice = static_cast<size_t>(slice_of[kernel]);
     const size_t arrows =
         flow_ends.Count({context.store.slices.track[slice], context.store.slices.begin_ns[slice]});
     verdict.Row(arrows == 1, [&] {
       return fmt::format("{}: {} HostToDevice flows end at it, expected 1",
-                         KernelText(context, match.kernel), arrows);
+                         context.KernelText(kernel), arrows);
     });
   }
   verdict.Note(fmt::format("{} flows", rows.size()));
@@ -156,7 +156,7 @@ CheckResult CheckDbLaunches(const Context& context) {
   if (launches.empty() && (context.store.info.level == "Level0" || !has_queue))
     return verdict.NotApplicable("no node-level launches in CANN_API");
   for (const size_t i : rows) {
-    const store::SliceId task = context.flow_ends().to_slice[i];
+    const store::SliceId task = context.rank.flow_ends().to_slice[i];
     if (task == store::kNoSlice) {
       verdict.Row(false, [&] { return FlowText(context, i) + ": no such TASK"; });
       continue;
@@ -183,10 +183,10 @@ CheckResult CheckDanglingFlows(const Context& context) {
     return ends->Has(point);
   };
   for (size_t i = 0; i < flows.size(); ++i) {
-    const bool from_ok = context.flow_ends().from_slice[i] != store::kNoSlice ||
+    const bool from_ok = context.rank.flow_ends().from_slice[i] != store::kNoSlice ||
                          (launches_hang && is_launch(i)) ||
                          at_an_end({flows.from_track[i], flows.from_ns[i]});
-    const bool to_ok = context.flow_ends().to_slice[i] != store::kNoSlice ||
+    const bool to_ok = context.rank.flow_ends().to_slice[i] != store::kNoSlice ||
                        at_an_end({flows.to_track[i], flows.to_ns[i]});
     verdict.Row(from_ok && to_ok, [&] {
       return fmt::format("{}: no slice at its {}", FlowText(context, i), from_ok ? "end" : "start");
@@ -197,7 +197,8 @@ CheckResult CheckDanglingFlows(const Context& context) {
   const auto single = [&](store::IssueKind kind, std::string_view words) {
     const store::IssueLog::Entry& entry = context.store.issues.entry(kind);
     if (entry.count == 0) return;
-    if (context.is_kineto()) return verdict.Note(fmt::format("{} more {}", entry.count, words));
+    if (context.store.info.source == store::Source::kKineto)
+      return verdict.Note(fmt::format("{} more {}", entry.count, words));
     verdict.Row(false, [&] {
       return fmt::format("{} more {}, first: {}", entry.count, words, entry.example);
     });

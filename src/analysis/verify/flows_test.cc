@@ -40,7 +40,7 @@ TEST(VerifyOpFlows, EndAtDifferentTimesInText) {
   s.Flow("async_npu", s.host, 100, s.stream, 300);
   ExpectBroken(s.Run("10"), "2 of 2 flows",
                "async_npu flow from 0.100 us to 0.300 us: another one ends at the same time");
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   ExpectHolds(s.Run("10"), "2 flows");
 }
 
@@ -77,13 +77,13 @@ TEST(VerifyLaunchFlows, FindsCollectivesThatStartOneNsApart) {
 TEST(VerifyDbLaunches, AreKnownToCannAndToTheDevice) {
   Launch s;
   ExpectNotApplicable(s.Run("16"), "not a db");
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   ExpectHolds(s.Run("16"), "1 launches");
 }
 
 TEST(VerifyDbLaunches, ReportsATaskWithoutALaunch) {
   Launch s;
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   s.store.slices.correlation.Set(2, 6);
   ExpectBroken(
       s.Run("16"), "1 of 1 launches",
@@ -92,7 +92,7 @@ TEST(VerifyDbLaunches, ReportsATaskWithoutALaunch) {
 
 TEST(VerifyDbLaunches, ReportsALaunchWithoutATask) {
   Launch s;
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   s.store.flows.to_ns.Set(0, 900);
   ExpectBroken(s.Run("16"), "1 of 1 launches",
                "async_npu flow from 0.100 us to 0.900 us: no such TASK");
@@ -126,7 +126,7 @@ TEST(VerifyDanglingFlows, HaveBothEndsUnlessKinetoCutThem) {
   s.store.issues.Add(store::IssueKind::kFlowWithoutStart, "x", 3);
   ExpectBroken(s.Run("trace.dangling_flows"), "1 of 3 flows",
                "3 more ends have no start, first: x");
-  s.store.info.source = "kineto";
+  s.store.info.source = store::Source::kKineto;
   ExpectHolds(s.Run("trace.dangling_flows"), "2 flows; 3 more ends have no start");
 }
 

@@ -111,7 +111,7 @@ std::vector<store::SliceId> LaunchedWork(const Context& context) {
   std::vector<store::SliceId> reached;
   for (size_t i = 0; i < flows.size(); ++i) {
     if (context.Text(flows.kind[i]) != "async_npu") continue;
-    const store::SliceId slice = context.flow_ends().to_slice[i];
+    const store::SliceId slice = context.rank.flow_ends().to_slice[i];
     if (slice != store::kNoSlice) reached.push_back(slice);
   }
   return reached;

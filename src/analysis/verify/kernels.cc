@@ -8,7 +8,6 @@
 
 #include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
-#include "analysis/verify/kernel_match.h"
 
 namespace steplens::analysis::verify {
 namespace {
@@ -64,18 +63,17 @@ std::set<TaskKey> KernelTasks(const store::KernelTable& kernels, bool with_ids) 
 }
 
 // Tasks on the streams that carry the name of a kernel and are in no row of kernel_details.
-void CheckTasksAreKernels(const Context& context, const std::vector<KernelMatch>& matches,
-                          Verdict& verdict) {
+void CheckTasksAreKernels(const Context& context, Verdict& verdict) {
   const store::SliceTable& slices = context.store.slices;
+  const KernelSlices& match = context.rank.kernel_slices();
   std::unordered_set<StringId> names;
-  std::vector<bool> matched(slices.size(), false);
-  for (const KernelMatch& match : matches) {
-    if (!context.IsCollective(match.kernel)) names.insert(context.store.kernels.name[match.kernel]);
-    if (match.slice != store::kNoSlice) matched[static_cast<size_t>(match.slice)] = true;
+  for (size_t kernel = 0; kernel < context.store.kernels.size(); ++kernel) {
+    if (!context.IsCollective(kernel)) names.insert(context.store.kernels.name[kernel]);
   }
-  for (size_t i = 0; i < slices.size(); ++i) {
-    if (matched[i] || context.track_kind(slices.track[i]) != TrackKind::kDevice) continue;
-    if (!names.contains(slices.name[i])) continue;
+  for (uint32_t i = 0; i < slices.size(); ++i) {
+    if (context.track_kind(slices.track[i]) != TrackKind::kDevice) continue;
+    if (!names.contains(slices.name[i]) || match.KernelOf(store::SliceId{i}) != store::kNoId)
+      continue;
     verdict.Row(false, [&] {
       return fmt::format("trace: task {} at {} is in no row of kernel_details",
                          context.Text(slices.name[i]), UsText(slices.begin_ns[i]));
@@ -96,7 +94,7 @@ CheckResult CheckKernelStarts(const Context& context) {
   Verdict verdict(
       context, "12",
       "Kernels start where the tasks and collectives of the same name start on the timeline");
-  if (context.is_kineto()) return verdict.NotApplicable("no kernel_details");
+  if (!context.has_result_tables()) return verdict.NotApplicable("no kernel_details");
   const bool lost_all = context.lost_all_kernels();
   if (context.store.kernels.size() == 0 && !lost_all) {
     return verdict.NotApplicable("no kernel_details");
@@ -110,33 +108,34 @@ CheckResult CheckKernelStarts(const Context& context) {
     });
   }
   const bool has_groups = HasTracks(context, TrackKind::kCommGroup);
-  const std::vector<KernelMatch> matches = MatchKernels(context);
-  for (const KernelMatch& match : matches) {
-    if (context.IsCollective(match.kernel) && !has_groups) continue;
-    if (context.store.kernels.begin_ns[match.kernel] == store::kNone) continue;
-    verdict.Row(match.slice != store::kNoSlice, [&] {
+  const std::vector<store::SliceId>& slice_of = context.rank.kernel_slices().slice_of();
+  for (size_t kernel = 0; kernel < slice_of.size(); ++kernel) {
+    if (context.IsCollective(kernel) && !has_groups) continue;
+    if (context.store.kernels.begin_ns[kernel] == store::kNone) continue;
+    verdict.Row(slice_of[kernel] != store::kNoSlice, [&] {
       return fmt::format("{}: nothing of that name starts at {} on the timeline",
-                         KernelText(context, match.kernel),
-                         UsText(context.store.kernels.begin_ns[match.kernel]));
+                         context.KernelText(kernel),
+                         UsText(context.store.kernels.begin_ns[kernel]));
     });
   }
-  CheckTasksAreKernels(context, matches, verdict);
+  CheckTasksAreKernels(context, verdict);
   return verdict.Finish("kernels");
 }
 
 CheckResult CheckKernelDurations(const Context& context) {
   Verdict verdict(context, "12.duration",
                   "Kernels last as long as their tasks and collectives on the timeline");
-  if (context.store.kernels.size() == 0 || context.is_kineto()) {
+  if (context.store.kernels.size() == 0 || !context.has_result_tables()) {
     return verdict.NotApplicable("no kernel_details");
   }
   // One file cuts durations at the third decimal, the other is rounded there.
   constexpr int64_t kToleranceNs = 2;
-  for (const KernelMatch& match : MatchKernels(context)) {
-    const int64_t dur_ns = context.store.kernels.dur_ns[match.kernel];
-    if (match.slice == store::kNoSlice || dur_ns == store::kNone) continue;
-    verdict.Near(dur_ns, context.store.slices.dur_ns[static_cast<size_t>(match.slice)],
-                 kToleranceNs, [&] { return KernelText(context, match.kernel) + ": Duration"; });
+  const std::vector<store::SliceId>& slice_of = context.rank.kernel_slices().slice_of();
+  for (size_t kernel = 0; kernel < slice_of.size(); ++kernel) {
+    const int64_t dur_ns = context.store.kernels.dur_ns[kernel];
+    if (slice_of[kernel] == store::kNoSlice || dur_ns == store::kNone) continue;
+    verdict.Near(dur_ns, context.store.slices.dur_ns[static_cast<size_t>(slice_of[kernel])],
+                 kToleranceNs, [&] { return context.KernelText(kernel) + ": Duration"; });
   }
   return verdict.Finish("kernels");
 }
@@ -174,14 +173,15 @@ CheckResult CheckL2Cache(const Context& context) {
 CheckResult CheckKernelOrder(const Context& context) {
   Verdict verdict(context, "kernels.order", "kernel_details is in start order, per device");
   const store::KernelTable& kernels = context.store.kernels;
-  if (kernels.size() == 0 || context.is_kineto()) return verdict.NotApplicable("no kernel_details");
+  if (kernels.size() == 0 || !context.has_result_tables())
+    return verdict.NotApplicable("no kernel_details");
   std::unordered_map<int64_t, int64_t> last_ns;  // by device
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int64_t begin_ns = kernels.begin_ns[i];
     if (begin_ns == store::kNone) continue;
     const auto [last, is_first] = last_ns.try_emplace(kernels.device[i], begin_ns);
     verdict.Row(begin_ns >= last->second, [&] {
-      return fmt::format("{} starts at {}, before the row above it ({})", KernelText(context, i),
+      return fmt::format("{} starts at {}, before the row above it ({})", context.KernelText(i),
                          UsText(begin_ns), UsText(last->second));
     });
     last->second = begin_ns;
@@ -194,7 +194,8 @@ CheckResult CheckKernelWait(const Context& context) {
       context, "kernels.wait",
       "Wait Time is the gap to the end of the row above, over all streams and collectives");
   const store::KernelTable& kernels = context.store.kernels;
-  if (kernels.size() == 0 || context.is_kineto()) return verdict.NotApplicable("no kernel_details");
+  if (kernels.size() == 0 || !context.has_result_tables())
+    return verdict.NotApplicable("no kernel_details");
   const int64_t tolerance_ns = WaitToleranceNs(kernels);
   std::unordered_map<int64_t, int64_t> last_end_ns;  // by device
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -205,7 +206,7 @@ CheckResult CheckKernelWait(const Context& context) {
     end->second = EndNs(begin_ns, kernels.dur_ns[i]);
     if (kernels.wait_ns[i] == store::kNone) continue;
     verdict.Near(kernels.wait_ns[i], gap_ns, tolerance_ns,
-                 [&] { return KernelText(context, i) + ": Wait Time"; });
+                 [&] { return context.KernelText(i) + ": Wait Time"; });
   }
   return verdict.Finish("kernels");
 }
@@ -218,7 +219,7 @@ CheckResult CheckKernelStep(const Context& context) {
   if (std::none_of(kernels.step.begin(), kernels.step.end(), known)) {
     return verdict.NotApplicable("no Step Id in kernel_details");
   }
-  const std::vector<StepRange>& ranges = context.step_ranges();
+  const std::vector<StepRange>& ranges = context.rank.steps();
   if (ranges.empty()) return verdict.NotApplicable("the steps are not marked on the timeline");
   StepFinder finder(ranges);
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -236,7 +237,7 @@ CheckResult CheckKernelStep(const Context& context) {
       return step == store::kNone ? "none" : std::to_string(step);
     };
     verdict.Row(holds, [&] {
-      return fmt::format("{}: Step Id is {}, expected {}", KernelText(context, i),
+      return fmt::format("{}: Step Id is {}, expected {}", context.KernelText(i),
                          text(kernels.step[i]), text(expected));
     });
   }
@@ -246,9 +247,10 @@ CheckResult CheckKernelStep(const Context& context) {
 CheckResult CheckStreamOverlap(const Context& context) {
   Verdict verdict(context, "kernels.stream_overlap",
                   "Compute kernels of one stream run one after the other");
+  if (context.is_gpu()) return CheckGpuStreams(context, verdict);
   const store::KernelTable& kernels = context.store.kernels;
-  if (kernels.size() == 0 || context.is_kineto()) return verdict.NotApplicable("no kernel_details");
-  if (context.is_gpu()) return verdict.NotApplicable("kernels of a GPU's stream may overlap");
+  if (kernels.size() == 0 || !context.has_result_tables())
+    return verdict.NotApplicable("no kernel_details");
   std::vector<size_t> order;
   for (size_t i = 0; i < kernels.size(); ++i) {
     // Sub-tasks of one task (context id) may run side by side.
@@ -271,9 +273,9 @@ CheckResult CheckStreamOverlap(const Context& context) {
                       kernels.device[before] == kernels.device[i];
     const int64_t end_ns = EndNs(kernels.begin_ns[before], kernels.dur_ns[before]);
     verdict.Row(!same || end_ns <= AddNs(kernels.begin_ns[i], slack_ns), [&] {
-      return fmt::format("{} starts at {}, {} before {} on stream {} ends", KernelText(context, i),
+      return fmt::format("{} starts at {}, {} before {} on stream {} ends", context.KernelText(i),
                          UsText(kernels.begin_ns[i]), UsText(GapNs(kernels.begin_ns[i], end_ns)),
-                         KernelText(context, before), kernels.stream[i]);
+                         context.KernelText(before), kernels.stream[i]);
     });
   }
   return verdict.Finish("kernels");

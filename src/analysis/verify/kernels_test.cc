@@ -161,7 +161,7 @@ TEST(VerifyStreamOverlap, LeavesOutSubTasks) {
 
 TEST(VerifyKernelRules, AreNotForGpuTraces) {
   Kernels s;
-  s.store.info.source = "kineto";
+  s.store.info.source = store::Source::kKineto;
   for (const char* id : {"12", "kernels.order", "kernels.wait", "kernels.stream_overlap"}) {
     ExpectNotApplicable(s.Run(id), "no kernel_details");
   }

@@ -225,7 +225,7 @@ CheckResult CheckAllocationDurations(const Context& context) {
   Verdict verdict(context, "14.duration",
                   "Durations of operator_memory are release minus allocation, exactly");
   const store::AllocationTable& allocations = context.store.allocations;
-  if (allocations.size() == 0 || context.is_kineto()) {
+  if (allocations.size() == 0 || !context.has_result_tables()) {
     return verdict.NotApplicable(
         fmt::format("no {}", context.Name("operator_memory", "OP_MEMORY")));
   }

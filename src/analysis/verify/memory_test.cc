@@ -89,7 +89,7 @@ TEST(VerifyAllocationTotals, AreInMemoryRecord) {
 
 TEST(VerifyAllocationTotals, KnowCannRowsOfADbByTheMissingStream) {
   Memory s;
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   s.store.allocations.name.Set(1, s.Text("Cast"));
   ExpectHolds(s.Run("14.allocations"), "1 allocations");
 }

@@ -12,7 +12,7 @@ bool AnyKnown(const store::Column<int64_t>& column) {
 
 }  // namespace
 
-StepRows::StepRows(const Context& context) : context_(context), finder_(context.step_ranges()) {
+StepRows::StepRows(const Context& context) : context_(context), finder_(context.rank.steps()) {
   const store::StepTraceTable& traces = context.store.step_traces;
   // One device is the device of all rows, whether or not both files name it.
   has_devices_ = AnyKnown(traces.device) && AnyKnown(context.store.kernels.device) &&
@@ -39,9 +39,9 @@ std::optional<size_t> StepRows::OfKernel(size_t kernel) {
 
 std::optional<size_t> StepRows::OfTime(int64_t device, int64_t ts_ns) {
   if (!has_steps_) return Find(device, store::kNone);
-  if (context_.step_ranges().empty()) return std::nullopt;
+  if (context_.rank.steps().empty()) return std::nullopt;
   const std::optional<size_t> range = finder_.Find(ts_ns);
-  return range ? Find(device, context_.step_ranges()[*range].step) : kNoRow;
+  return range ? Find(device, context_.rank.steps()[*range].step) : kNoRow;
 }
 
 }  // namespace steplens::analysis::verify

@@ -46,7 +46,7 @@ TEST(VerifyPartsFillStage, HoldsWithinHalfAMicrosecondInText) {
 
 TEST(VerifyPartsFillStage, IsExactInTheDb) {
   TestStore s = OneStep();
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   s.store.step_traces.stage_us.Set(0, 105.001);
   ExpectBroken(s.Run("1"), "1 of 1 steps, largest deviation 0.001 us",
                "StepTraceTime row 1 (step 7): sum of the parts is 105.000 us, expected 105.001 us");
@@ -100,7 +100,7 @@ TEST(VerifyComputingIsUnion, GivesARunOfBusyTimeToTheStepItStartsIn) {
 
 TEST(VerifyComputingIsUnion, DividesKernelsOfADbByStepRanges) {
   TestStore s;
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   s.Step(1, 0, 1200);
   s.Step(2, 1200, 9000);
   s.Kernel("a", "a", "AI_CORE", 1000, 2000);
@@ -166,6 +166,43 @@ TEST(VerifyCommunicationIsElapse, MayBeShorterWhereTheMasterPlaneIsMeasured) {
   EXPECT_NE(s.Run("4.elapse").state, CheckState::kBroken);
 }
 
+// Two steps, of which the files say no more than this. The operations of the first one, [10, 40)
+// and [20, 60) us, overlap and cover 50 us.
+struct WithoutTimeline : TestStore {
+  WithoutTimeline() {
+    AddOperation("step1", 1.7e15 + 10, 0.03);
+    AddOperation("step1", 1.7e15 + 20, 0.04);
+    AddOperation("step2", 1.7e15 + 90, 0.01);
+    store.step_traces.Append({.step = 1, .communication_us = 50});
+    store.step_traces.Append({.step = 2, .communication_us = 10});
+  }
+  void AddOperation(std::string_view step, double start_us, double elapse_ms) {
+    store.comm_times.Append({.step = Text(step),
+                             .kind = Text("collective"),
+                             .op_name = Text("hcom_allReduce__1_0_1"),
+                             .start_us = start_us,
+                             .elapse_ms = elapse_ms});
+  }
+};
+
+TEST(VerifyCommunicationIsElapse, CountsOverlapsOnceWhereThereIsNoTimeline) {
+  WithoutTimeline s;
+  ExpectHolds(s.Run("4.elapse"), "2 steps");
+  s.store.step_traces.communication_us.Set(0, 40);
+  ExpectBroken(s.Run("4.elapse"), "1 of 2 steps, largest deviation 10 us",
+               "step_trace_time row 1 (step 1): time covered by the operations is 50.000 us, "
+               "expected 40.000 us");
+}
+
+TEST(VerifyCommunicationIsElapse, LeavesOutWhatTheMasterPlaneOrASingleStepExplains) {
+  WithoutTimeline shorter;
+  shorter.store.step_traces.communication_us.Set(0, 60);
+  ExpectHolds(shorter.Run("4.elapse"), "1 steps");
+  WithoutTimeline single;
+  for (size_t i = 0; i < 3; ++i) single.store.comm_times.step.Set(i, single.Text("step1"));
+  ExpectNotApplicable(single.Run("4.elapse"), "no steps to compare");
+}
+
 TEST(VerifyOverlapTrack, SumsUpToTheColumns) {
   ExpectHolds(OneStepWithOverlapTrack().Run("5"), "4 columns; 7 slices");
 }
@@ -224,7 +261,7 @@ TEST(VerifyStepMarks, EveryStepIsKnown) {
   s.store.steps = {};
   ExpectNotApplicable(s.Run("steps.marks"), "no marked steps");
   s.Slice(s.ThreadOf("Python", "Thread 9"), 0, 10, "ProfilerStep#7", "cpu_op");
-  s.store.info.format = "db";
+  s.store.info.format = store::Format::kDb;
   ExpectBroken(s.Run("steps.marks"), "2 of 2 steps", "ProfilerStep#7: no such step in STEP_TIME");
   s.store.steps.Append({7, 0, 10});
   ExpectHolds(s.Run("steps.marks"), "2 steps");

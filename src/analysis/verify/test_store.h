@@ -14,8 +14,8 @@ namespace steplens::analysis::verify {
 class TestStore : public StoreBuilder {
  public:
   TestStore() {
-    store.info.source = "ascend_pt";
-    store.info.format = "text";
+    store.info.source = store::Source::kAscendPt;
+    store.info.format = store::Format::kText;
   }
 
   // A compute kernel or collective with a Step Id.

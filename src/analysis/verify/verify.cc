@@ -45,6 +45,10 @@ constexpr Check kChecks[] = {
     verify::CheckKernelWait,
     verify::CheckKernelStep,
     verify::CheckStreamOverlap,
+    verify::CheckLaunchOrder,
+    verify::CheckLaunchedKernels,
+    verify::CheckCopySizes,
+    verify::CheckBreakdownParts,
     verify::CheckModuleSamples,
     verify::CheckCommTotals,
     verify::CheckCommBandwidth,
@@ -97,8 +101,7 @@ std::vector<std::vector<CheckResult>> VerifyJob(const store::Job& job,
     results.push_back(RunChecks(context));
     BreakdownOptions as_in_file;
     as_in_file.rule = context.is_db() ? BreakdownRule::kDb : BreakdownRule::kText;
-    results.back().push_back(
-        verify::CheckBreakdown(context, StepBreakdown(std::span(&rank, 1), as_in_file)));
+    results.back().push_back(verify::CheckBreakdown(context, BreakDown(context.rank, as_in_file)));
   }
   return results;
 }

@@ -87,7 +87,7 @@ TEST(VerifyTable, SurvivesAnyNumbers) {
                              "Free"}) {
       s.Text(text);
     }
-    s.store.info.format = round % 2 == 0 ? "text" : "db";
+    s.store.info.format = round % 2 == 0 ? store::Format::kText : store::Format::kDb;
     s.store.ForEachTable([&](auto& table) { FillWithNoise(table, random, s.store.strings); });
     for (size_t i = 0; i < s.store.tracks.size(); ++i) {
       if (random() % 2 == 0) s.store.tracks.parent.Set(i, store::TrackId{0});

@@ -10,8 +10,8 @@
 
 #include "analysis/classify/classify.h"
 #include "analysis/cluster/rank_facts.h"
+#include "analysis/collectives/collective_book.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/collectives.h"
 #include "base/saturate.h"
 
 namespace steplens::analysis::viewer {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/viewer/collectives.h"
+#include "analysis/collectives/collective_book.h"
 #include "analysis/viewer/test_rank.h"
 
 namespace steplens::analysis::viewer {

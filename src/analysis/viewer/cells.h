@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -9,22 +8,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "analysis/sqlite_round.h"
 #include "table/table.h"
 
 namespace steplens::analysis::viewer {
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// Half away from zero at the given decimal, of the double as it is: SQLite's ROUND, which the
-// reference viewer rounds with. (252.385 is a little less than that and becomes 252.38.)
-inline double RoundTo(double value, int decimals) {
-  if (!std::isfinite(value)) return value;
-  long double scale = 1;
-  for (int i = 0; i < decimals; ++i) scale *= 10;
-  const long double scaled = std::fabs(static_cast<long double>(value)) * scale;
-  if (scaled > 1e15L) return value;
-  return std::copysign(static_cast<double>(std::floor(scaled + 0.5L) / scale), value);
-}
+// The reference viewer rounds in SQL.
+inline double RoundTo(double value, int decimals) { return SqliteRound(value, decimals); }
 
 inline double NsToUs(int64_t ns) { return static_cast<double>(ns) / 1000; }
 inline double NsToMs(int64_t ns) { return static_cast<double>(ns) / 1000000; }

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <tuple>
 
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/rank_facts.h"
+#include "analysis/collectives/job_call_times.h"
 #include "analysis/steps/steps.h"
 #include "analysis/viewer/cells.h"
-#include "analysis/viewer/collectives.h"
 #include "base/number.h"
 
 namespace steplens::analysis::viewer {
@@ -28,9 +28,19 @@ void AddResults(const TraceStore& rank, const CommScope& scope, CommData& data) 
     const int64_t step = StepNumber(part.Text(row.step));
     const std::string group = cluster::GroupName(part.Text(row.group));
     if (!IsWanted(scope, step, group, row.is_p2p)) continue;
-    data.times.push_back({rank.info.rank, step, part.Text(row.op), group, row.is_p2p, false,
-                          row.start_us, row.elapse_ms, row.transit_ms, row.wait_ms,
-                          row.synchronization_ms});
+    CommTime& time = data.times.emplace_back();
+    time.rank = rank.info.rank;
+    time.step = step;
+    time.op = part.Text(row.op);
+    time.group = group;
+    time.is_p2p = row.is_p2p;
+    time.source = TimesSource::kResults;
+    time.start_us = row.start_us;
+    time.elapse_ms = row.elapse_ms;
+    time.transit_ms = row.transit_ms;
+    time.wait_ms = row.wait_ms;
+    time.synchronization_ms = row.synchronization_ms;
+    time.idle_ms = row.elapse_ms - row.transit_ms - row.wait_ms;
   }
   for (const cluster::CommBandwidthRow& row : part.bandwidths) {
     const int64_t step = StepNumber(part.Text(row.step));
@@ -42,7 +52,16 @@ void AddResults(const TraceStore& rank, const CommScope& scope, CommData& data) 
   }
 }
 
-void AddTimeline(const TraceStore& rank, uint32_t rank_index, const CollectiveBook& book,
+void Take(const CallTimes& times, CommTime& row) {
+  const auto ms = [](int64_t ns) { return ns == store::kNone ? kNoNumber : NsToMs(ns); };
+  row.source = times.source;
+  row.transit_ms = ms(times.transit_ns);
+  row.wait_ms = ms(times.wait_ns);
+  row.synchronization_ms = ms(times.synchronization_ns);
+  row.idle_ms = ms(times.idle_ns);
+}
+
+void AddTimeline(const TraceStore& rank, uint32_t rank_index, JobCallTimes& calls,
                  const CommScope& scope, CommData& data) {
   const store::CommOpTable& ops = rank.comm_ops;
   const GroupNames groups(rank);
@@ -56,19 +75,45 @@ void AddTimeline(const TraceStore& rank, uint32_t rank_index, const CollectiveBo
     const bool is_p2p = cluster::IsP2pName(name);
     const std::string group = groups.Of(row);
     if (!IsWanted(scope, step, group, is_p2p)) continue;
-    CommTime time{rank.info.rank, step, std::string(name), group, is_p2p, true};
+    CommTime time{rank.info.rank, step, std::string(name), group, is_p2p};
     // A name without a running number (NCCL) stands for many calls: they are counted.
     if (!name.starts_with("hcom_")) time.op += fmt::format("#{}", ordinals[group + time.op]++);
-    time.transit_ms = time.wait_ms = time.synchronization_ms = kNoNumber;
     time.start_us = static_cast<double>(ops.begin_ns[row]) / 1000;
     time.elapse_ms = NsToMs(ops.dur_ns[row]);
-    const CollectiveBook::Call* call = book.Find(rank_index, row);
-    if (call != nullptr && call->parts.size() > 1) {
-      time.transit_ms = NsToMs(std::min(call->ShortestNs(), ops.dur_ns[row]));
-      time.wait_ms = time.synchronization_ms = time.elapse_ms - time.transit_ms;
-    }
+    Take(calls.Of(rank_index, row), time);
     data.times.push_back(std::move(time));
     data.has_derived = true;
+  }
+}
+
+// Who else took part in the calls of the rows; and what results that name no waits leave to
+// arrivals.
+void CompareRanks(const GroupSizes& sizes, CommData& data) {
+  using Key = std::tuple<int64_t, std::string_view, std::string_view>;  // step, group, operator
+  std::map<Key, CallPeers> calls;
+  for (const CommTime& row : data.times) {
+    if (row.is_p2p) continue;
+    const int64_t elapse_ns = NsOfResult(row.elapse_ms);
+    const auto [place, is_new] = calls.try_emplace({row.step, row.group, row.op});
+    CallPeers& peers = place->second;
+    peers.shortest_ns = is_new ? elapse_ns : std::min(peers.shortest_ns, elapse_ns);
+    if (!is_new) ++peers.captured;
+    peers.members = sizes.Of(row.group);
+  }
+  for (CommTime& row : data.times) {
+    if (row.is_p2p) continue;
+    row.peers = calls.at({row.step, row.group, row.op});
+    if (row.peers.is_partial() && (data.members == 0 || row.peers.captured < data.captured)) {
+      data.captured = row.peers.captured;
+      data.members = row.peers.members;
+    }
+    if (row.source != TimesSource::kResults) continue;
+    const CallTimes times =
+        DivideCall(NsOfResult(row.elapse_ms),
+                   RecordedTimes{row.source, NsOfResult(row.transit_ms), NsOfResult(row.wait_ms),
+                                 NsOfResult(row.synchronization_ms)},
+                   row.peers);
+    if (times.source != TimesSource::kResults) Take(times, row);
   }
 }
 
@@ -91,23 +136,30 @@ Result<CommScope> CommScopeOf(const MetricCall& call) {
 
 CommData ReadCommData(const store::Job& job, const CommScope& scope) {
   CommData data;
-  std::unique_ptr<CollectiveBook> book;  // made for the first rank that needs it
+  std::optional<JobCallTimes> calls;  // made for the first rank that needs it
   for (uint32_t r = 0; r < job.ranks.size(); ++r) {
     const TraceStore& rank = job.ranks[r];
     data.groups.Add(cluster::DescribeRank(rank), cluster::UsedGroups(rank));
     if (rank.comm_times.size() > 0) {
       AddResults(rank, scope, data);
     } else if (rank.comm_ops.size() > 0) {
-      if (!book) book = std::make_unique<CollectiveBook>(job);
-      AddTimeline(rank, r, *book, scope, data);
+      if (!calls) calls.emplace(job);
+      AddTimeline(rank, r, *calls, scope, data);
     }
   }
+  CompareRanks(GroupSizes(job), data);
   return data;
 }
 
-std::string DerivedWarning() {
-  return "ranks without communication results (level 1 brings them) are shown from the timeline: "
-         "transit is the shortest part of a call, wait what a rank took longer";
+std::vector<Message> CommWarnings(const CommData& data) {
+  std::vector<Message> warnings;
+  if (data.has_derived) warnings.push_back({"warning.derived_communication"});
+  if (data.members > 0) {
+    warnings.push_back(
+        {"warning.partly_captured",
+         {{"captured", std::to_string(data.captured)}, {"members", std::to_string(data.members)}}});
+  }
+  return warnings;
 }
 
 }  // namespace steplens::analysis::viewer

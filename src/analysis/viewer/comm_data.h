@@ -8,6 +8,7 @@
 
 #include "analysis/cluster/communication/communication_part.h"
 #include "analysis/cluster/communication/group_book.h"
+#include "analysis/collectives/call_times.h"
 #include "analysis/viewer/scope.h"
 #include "base/status.h"
 #include "store/trace_store.h"
@@ -30,20 +31,22 @@ struct CommScope {
 Result<CommScope> CommScopeOf(const MetricCall& call);
 
 // A row of a rank's communication results, without totals. Rows of ranks that have no results
-// (level 0, GPUs) come from the timeline: elapse is known, transit and wait where other ranks took
-// part in the call; otherwise they are NaN.
+// (level 0, GPUs) come from the timeline. Transit, wait and idle are those of the model
+// (collectives/call_times.h), and NaN where it does not know them.
 struct CommTime {
   int64_t rank = 0;
   int64_t step = store::kNone;
   std::string op{};
   std::string group{};  // hash of the id
   bool is_p2p = false;
-  bool is_derived = false;
+  TimesSource source = TimesSource::kUnknown;
+  CallPeers peers{};
   double start_us = 0;  // since the epoch
   double elapse_ms = 0;
   double transit_ms = 0;
   double wait_ms = 0;
   double synchronization_ms = 0;
+  double idle_ms = 0;
 };
 
 struct CommTraffic {
@@ -65,6 +68,9 @@ struct CommData {
   std::vector<CommTraffic> traffic;
   cluster::GroupBook groups;
   bool has_derived = false;  // some rank had no communication results
+  // Ranks of the group of which the fewest were captured; 0 if all were, as far as anybody says.
+  int64_t captured = 0;
+  int64_t members = 0;
 };
 
 // The communication of all ranks in scope (its operator is not looked at).
@@ -73,7 +79,8 @@ CommData ReadCommData(const store::Job& job, const CommScope& scope);
 // "step50" -> 50; kNone for anything without a number.
 int64_t StepNumber(std::string_view text);
 
-// A warning for answers that use derived rows.
-std::string DerivedWarning();
+// What answers about communication have to say of their rows: where times come from, and that ranks
+// are missing.
+std::vector<Message> CommWarnings(const CommData& data);
 
 }  // namespace steplens::analysis::viewer

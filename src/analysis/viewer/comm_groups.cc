@@ -5,8 +5,8 @@
 
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/rank_facts.h"
+#include "analysis/collectives/job_call_times.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/collectives.h"
 
 namespace steplens::analysis::viewer {
 namespace {
@@ -75,6 +75,50 @@ std::string GroupLabel(const TraceStore& store, uint32_t row) {
   return label;
 }
 
+namespace {
+
+// The calls of one group, divided.
+class GroupParts {
+ public:
+  void Add(Interval call, const CallTimes& times, const CallPeers& peers) {
+    calls_.push_back(call);
+    source_ = std::max(source_, times.source);
+    if (peers.is_partial() || peers_.members == 0) peers_ = peers;
+    if (times.source == TimesSource::kUnknown) return;
+    is_known_ = true;
+    const int64_t waits_ns = EndNs(call.begin_ns, times.idle_ns);
+    idle_.push_back({call.begin_ns, waits_ns});
+    waiting_.push_back({waits_ns, EndNs(waits_ns, times.wait_ns)});
+    known_.push_back(call);
+  }
+
+  void Fill(const Cover& not_overlapped, GroupTime& time) {
+    const auto exposed = [&](std::vector<Interval> intervals) {
+      int64_t ns = 0;
+      const Cover cover(std::move(intervals));
+      for (const Interval& run : cover.runs()) ns = AddNs(ns, not_overlapped.Within(run));
+      return ns;
+    };
+    time.total_ns = exposed(std::move(calls_));
+    time.source = source_;
+    time.peers = peers_;
+    if (!is_known_) return;
+    // Calls may overlap each other: what waits in one of them does not idle in another.
+    idle_.insert(idle_.end(), waiting_.begin(), waiting_.end());
+    time.model_wait_ns = exposed(std::move(waiting_));
+    time.idle_ns = exposed(std::move(idle_)) - time.model_wait_ns;
+    time.transit_ns = exposed(std::move(known_)) - time.model_wait_ns - time.idle_ns;
+  }
+
+ private:
+  std::vector<Interval> calls_, known_, idle_, waiting_;
+  bool is_known_ = false;
+  TimesSource source_ = TimesSource::kResults;
+  CallPeers peers_;
+};
+
+}  // namespace
+
 std::vector<GroupTime> GroupTimes(const store::Job& job, const TraceStore& store,
                                   const Cover& not_overlapped) {
   const store::CommOpTable& ops = store.comm_ops;
@@ -82,39 +126,22 @@ std::vector<GroupTime> GroupTimes(const store::Job& job, const TraceStore& store
   std::map<StringId, std::vector<uint32_t>> groups;
   for (uint32_t i = 0; i < ops.size(); ++i) groups[ops.group_name[i]].push_back(i);
   const std::map<StringId, int64_t> waits = LeastWaits(store, not_overlapped);
-  const CollectiveBook book(job);
+  JobCallTimes calls(job);
   const auto rank_index = static_cast<uint32_t>(&store - job.ranks.data());
 
   std::vector<GroupTime> out;
   for (const auto& [group, rows] : groups) {
     GroupTime& time = out.emplace_back();
     time.label = GroupLabel(store, rows.front());
-    std::vector<Interval> all;
-    std::vector<Interval> skews;
-    bool has_peers = false;
+    GroupParts parts;
     for (const uint32_t row : rows) {
-      const Interval in{ops.begin_ns[row], EndNs(ops.begin_ns[row], ops.dur_ns[row])};
-      all.push_back(in);
-      const CollectiveBook::Call* call = book.Find(rank_index, row);
-      if (call == nullptr || call->parts.size() < 2) continue;
-      has_peers = true;
-      const int64_t wait_ns = std::max<int64_t>(0, ops.dur_ns[row] - call->ShortestNs());
-      skews.push_back({in.begin_ns, EndNs(in.begin_ns, wait_ns)});
+      parts.Add({ops.begin_ns[row], EndNs(ops.begin_ns[row], ops.dur_ns[row])},
+                calls.Of(rank_index, row), calls.PeersOf(rank_index, row));
     }
-    const Cover operations(std::move(all));
-    for (const Interval& run : operations.runs()) {
-      time.total_ns = AddNs(time.total_ns, not_overlapped.Within(run));
-    }
+    parts.Fill(not_overlapped, time);
     const auto wait = waits.find(group);
     time.has_tasks = wait != waits.end();
     if (time.has_tasks) time.wait_ns = std::min(wait->second, time.total_ns);
-    if (!has_peers) continue;
-    time.skew_ns = 0;
-    const Cover waiting(std::move(skews));
-    for (const Interval& run : waiting.runs()) {
-      time.skew_ns = AddNs(time.skew_ns, not_overlapped.Within(run));
-    }
-    time.transfer_ns = time.total_ns - time.skew_ns;
   }
   std::sort(out.begin(), out.end(),
             [](const GroupTime& a, const GroupTime& b) { return a.label < b.label; });

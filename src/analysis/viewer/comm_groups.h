@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/viewer/cover.h"
+#include "analysis/collectives/call_times.h"
+#include "analysis/overlap/cover.h"
 #include "store/trace_store.h"
 
 namespace steplens::analysis::viewer {
@@ -17,10 +18,14 @@ struct GroupTime {
   // The reference viewer's split: the shortest sum of waiting tasks among the group's planes. It is
   // 0 as soon as one plane has none, however long the others wait.
   int64_t wait_ns = 0;
-  // The true split, from the parts of all captured ranks: waiting for the last rank to arrive, and
-  // the rest. kNone if no other rank took part in any of its operations.
-  int64_t skew_ns = store::kNone;
-  int64_t transfer_ns = store::kNone;
+  // The division by the model of collectives/call_times.h: its parts add up to the time of the
+  // calls that it knows. Where inside a call they lie is not recorded; idling is taken to come
+  // first, then waiting, then the transfer. kNone if the model knows none of the calls.
+  int64_t transit_ns = store::kNone;
+  int64_t model_wait_ns = store::kNone;
+  int64_t idle_ns = store::kNone;
+  TimesSource source = TimesSource::kUnknown;  // the weakest of its calls'
+  CallPeers peers{};                           // of the call of which the fewest were captured
 };
 
 // The groups of a rank, by label. `store` is one of the job's ranks; `not_overlapped` is where only

@@ -51,9 +51,7 @@ TEST(CommDurations, RatiosIdleAndSkewOfAnOperator) {
   EXPECT_EQ(Cell(table, "Wait Time Ratio", 0), 0.75);
   EXPECT_EQ(Cell(table, "Idle Time(ms)", 0), 2);
   EXPECT_EQ(Cell(table, "SDMA BW(GB/s)", 0), 16);
-  EXPECT_EQ(Cell(table, "skew_ms", 0), 6);
-  EXPECT_EQ(Cell(table, "transfer_ms", 0), 4);
-  EXPECT_EQ(Cell(table, "skew_ms", 1), 0);
+  EXPECT_EQ(table.Find("source")->texts[0], "results");
 }
 
 TEST(CommDurations, TheTotalIsTheSumOfItsOperators) {
@@ -62,7 +60,8 @@ TEST(CommDurations, TheTotalIsTheSumOfItsOperators) {
   const table::Table total = TableOf(TwoRanks(), "comm_durations", "durations", args);
   const table::Table parts = TableOf(TwoRanks(), "comm_durations", "operators", args);
   ASSERT_EQ(parts.rows(), 2u);
-  for (const char* column : {"Elapsed Time(ms)", "Transit Time(ms)", "Wait Time(ms)", "skew_ms"}) {
+  for (const char* column :
+       {"Elapsed Time(ms)", "Transit Time(ms)", "Wait Time(ms)", "Idle Time(ms)"}) {
     EXPECT_DOUBLE_EQ(Cell(total, column, 0), Cell(parts, column, 0) + Cell(parts, column, 1));
   }
 }
@@ -129,6 +128,34 @@ TEST(CommAdvice, FindsUnalignedTasksAndTheirCollective) {
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_EQ(table.Find("operator")->texts[0], "hcom_allReduce__678_0_1");
   EXPECT_EQ(table.Find("tasks")->ints[0], 1);
+}
+
+TEST(CommDurations, ResultsWithoutWaitsLeaveThemToArrivals) {
+  ResultRank a(0);
+  ResultRank b(1);
+  a.Time("gloo:all_reduce", 9, 9, 0, 0);
+  b.Time("gloo:all_reduce", 4, 4, 0, 0);
+  const table::Table table = TableOf(JobOf(a, b), "comm_durations", "durations");
+  EXPECT_EQ(Cell(table, "Transit Time(ms)", 0), 4);
+  EXPECT_EQ(Cell(table, "Wait Time(ms)", 0), 5);
+  EXPECT_EQ(Cell(table, "Wait Time(ms)", 1), 0);
+  EXPECT_EQ(table.Find("source")->texts[0], "arrivals");
+}
+
+// One link to local rank 7: the group has eight ranks, of which two are here.
+TEST(CommDurations, RanksThatWereNotCapturedAreCounted) {
+  store::Job job = TwoRanks();
+  job.ranks[0].comm_links.Append(
+      {.group_name = job.ranks[0].strings.Intern("12345678"), .src_rank = 0, .dst_rank = 7});
+  const MetricArgs args;
+  const auto answer = ComputeMetric("comm_durations", args, job);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->tables[0].Find("captured")->ints[0], 2);
+  EXPECT_EQ(answer->tables[0].Find("members")->ints[0], 8);
+  ASSERT_EQ(answer->warnings.size(), 1u);
+  EXPECT_EQ(English(answer->warnings[0]),
+            "2 of 8 ranks captured: who is waited for may be a rank that was not.");
+  EXPECT_EQ(TableOf(job, "comm_slow_ranks", "slow_ranks").rows(), 0u);
 }
 
 TEST(CommDurations, WithoutResultsTheTimelineSpeaks) {

@@ -7,10 +7,10 @@
 #include "analysis/cluster/communication/time_totals.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/rank_facts.h"
+#include "analysis/collectives/collective_book.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
-#include "analysis/viewer/collectives.h"
 #include "analysis/viewer/comm_data.h"
 #include "analysis/viewer/metrics.h"
 
@@ -26,7 +26,8 @@ constexpr std::string_view kTimesQuery = "SELECT * FROM comm_times";
 // Times of one row of the duration table: an operator, or the sum of some.
 struct Times {
   cluster::CommTimes sums;
-  double skew_ms = kNoNumber;
+  TimesSource source = TimesSource::kResults;  // the weakest of its rows'
+  CallPeers peers{};                           // of the row of which the fewest were captured
   double sdma_gbps = 0;
   double rdma_gbps = 0;
   double start_us = 0;
@@ -34,8 +35,9 @@ struct Times {
   void Add(const CommTime& row) {
     sums.Add(row);
     start_us = row.start_us;
+    source = std::max(source, row.source);
+    if (row.peers.is_partial() || peers.members == 0) peers = row.peers;
   }
-  void AddSkew(double ms) { skew_ms = std::isnan(skew_ms) ? ms : skew_ms + ms; }
   void AddTraffic(const CommTraffic& row) {
     if (row.transport == "SDMA") sdma_gbps = std::max(sdma_gbps, row.bandwidth_gbps);
     if (row.transport == "RDMA") rdma_gbps = std::max(rdma_gbps, row.bandwidth_gbps);
@@ -43,45 +45,34 @@ struct Times {
 };
 
 void AddTimeColumns(TableRows& rows) {
-  for (const char* name :
-       {"Elapsed Time(ms)", "Transit Time(ms)", "Synchronization Time(ms)", "Wait Time(ms)",
-        "Synchronization Time Ratio", "Wait Time Ratio", "Idle Time(ms)", "SDMA BW(GB/s)",
-        "RDMA BW(GB/s)", "skew_ms", "transfer_ms"}) {
+  for (const char* name : {"Elapsed Time(ms)", "Transit Time(ms)", "Synchronization Time(ms)",
+                           "Wait Time(ms)", "Synchronization Time Ratio", "Wait Time Ratio",
+                           "Idle Time(ms)", "SDMA BW(GB/s)", "RDMA BW(GB/s)"}) {
     rows.Column(NumberColumn(name, 4));
   }
+  rows.Column(TextColumn("source"));
+  rows.Column(IntColumn("captured"));
+  rows.Column(IntColumn("members"));
 }
 
 void AppendTimes(const Times& t, size_t column, TableRows& rows) {
-  for (const double value : {t.sums.elapse, t.sums.transit, t.sums.synchronization, t.sums.wait,
-                             t.sums.SynchronizationRatio(), t.sums.WaitRatio(),
-                             t.sums.elapse - t.sums.transit - t.sums.wait, t.sdma_gbps, t.rdma_gbps,
-                             t.skew_ms, t.sums.elapse - t.skew_ms}) {
+  for (const double value :
+       {t.sums.elapse, t.sums.transit, t.sums.synchronization, t.sums.wait,
+        t.sums.SynchronizationRatio(), t.sums.WaitRatio(), t.sums.idle, t.sdma_gbps, t.rdma_gbps}) {
     rows.Cell(column++, RoundTo(value, 4));
   }
-}
-
-// How long each rank's part in an operator waited for the last rank: elapse less the shortest
-// elapse of the operator in its group and step.
-using CallKey = std::tuple<int64_t, std::string_view, std::string_view>;  // step, group, operator
-std::map<CallKey, std::pair<double, size_t>> ShortestElapses(const CommData& data) {
-  std::map<CallKey, std::pair<double, size_t>> shortest;
-  for (const CommTime& row : data.times) {
-    if (row.is_p2p) continue;
-    const auto [place, is_new] =
-        shortest.try_emplace({row.step, row.group, row.op}, row.elapse_ms, 0);
-    place->second.first = std::min(place->second.first, row.elapse_ms);
-    ++place->second.second;
-  }
-  return shortest;
+  rows.Cell(column++, SourceName(t.source));
+  rows.Cell(column++, t.peers.captured);
+  rows.Cell(column++, t.peers.members > 0 ? t.peers.members : store::kNone);
 }
 
 MetricAnswer CommAnswer(std::string definition, const CommData& data) {
   MetricAnswer answer;
   answer.definition = std::move(definition);
   answer.query = kTimesQuery;
-  if (data.has_derived) answer.warnings.push_back(DerivedWarning());
+  answer.warnings = CommWarnings(data);
   if (data.times.empty()) {
-    answer.warnings.push_back("no rank in scope has communication (level 1 records it)");
+    answer.warnings.push_back(Message{"warning.no_communication"});
   }
   return answer;
 }
@@ -150,7 +141,6 @@ Result<MetricAnswer> CommDurations(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const CommScope scope, CommScopeOf(call));
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> of_rank, call.args.Int("rank"));
   const CommData data = ReadCommData(call.job, scope);
-  const auto shortest = ShortestElapses(data);
   const auto is_wanted = [&](const std::string& op) { return scope.is_total() || op == scope.op; };
   std::map<int64_t, Times> ranks;
   // Rows of the rank asked for, by group, operator and step.
@@ -161,10 +151,6 @@ Result<MetricAnswer> CommDurations(const MetricCall& call) {
     total.Add(row);
     Times* detail = of_rank == row.rank ? &details[{row.group, row.op, row.step}] : nullptr;
     if (detail != nullptr) detail->Add(row);
-    const auto found = shortest.find({row.step, row.group, row.op});
-    if (found == shortest.end() || found->second.second < 2) continue;
-    total.AddSkew(row.elapse_ms - found->second.first);
-    if (detail != nullptr) detail->AddSkew(row.elapse_ms - found->second.first);
   }
   for (const CommTraffic& row : data.traffic) {
     if (!is_wanted(row.op) || !ranks.contains(row.rank)) continue;

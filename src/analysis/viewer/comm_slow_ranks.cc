@@ -77,12 +77,13 @@ Result<MetricAnswer> CommSlowRanks(const MetricCall& call) {
     const cluster::GroupFact* fact = data.groups.FindFact(row.group);
     const bool is_pipeline = fact != nullptr && StartsInAnyCase(fact->pg_name, "pp");
     if (row.is_p2p || is_pipeline || IsLeftOut(row.op)) continue;
+    if (row.peers.is_partial()) continue;  // who was not captured may be slower
     RankTotal& total = groups[row.group][row.rank];
     total.elapse_ms += row.elapse_ms;
     total.by_op[row.op] += row.elapse_ms;
   }
   for (const auto& [group, ranks] : groups) AppendGroup(group, ranks, rows);
-  if (data.has_derived) answer.warnings.push_back(DerivedWarning());
+  answer.warnings = CommWarnings(data);
   answer.tables.push_back(rows.Take());
   return answer;
 }

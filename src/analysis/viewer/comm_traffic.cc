@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -61,8 +62,7 @@ MetricAnswer TrafficAnswer(const char* query, bool is_empty) {
   answer.definition = "insight.communication_bandwidth";
   answer.query = query;
   if (is_empty) {
-    answer.warnings.push_back(
-        "the capture has no bandwidths for this (communication.json, level 1)");
+    answer.warnings.push_back(Message{"warning.no_bandwidths"});
   }
   return answer;
 }
@@ -132,8 +132,12 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
     if (!scope.HasGroup(group, p2p_groups.contains(group))) continue;
     const std::string_view op = TextCell(*matrix, "hccl_op_name", row);
     operators.insert(op);
-    const auto src = static_cast<int64_t>(NumberCell(*matrix, "src_rank", row));
-    const auto dst = static_cast<int64_t>(NumberCell(*matrix, "dst_rank", row));
+    const auto end = [&](const char* column) {
+      const double rank = NumberCell(*matrix, column, row);
+      return std::isfinite(rank) ? static_cast<int64_t>(rank) : store::kNone;
+    };
+    const int64_t src = end("src_rank");
+    const int64_t dst = end("dst_rank");
     if (src == pair_src && dst == pair_dst) {
       const double size_mb = NumberCell(*matrix, "transit_size", row);
       const double time_ms = NumberCell(*matrix, "transit_time", row);
@@ -163,9 +167,9 @@ Result<MetricAnswer> CommMatrix(const MetricCall& call) {
   MetricAnswer answer;
   answer.definition = "insight.communication_matrix";
   answer.query = "SELECT * FROM comm_links";
-  answer.warnings = recipe.notes;
+  for (const std::string& note : recipe.notes) answer.warnings.push_back(Note(note));
   if (links.empty()) {
-    answer.warnings.push_back("no rank has links for this (communication_matrix.json, level 1)");
+    answer.warnings.push_back(Message{"warning.no_links"});
   }
   answer.tables.push_back(rows.Take());
   answer.tables.push_back(names.Take());

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analysis/breakdown/breakdown.h"
+#include "analysis/compare/collective_keys.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
@@ -47,14 +48,11 @@ struct Mean {
   int64_t steps = 0;
 };
 
-Mean MeanOf(const table::Table& breakdown, const char* column, const CompareSide& side) {
-  const table::Column* const found = breakdown.Find(column);
+Mean MeanOf(const std::vector<StepParts>& steps, int64_t StepParts::* part) {
   std::vector<double> values;
-  for (size_t i = 0; found != nullptr && i < breakdown.rows(); ++i) {
-    if (breakdown.Find("Rank")->ints[i] != side.rank) continue;
-    if (side.step && breakdown.Find("Step")->ints[i] != *side.step) continue;
-    const int64_t ns = found->ints[i];
-    values.push_back(ns == table::kNull ? 0 : std::max(0.0, NsToUs(ns)));
+  for (const StepParts& step : steps) {
+    const int64_t ns = step.*part;
+    values.push_back(ns == store::kNone ? 0 : std::max(0.0, NsToUs(ns)));
   }
   Mean out;
   out.steps = static_cast<int64_t>(values.size());
@@ -79,13 +77,21 @@ table::Table PartsTable(const Side& a, const Side& b) {
                            NumberColumn("delta_us", 3), NumberColumn("a_deviation_us", 3),
                            NumberColumn("b_deviation_us", 3), IntColumn("a_steps"),
                            IntColumn("b_steps"), TextColumn("verdict")});
-  const table::Table of_a = StepBreakdown(std::span(a.store, 1), {});
-  const table::Table of_b = StepBreakdown(std::span(b.store, 1), {});
-  for (const char* part :
-       {"Computing", "Communication(Not Overlapped)", "Overlapped", "Free", "Preparing"}) {
-    const Mean x = MeanOf(of_a, part, a.asked);
-    const Mean y = MeanOf(of_b, part, b.asked);
-    rows.Add(part, Us(x.mean), Us(y.mean), Us(y.mean - x.mean), Us(x.deviation), Us(y.deviation),
+  const auto steps_of = [](const Side& side) {
+    return BreakDown(RankView(*side.store), {.selection = {.rank = {}, .step = side.asked.step}});
+  };
+  const std::vector<StepParts> of_a = steps_of(a);
+  const std::vector<StepParts> of_b = steps_of(b);
+  constexpr std::pair<const char*, int64_t StepParts::*> kParts[] = {
+      {"Computing", &StepParts::computing_ns},
+      {"Communication(Not Overlapped)", &StepParts::comm_not_overlapped_ns},
+      {"Overlapped", &StepParts::overlapped_ns},
+      {"Free", &StepParts::free_ns},
+      {"Preparing", &StepParts::preparing_ns}};
+  for (const auto& [name, part] : kParts) {
+    const Mean x = MeanOf(of_a, part);
+    const Mean y = MeanOf(of_b, part);
+    rows.Add(name, Us(x.mean), Us(y.mean), Us(y.mean - x.mean), Us(x.deviation), Us(y.deviation),
              x.steps, y.steps, Verdict(x, y));
   }
   return rows.Take();
@@ -131,11 +137,14 @@ Result<table::Table> OperatorsTable(const Side& a, const Side& b, const std::str
     SL_ASSIGN_OR_RETURN(const MetricAnswer answer,
                         ComputeMetric("operator_groups", args, *from.asked.job));
     const table::Table& groups = answer.tables.front();
+    const std::map<StringId, std::string> keys = CollectiveKeys(*from.store);
     const auto text = [&](const char* column, size_t row) -> const std::string& {
       return groups.Find(column)->texts[row];
     };
     for (size_t i = 0; i < groups.rows(); ++i) {
       std::string name = by_type ? text("Type", i) : text("Name", i);
+      if (const auto id = from.store->strings.Find(name); !by_type && id && keys.contains(*id))
+        name = keys.at(*id);
       if (!by_type && !text("Input Shape", i).empty()) name += " " + text("Input Shape", i);
       Pair& pair = pairs[{std::move(name), text("Accelerator Core", i)}];
       pair.total[side] += groups.Find("Total Time(us)")->doubles[i];
@@ -233,7 +242,7 @@ Result<MetricAnswer> Compare(const CompareSide& asked_a, const CompareSide& aske
   answer.tables.push_back(SidesTable(of_a, of_b, asked_a, asked_b));
   bool is_cut = false;
   answer.tables.push_back(MatchedTable(of_a, of_b, kMatchedLimit, is_cut));
-  if (is_cut) answer.warnings.push_back("only the 20,000 longest kernels of each side are matched");
+  if (is_cut) answer.warnings.push_back(Message{"warning.matches_cut"});
   if (!options.key.empty())
     answer.tables.push_back(HistogramTable(of_a, of_b, options.key, options.core));
   return answer;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/compare/collective_keys.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/kernel_rows.h"
@@ -29,11 +30,15 @@ std::vector<uint32_t> Longest(const SideKernels& side, size_t limit, bool& is_cu
 }
 
 // The k-th kernel of each name: name -> rows.
-std::map<std::string_view, std::vector<uint32_t>> ByName(const SideKernels& side,
-                                                         const std::vector<uint32_t>& rows) {
-  std::map<std::string_view, std::vector<uint32_t>> out;
-  for (const uint32_t row : rows)
-    out[side.store->Text(side.store->kernels.name[row])].push_back(row);
+std::map<std::string, std::vector<uint32_t>> ByName(const SideKernels& side,
+                                                    const std::vector<uint32_t>& rows) {
+  std::map<std::string, std::vector<uint32_t>> out;
+  const std::map<StringId, std::string> keys = CollectiveKeys(*side.store);
+  for (const uint32_t row : rows) {
+    const StringId name = side.store->kernels.name[row];
+    const auto key = keys.find(name);
+    out[key == keys.end() ? std::string(side.store->Text(name)) : key->second].push_back(row);
+  }
   return out;
 }
 

@@ -208,7 +208,7 @@ Result<MetricAnswer> Dispatch(const MetricCall& call) {
                  std::to_string(store->info.rank);
   answer.tables.push_back(DispatchTable(finder, finder.Find(range), origin_ns));
   if (answer.tables.front().rows() == 0)
-    answer.warnings.push_back("the capture has no task queue (Enqueue and Dequeue of torch_npu)");
+    answer.warnings.push_back(Message{"warning.no_task_queue"});
   return answer;
 }
 

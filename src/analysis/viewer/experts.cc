@@ -96,7 +96,7 @@ Result<MetricAnswer> Experts(const MetricCall& call) {
   answer.query = "SELECT * FROM kernels WHERE type LIKE '%GroupedMatmul%'";
   answer.tables.push_back(rows.Take());
   answer.tables.push_back(balance.Take());
-  if (ranks.empty()) answer.warnings.push_back("no rank ran a GroupedMatmul: no experts here");
+  if (ranks.empty()) answer.warnings.push_back(Message{"warning.no_experts"});
   return answer;
 }
 

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "analysis/facts/rank_view.h"
 #include "analysis/overlap/overlap.h"
+#include "analysis/text/message.h"
 #include "base/status.h"
 #include "store/trace_store.h"
 
@@ -18,17 +18,9 @@ struct SliceRef {
   store::SliceId slice = store::kNoSlice;
 };
 
-// A sentence as a key and what goes into it, so that it can be said in any language; `text` says it
-// in English.
-struct Wording {
-  std::string key;  // "gap.host_bound"
-  std::vector<std::pair<std::string, std::string>> args{};
-  std::string text{};
-};
-
 // One link in a chain of evidence.
 struct Evidence {
-  Wording wording;
+  Message wording;
   int64_t ns = 0;                   // how much time it is about
   double share = 0;                 // of what is explained, 0 to 1
   std::optional<SliceRef> slice{};  // where to look
@@ -36,9 +28,9 @@ struct Evidence {
 };
 
 struct Explanation {
-  Wording title;
+  Message title;
   std::vector<Evidence> items;  // causes first (their shares add up to 1), then what supports them
-  Wording verdict;              // the largest cause, in one sentence
+  Message verdict;              // the largest cause, in one sentence
 };
 
 // The time without a task around `ts_ns` on a stream: from the end of the last task that ended by
@@ -52,13 +44,18 @@ Result<Interval> FindGap(const store::TraceStore& store, store::TrackId track, i
 Result<Explanation> ExplainGap(const store::Job& job, uint32_t rank_index, store::TrackId track,
                                Interval gap);
 
-// How a collective divides into waiting for the last rank (skew) and transfer, who came last, what
-// that rank did meanwhile, and the bandwidth reached. `slice` is on a communication group's track
-// or is a NCCL kernel; kInvalidArgument for other slices.
+// How a collective divides into transfer, waiting and idle time (collectives/call_times.h), who
+// came last and what that rank did meanwhile where all ranks of the group were captured, and the
+// bandwidth reached. `slice` is on a communication group's track or is a NCCL kernel;
+// kInvalidArgument for other slices.
 Result<Explanation> ExplainWait(const store::Job& job, uint32_t rank_index, store::SliceId slice);
 
 // How a slice compares with its siblings (same name and, for kernels, shapes), and what is
-// different about it: frequency, cores used, a collective beside it, a metric; or nothing known.
+// different about it: frequency, cores used, a collective beside it, a metric; or nothing known. A
+// slice that waits is explained by what ends it instead. `facts` are those of the rank, for who
+// keeps them.
+Result<Explanation> ExplainSlice(const store::Job& job, uint32_t rank_index, store::SliceId slice,
+                                 const RankView& facts);
 Result<Explanation> ExplainSlice(const store::Job& job, uint32_t rank_index, store::SliceId slice);
 
 }  // namespace steplens::analysis::viewer

@@ -14,20 +14,7 @@ std::string TimeText(int64_t ns) {
   return fmt::format("{:.0f} s", us / 1e6);
 }
 
-Wording Word(std::string key, std::string_view english,
-             std::vector<std::pair<std::string, std::string>> args) {
-  std::string text(english);
-  for (const auto& [name, value] : args) {
-    const std::string mark = "{" + name + "}";
-    // A value may hold what looks like a mark: go on behind it.
-    for (size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + value.size())) {
-      text.replace(at, mark.size(), value);
-    }
-  }
-  return {std::move(key), std::move(args), std::move(text)};
-}
-
-Evidence MakeEvidence(Wording wording, int64_t ns, int64_t whole_ns) {
+Evidence MakeEvidence(Message wording, int64_t ns, int64_t whole_ns) {
   const double share = whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
   return {std::move(wording), ns, share};
 }

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "analysis/viewer/explain.h"
 
@@ -12,11 +11,12 @@ namespace steplens::analysis::viewer {
 // "12.345 us", "1.2 ms": a time for a sentence.
 std::string TimeText(int64_t ns);
 
-// A wording whose English is `english` with "{name}" replaced by the arguments.
-Wording Word(std::string key, std::string_view english,
-             std::vector<std::pair<std::string, std::string>> args = {});
-
 // `ns` as a share of `whole_ns`.
-Evidence MakeEvidence(Wording wording, int64_t ns, int64_t whole_ns);
+Evidence MakeEvidence(Message wording, int64_t ns, int64_t whole_ns);
+
+// A slice that waits (a synchronising call, the wait for an event, a notify or a queue) explained
+// by what ends it; nothing for slices that work. The slice must exist.
+std::optional<Explanation> ExplainSynchronisation(const store::Job& job, uint32_t rank_index,
+                                                  store::SliceId slice);
 
 }  // namespace steplens::analysis::viewer

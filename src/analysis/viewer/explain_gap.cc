@@ -6,8 +6,8 @@
 #include "analysis/classify/device_work.h"
 #include "analysis/launches/launches.h"
 #include "analysis/nesting/nesting.h"
+#include "analysis/overlap/cover.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cover.h"
 #include "analysis/viewer/explain.h"
 #include "analysis/viewer/explain_common.h"
 #include "analysis/viewer/scope.h"
@@ -154,10 +154,9 @@ void AddHostWork(const TraceStore& store, uint32_t rank_index, TrackId host, Int
   for (size_t i = 0; i < std::min(kShown, longest.size()); ++i) {
     const auto& [ns, slice] = longest[i];
     const std::string name(store.Text(store.slices.name[static_cast<size_t>(slice)]));
-    Evidence item =
-        MakeEvidence(Word(std::string(HostCause(name)), "the host was in {name} for {time}",
-                          {{"name", name}, {"time", TimeText(ns)}}),
-                     ns, gap_ns);
+    Evidence item = MakeEvidence(
+        Message{std::string(HostCause(name)), {{"name", name}, {"time", TimeText(ns)}}}, ns,
+        gap_ns);
     item.slice = SliceRef{rank_index, slice};
     items.push_back(std::move(item));
   }
@@ -199,30 +198,26 @@ Result<Explanation> ExplainGap(const store::Job& job, uint32_t rank_index, Track
   const std::vector<bool> streams = StreamsOf(kinds, track);
   const int64_t gap_ns = gap.end_ns - gap.begin_ns;
   Explanation out;
-  out.title = Word("gap.title", "{time} without a task", {{"time", TimeText(gap_ns)}});
+  out.title = Message{"gap.title", {{"time", TimeText(gap_ns)}}};
   const SliceId next = NextTask(store, streams, gap);
   const LaunchPoints launch = next == kNoSlice ? LaunchPoints{} : FindLaunch(store, kinds, next);
   if (next == kNoSlice || (!launch.has_op && !launch.has_api)) {
-    out.items.push_back(MakeEvidence(
-        Word("gap.unknown", "who launched the next task is not recorded"), gap_ns, gap_ns));
+    out.items.push_back(MakeEvidence(Message{"gap.unknown"}, gap_ns, gap_ns));
     out.verdict = out.items.front().wording;
     return out;
   }
   const GapParts parts = Divide(store, kinds, streams, gap, launch.QueuedNs());
   const std::string name(store.Text(store.slices.name[static_cast<size_t>(next)]));
-  const auto add = [&](const char* key, const char* english, int64_t ns) {
+  const auto add = [&](const char* key, int64_t ns) {
     Evidence item =
-        MakeEvidence(Word(key, english, {{"name", name}, {"time", TimeText(ns)}}), ns, gap_ns);
+        MakeEvidence(Message{key, {{"name", name}, {"time", TimeText(ns)}}}, ns, gap_ns);
     item.slice = SliceRef{rank_index, next};
     out.items.push_back(std::move(item));
   };
-  add("gap.host_bound", "{time}: {name} had not been launched yet, the host was late",
-      parts.host_ns);
-  add("gap.communication", "{time}: {name} was queued while communication ran",
-      parts.communication_ns);
-  add("gap.dependency", "{time}: {name} was queued while another stream worked",
-      parts.dependency_ns);
-  add("gap.launch", "{time} from the launch of {name} to its start", parts.launch_ns);
+  add("gap.host_bound", parts.host_ns);
+  add("gap.communication", parts.communication_ns);
+  add("gap.dependency", parts.dependency_ns);
+  add("gap.launch", parts.launch_ns);
   const auto largest =
       std::max_element(out.items.begin(), out.items.end(),
                        [](const Evidence& a, const Evidence& b) { return a.ns < b.ns; });

@@ -112,18 +112,18 @@ Result<NumberAnswer> ExplainNumber(const NumberQuestion& question, const store::
   out.definition = answer.definition;
   out.query = answer.query;
   const auto value = question.row.find(question.column);
-  out.title = Word("number.title", "{column} of {row}: {value}",
-                   {{"column", question.column},
-                    {"row", RowLabel(question)},
-                    {"value", value == question.row.end() ? "" : value->second}});
+  out.title = Message{"made_of.title",
+                      {{"column", question.column},
+                       {"row", RowLabel(question)},
+                       {"value", value == question.row.end() ? "" : value->second}}};
   if (parts.empty()) {
-    out.verdict = Word("number.defined", "its definition and its query say how it is made");
+    out.verdict = Message{"made_of.defined"};
     return out;
   }
   int64_t sum_ns = 0;
   for (const Part& part : parts) sum_ns = AddNs(sum_ns, part.dur_ns);
-  out.verdict = Word("number.sum", "{count} slices stand behind it, {time} together",
-                     {{"count", fmt::format("{}", parts.size())}, {"time", TimeText(sum_ns)}});
+  out.verdict = Message{"made_of.sum",
+                        {{"count", fmt::format("{}", parts.size())}, {"time", TimeText(sum_ns)}}};
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& x, const Part& y) { return x.dur_ns > y.dur_ns; });
   parts.resize(std::min(parts.size(), kMostParts));
@@ -131,7 +131,7 @@ Result<NumberAnswer> ExplainNumber(const NumberQuestion& question, const store::
     const double share =
         sum_ns > 0 ? static_cast<double>(part.dur_ns) / static_cast<double>(sum_ns) : 0;
     out.parts.push_back(
-        {Word("number.part", "{name}", {{"name", part.name}}), share, part.begin_ns, part.dur_ns});
+        {Message{"made_of.part", {{"name", part.name}}}, share, part.begin_ns, part.dur_ns});
   }
   return out;
 }

@@ -19,15 +19,15 @@ struct NumberQuestion {
 
 // One of the slices or kernels that make up a number. Times as the metric's columns have them.
 struct NumberPart {
-  Wording wording;
+  Message wording;
   double share = 0;  // of all parts
   int64_t begin_ns = 0;
   int64_t dur_ns = 0;
 };
 
 struct NumberAnswer {
-  Wording title;
-  Wording verdict;  // how many parts there are and what they add up to
+  Message title;
+  Message verdict;  // how many parts there are and what they add up to
   std::string definition;
   std::string query;
   int64_t rank = 0;               // whose times they are

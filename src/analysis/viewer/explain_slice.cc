@@ -4,11 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/classify/classify.h"
-#include "analysis/classify/device_work.h"
 #include "analysis/cluster/summary/robust.h"
+#include "analysis/overlap/cover.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cover.h"
 #include "analysis/viewer/explain.h"
 #include "analysis/viewer/explain_common.h"
 #include "analysis/viewer/scope.h"
@@ -19,20 +17,8 @@ namespace {
 using store::SliceId;
 using store::TraceStore;
 
-constexpr uint32_t kNoKernel = UINT32_MAX;
 constexpr double kDifferent = 0.05;  // a cause must differ by this share of the usual value
 constexpr double kUsual = 1.1;       // up to this ratio to the median a slice is as usual
-
-// The kernels row behind a device slice.
-uint32_t KernelOf(const TraceStore& store, size_t slice) {
-  for (uint32_t i = 0; i < store.kernels.size(); ++i) {
-    if (store.kernels.begin_ns[i] == store.slices.begin_ns[slice] &&
-        store.kernels.name[i] == store.slices.name[slice]) {
-      return i;
-    }
-  }
-  return kNoKernel;
-}
 
 // A slice and its siblings: durations, and of kernels their rows.
 struct Siblings {
@@ -104,9 +90,14 @@ bool Differs(double own, double usual) {
 // Adds what is different about a slice; `excess_ns` is what it took longer.
 class Causes {
  public:
-  Causes(const TraceStore& store, Interval own, const Siblings& siblings, int64_t excess_ns,
+  Causes(const RankView& rank, Interval own, const Siblings& siblings, int64_t excess_ns,
          std::vector<Evidence>& items)
-      : store_(store), own_(own), siblings_(siblings), excess_ns_(excess_ns), items_(items) {}
+      : rank_(rank),
+        store_(rank.store()),
+        own_(own),
+        siblings_(siblings),
+        excess_ns_(excess_ns),
+        items_(items) {}
 
   void AddFrequency() {
     const Frequency frequency(store_);
@@ -119,13 +110,13 @@ class Causes {
     if (usual.empty()) return;
     const double usual_mhz = cluster::Median(std::move(usual));
     if (!Differs(own_mhz, usual_mhz) || own_mhz > usual_mhz) return;
-    Add("slice.frequency", "the device ran at {own} MHz, usually at {usual}",
+    Add("slice.frequency",
         {{"own", fmt::format("{:.0f}", own_mhz)}, {"usual", fmt::format("{:.0f}", usual_mhz)}});
   }
 
   void AddContention() {
     std::vector<Interval> communication;
-    for (const DeviceWork& work : CollectDeviceWork(store_)) {
+    for (const DeviceWork& work : rank_.device_work()) {
       communication.insert(communication.end(), work.communication.begin(),
                            work.communication.end());
     }
@@ -140,10 +131,8 @@ class Causes {
     const double own = share(own_);
     const double usually = cluster::Median(std::move(usual));
     if (own < 0.5 || own - usually < 0.25) return;
-    Add("slice.contention",
-        "{own} % of it ran beside communication, of its siblings usually {usual} %",
-        {{"own", fmt::format("{:.0f}", 100 * own)},
-         {"usual", fmt::format("{:.0f}", 100 * usually)}});
+    Add("slice.contention", {{"own", fmt::format("{:.0f}", 100 * own)},
+                             {"usual", fmt::format("{:.0f}", 100 * usually)}});
   }
 
   void AddKernelFacts(uint32_t kernel) {
@@ -158,7 +147,7 @@ class Causes {
       const double usual = cluster::Median(std::move(blocks));
       const auto own = static_cast<double>(k.block_dim[kernel]);
       if (own < usual && Differs(own, usual)) {
-        Add("slice.cores", "it used {own} cores, its siblings usually {usual}",
+        Add("slice.cores",
             {{"own", fmt::format("{:.0f}", own)}, {"usual", fmt::format("{:.0f}", usual)}});
       }
     }
@@ -177,18 +166,17 @@ class Causes {
     const double own = column.numbers[kernel];
     const double usually = cluster::Median(std::move(usual));
     if (!Differs(own, usually) || own - usually < 0.01) return;
-    Add("slice.cache", "{metric} was {own}, usually {usual}",
-        {{"metric", column.name},
-         {"own", fmt::format("{:.3f}", own)},
-         {"usual", fmt::format("{:.3f}", usually)}});
+    Add("slice.cache", {{"metric", column.name},
+                        {"own", fmt::format("{:.3f}", own)},
+                        {"usual", fmt::format("{:.3f}", usually)}});
   }
 
-  void Add(std::string key, std::string_view english,
-           std::vector<std::pair<std::string, std::string>> args) {
-    items_.push_back(MakeEvidence(Word(std::move(key), english, std::move(args)), excess_ns_,
+  void Add(std::string key, std::vector<MessageArg> args) {
+    items_.push_back(MakeEvidence(Message{std::move(key), std::move(args)}, excess_ns_,
                                   own_.end_ns - own_.begin_ns));
   }
 
+  const RankView& rank_;
   const TraceStore& store_;
   Interval own_;
   const Siblings& siblings_;
@@ -199,23 +187,29 @@ class Causes {
 }  // namespace
 
 Result<Explanation> ExplainSlice(const store::Job& job, uint32_t rank_index, SliceId slice) {
+  if (rank_index >= job.ranks.size()) return Error{ErrorCode::kNotFound, "there is no such slice"};
+  return ExplainSlice(job, rank_index, slice, RankView(job.ranks[rank_index]));
+}
+
+Result<Explanation> ExplainSlice(const store::Job& job, uint32_t rank_index, SliceId slice,
+                                 const RankView& rank) {
   const auto row = static_cast<size_t>(slice);
-  if (rank_index >= job.ranks.size() || row >= job.ranks[rank_index].slices.size()) {
+  if (rank_index >= job.ranks.size() || row >= rank.store().slices.size()) {
     return Error{ErrorCode::kNotFound, "there is no such slice"};
   }
-  const TraceStore& store = job.ranks[rank_index];
+  if (auto wait = ExplainSynchronisation(job, rank_index, slice)) return *std::move(wait);
+  const TraceStore& store = rank.store();
   const Interval own{store.slices.begin_ns[row],
                      EndNs(store.slices.begin_ns[row], store.slices.dur_ns[row])};
   const int64_t dur_ns = store.slices.dur_ns[row];
-  const uint32_t kernel = KernelOf(store, row);
+  const uint32_t kernel = rank.kernel_slices().KernelOf(slice);
   const Siblings siblings =
-      kernel == kNoKernel ? SliceSiblings(store, row) : KernelSiblings(store, kernel);
+      kernel == store::kNoId ? SliceSiblings(store, row) : KernelSiblings(store, kernel);
   Explanation out;
   const std::string name(store.Text(store.slices.name[row]));
-  out.title =
-      Word("slice.title", "{name} took {time}", {{"name", name}, {"time", TimeText(dur_ns)}});
+  out.title = Message{"slice.title", {{"name", name}, {"time", TimeText(dur_ns)}}};
   if (siblings.times.empty()) {
-    out.verdict = Word("slice.alone", "there is no other slice to compare it with");
+    out.verdict = Message{"slice.alone"};
     out.items.push_back(MakeEvidence(out.verdict, dur_ns, dur_ns));
     return out;
   }
@@ -223,29 +217,26 @@ Result<Explanation> ExplainSlice(const store::Job& job, uint32_t rank_index, Sli
   const double ratio = median_ns > 0 ? static_cast<double>(dur_ns) / median_ns : 1;
   const auto excess_ns =
       std::max<int64_t>(0, dur_ns - static_cast<int64_t>(std::llround(median_ns)));
-  Evidence compared =
-      MakeEvidence(Word("slice.compared", "{ratio} times the median of {count} siblings ({median})",
-                        {{"ratio", fmt::format("{:.2f}", ratio)},
-                         {"count", std::to_string(siblings.times.size())},
-                         {"median", TimeText(static_cast<int64_t>(median_ns))}}),
-                   excess_ns, dur_ns);
+  Evidence compared = MakeEvidence(Message{"slice.compared",
+                                           {{"ratio", fmt::format("{:.2f}", ratio)},
+                                            {"count", std::to_string(siblings.times.size())},
+                                            {"median", TimeText(static_cast<int64_t>(median_ns))}}},
+                                   excess_ns, dur_ns);
   compared.slice = SliceRef{rank_index, slice};
   out.items.push_back(std::move(compared));
   if (ratio <= kUsual) {
-    out.verdict = Word("slice.usual", "it is as long as its siblings");
+    out.verdict = Message{"slice.usual"};
     return out;
   }
-  const std::vector<TrackKind> kinds = ClassifyTracks(store);
+  const std::vector<TrackKind>& kinds = rank.tracks();
   const auto track = static_cast<size_t>(store.slices.track[row]);
   if (track < kinds.size() && kinds[track] == TrackKind::kDevice) {
-    Causes causes(store, own, siblings, excess_ns, out.items);
+    Causes causes(rank, own, siblings, excess_ns, out.items);
     causes.AddFrequency();
     causes.AddContention();
-    if (kernel != kNoKernel) causes.AddKernelFacts(kernel);
+    if (kernel != store::kNoId) causes.AddKernelFacts(kernel);
   }
-  out.verdict = out.items.size() > 1
-                    ? out.items[1].wording
-                    : Word("slice.unknown", "what made it slower is not in the data");
+  out.verdict = out.items.size() > 1 ? out.items[1].wording : Message{"slice.unknown"};
   return out;
 }
 

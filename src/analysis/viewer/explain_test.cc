@@ -15,8 +15,7 @@ double ShareOf(const Explanation& explanation, std::string_view key) {
   return -1;
 }
 
-TEST(Word, FillsInArgumentsOnce) {
-  EXPECT_EQ(Word("k", "{a} and {b}", {{"a", "{a}{b}"}, {"b", "x"}}).text, "{a}x and x");
+TEST(TimeText, HasThreeDigits) {
   EXPECT_EQ(TimeText(999), "999 ns");
   EXPECT_EQ(TimeText(1500), "1.5 us");
   EXPECT_EQ(TimeText(999600), "1 ms");
@@ -91,8 +90,63 @@ TEST(ExplainWait, NamesTheRankThatCameLast) {
   EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.skew"), 0.8);
   EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.transfer"), 0.2);
   EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.last_computed"), 0.69);
-  EXPECT_EQ(why->verdict.text, "800 ns waiting for rank 5, which came last");
+  EXPECT_EQ(English(why->verdict), "800 ns waiting for rank 5, which came last");
   EXPECT_EQ(why->items[0].slice->rank_index, 1u);
+}
+
+// The first all-reduce of a step, of which 2 of 8 ranks were captured: what is idle is no transfer,
+// and none of the two is blamed.
+TEST(ExplainWait, IdleTimeOfAPartlyCapturedCallBlamesNobody) {
+  TestRank first(0);
+  TestRank second(1);
+  const std::string_view name = "hcom_allReduce__586_0_1";
+  const std::string_view group = "17522688603477080586";
+  const store::SliceId slice = first.Comm(name, 0, 83'938'000, 256, group);
+  second.Comm(name, 5'000'000, 83'938'000, 256, group);
+  for (TestRank* rank : {&first, &second}) {
+    rank->store.comm_times.Append({.step = rank->Text("step50"),
+                                   .kind = rank->Text("collective"),
+                                   .op_name = rank->Text(name),
+                                   .group_name = rank->Text(group),
+                                   .start_us = 0,
+                                   .elapse_ms = 83.938,
+                                   .transit_ms = 0.238,
+                                   .wait_ms = 0,
+                                   .synchronization_ms = 0});
+    rank->store.comm_links.Append({.group_name = rank->Text(group), .src_rank = 0, .dst_rank = 7});
+  }
+  const store::Job job = JobOf(first, second);
+  const auto why = ExplainWait(job, 0, slice);
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(English(why->verdict),
+            "83.7 ms idle, cause not captured: 6 of 8 ranks of the group are missing");
+  EXPECT_EQ(why->items[0].wording.key, "wait.idle");
+  EXPECT_EQ(why->items[0].ns, 83'700'000);
+  EXPECT_EQ(why->items[1].wording.key, "wait.transfer");
+  EXPECT_EQ(why->items[1].ns, 238'000);
+  EXPECT_EQ(ShareOf(*why, "wait.skew"), -1);
+  EXPECT_EQ(ShareOf(*why, "wait.partial"), 0);
+}
+
+TEST(ExplainWait, ALateRankExplainsIdleTimeWhereAllAreCaptured) {
+  TestRank early(0);
+  TestRank late(5);
+  const store::SliceId slice = early.Comm("hcom_allReduce__001_0_1", 0, 1000);
+  late.Comm("hcom_allReduce__001_0_1", 800, 1000);
+  early.store.comm_times.Append({.op_name = early.Text("hcom_allReduce__001_0_1"),
+                                 .group_name = early.Text("group_a_name"),
+                                 .start_us = 0,
+                                 .elapse_ms = 0.001,
+                                 .transit_ms = 0.0001,
+                                 .wait_ms = 0.0002,
+                                 .synchronization_ms = 0.0002});
+  const auto why = ExplainWait(JobOf(early, late), 0, slice);
+  ASSERT_TRUE(why.ok());
+  EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.others"), 0.2);
+  EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.idle"), 0.7);
+  EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.transfer"), 0.1);
+  EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.skew"), 0.8);
+  EXPECT_EQ(English(why->verdict), "800 ns until rank 5 arrived, the last of 2");
 }
 
 TEST(ExplainWait, CannotDivideACallOfOneRank) {
@@ -114,10 +168,73 @@ TEST(ExplainSlice, FindsWhatIsDifferent) {
   const store::SliceId usual = rank.Task("m", "MatMul", 7000, 7100);
   const store::SliceId alone = rank.Task("only", "MatMul", 8000, 8100);
   const store::Job job = JobOf(rank);
-  EXPECT_EQ(ExplainSlice(job, 0, slow)->verdict.text, "the device ran at 900 MHz, usually at 1800");
+  EXPECT_EQ(English(ExplainSlice(job, 0, slow)->verdict),
+            "the device ran at 900 MHz, typically at 1800");
   EXPECT_EQ(ExplainSlice(job, 0, usual)->verdict.key, "slice.usual");
   EXPECT_EQ(ExplainSlice(job, 0, alone)->verdict.key, "slice.alone");
   EXPECT_FALSE(ExplainSlice(job, 0, store::kNoSlice).ok());
+}
+
+// The host waits for the last of two kernels.
+TEST(ExplainSlice, ASynchronisationIsExplainedByTheLastKernelItWaitsFor) {
+  TestRank rank;
+  rank.Task("first", "Add", 0, 4000);
+  const store::SliceId last = rank.Task("last", "MatMul", 4000, 10000);
+  rank.Task("later", "Add", 20000, 21000);
+  const store::SliceId sync =
+      rank.Slice(rank.host, 1000, 11000, "AscendCL@aclrtSynchronizeStream", "");
+  const auto why = ExplainSlice(JobOf(rank), 0, sync);
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(English(why->verdict), "it waited for last on Stream 2, which ended 1 us before it");
+  EXPECT_EQ(why->items.back().slice->slice, last);
+  EXPECT_DOUBLE_EQ(ShareOf(*why, "sync.computing"), 0.9);
+  EXPECT_DOUBLE_EQ(ShareOf(*why, "sync.idle"), 0.1);
+}
+
+TEST(ExplainSlice, AnEventWaitIsExplainedByTheTaskBeforeItsRecord) {
+  TestRank rank;
+  const store::TrackId other = rank.ThreadOf("Ascend Hardware", "Stream 4");
+  rank.Slice(other, 0, 5000, "Reduce_Inline");
+  rank.Slice(other, 5000, 5000, "EVENT_RECORD");
+  rank.Slice(other, 6000, 9000, "unrelated");
+  const store::SliceId wait = rank.Slice(rank.stream, 1000, 5010, "EVENT_WAIT");
+  const auto why = ExplainSlice(JobOf(rank), 0, wait);
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(English(why->verdict),
+            "it waited for the event that Stream 4 recorded after Reduce_Inline");
+}
+
+TEST(ExplainSlice, AWaitWhoseEndWasNotCapturedSaysSo) {
+  TestRank rank;
+  rank.Task("earlier", "Add", 0, 100);
+  const store::SliceId sync = rank.Slice(rank.host, 1000, 9000, "cudaDeviceSynchronize", "");
+  const store::SliceId event = rank.Slice(rank.stream, 1000, 9000, "EVENT_WAIT");
+  const store::Job job = JobOf(rank);
+  EXPECT_EQ(English(ExplainSlice(job, 0, sync)->verdict), "What ended the wait was not captured.");
+  EXPECT_EQ(ExplainSlice(job, 0, event)->verdict.key, "sync.not_captured");
+}
+
+TEST(ExplainSlice, ANotifyWaitIsExplainedByItsCollective) {
+  TestRank early(0);
+  TestRank late(5);
+  early.Comm("hcom_allReduce__001_0_1", 0, 1000);
+  const store::SliceId wait = early.Slice(early.stream, 100, 900, "Notify Wait");
+  late.Comm("hcom_allReduce__001_0_1", 800, 1000);
+  const auto why = ExplainSlice(JobOf(early, late), 0, wait);
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(English(why->verdict), "800 ns waiting for rank 5, which came last");
+}
+
+TEST(ExplainSlice, AQueueWaitIsExplainedByTheThreadThatEndsIt) {
+  TestRank rank;
+  const store::TrackId worker = rank.ThreadOf("Python", "pin memory");
+  rank.Slice(worker, 500, 3000, "collate", "python_function");
+  const store::SliceId wait = rank.Slice(
+      rank.host, 1000, 3005, "<built-in method acquire of _thread.lock>", "python_function");
+  const auto why = ExplainSlice(JobOf(rank), 0, wait);
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(English(why->verdict),
+            "it waited for collate on pin memory, which ended 5 ns before it");
 }
 
 }  // namespace

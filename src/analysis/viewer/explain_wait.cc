@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/collectives/job_call_times.h"
+#include "analysis/overlap/cover.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/collectives.h"
-#include "analysis/viewer/cover.h"
 #include "analysis/viewer/explain.h"
 #include "analysis/viewer/explain_common.h"
 #include "analysis/viewer/overlap_lanes.h"
@@ -41,15 +41,13 @@ void AddLastRank(const store::Job& job, const CollectivePart& last, int64_t skew
     free_ns += Cover(lanes.free).Within(window);
   }
   const std::string rank = std::to_string(store.info.rank);
-  const std::tuple<const char*, const char*, int64_t> parts[] = {
-      {"wait.last_computed", "meanwhile rank {rank} computed for {time}", computing_ns},
-      {"wait.last_communicated", "meanwhile rank {rank} was in other communication for {time}",
-       communication_ns},
-      {"wait.last_idle", "meanwhile the device of rank {rank} was idle for {time}", free_ns}};
-  for (const auto& [key, english, ns] : parts) {
+  const std::pair<const char*, int64_t> parts[] = {{"wait.last_computed", computing_ns},
+                                                   {"wait.last_communicated", communication_ns},
+                                                   {"wait.last_idle", free_ns}};
+  for (const auto& [key, ns] : parts) {
     if (ns <= 0) continue;
     Evidence item =
-        MakeEvidence(Word(key, english, {{"rank", rank}, {"time", TimeText(ns)}}), ns, whole_ns);
+        MakeEvidence(Message{key, {{"rank", rank}, {"time", TimeText(ns)}}}, ns, whole_ns);
     item.range = window;
     item.slice = SliceRef{last.rank_index, SliceOf(store, last.row)};
     items.push_back(std::move(item));
@@ -71,16 +69,137 @@ void AddBandwidth(const TraceStore& store, StringId op, std::vector<Evidence>& i
     const double expected_gbps = ExpectedGbps(transport);
     if (rows.op_name[i] != op || !(rows.bandwidth_gbps[i] > 0) || expected_gbps == 0) continue;
     const auto ns = static_cast<int64_t>(rows.transit_ms[i] * 1e6);
-    Evidence item =
-        MakeEvidence(Word("wait.bandwidth", "{transport} reached {gbps} of about {expected} GB/s",
-                          {{"transport", transport},
-                           {"gbps", fmt::format("{:.2f}", rows.bandwidth_gbps[i])},
-                           {"expected", fmt::format("{:.1f}", expected_gbps)}}),
-                     ns, 0);
+    Evidence item = MakeEvidence(Message{"wait.bandwidth",
+                                         {{"transport", transport},
+                                          {"gbps", fmt::format("{:.2f}", rows.bandwidth_gbps[i])},
+                                          {"expected", fmt::format("{:.1f}", expected_gbps)}}},
+                                 ns, 0);
     item.share = rows.bandwidth_gbps[i] / expected_gbps;
     items.push_back(std::move(item));
   }
 }
+
+// What the division rests on.
+Message SourceWords(TimesSource source) {
+  switch (source) {
+    case TimesSource::kResults:
+      return Message{"wait.source_results"};
+    case TimesSource::kTasks:
+      return Message{"wait.source_tasks"};
+    case TimesSource::kArrivals:
+      return Message{"wait.source_arrivals"};
+    case TimesSource::kUnknown:
+      break;
+  }
+  return Message{"wait.alone"};
+}
+
+// How a call divides, and who held it up.
+class WaitExplainer {
+ public:
+  WaitExplainer(const store::Job& job, uint32_t rank_index, uint32_t comm_op)
+      : job_(job), rank_index_(rank_index), calls_(job) {
+    times_ = calls_.Of(rank_index, comm_op);
+    peers_ = calls_.PeersOf(rank_index, comm_op);
+    const CollectiveBook::Call* call = calls_.book().Find(rank_index, comm_op);
+    if (call == nullptr || call->parts.size() < 2 || peers_.is_partial()) return;
+    // Who stayed shortest came last.
+    last_ = &*std::min_element(
+        call->parts.begin(), call->parts.end(),
+        [](const CollectivePart& a, const CollectivePart& b) { return a.dur_ns < b.dur_ns; });
+    skew_ns_ = std::max<int64_t>(0, times_.elapse_ns - last_->dur_ns);
+  }
+
+  Explanation Explain(std::string_view name) {
+    out_.title =
+        Message{"wait.title", {{"name", std::string(name)}, {"time", TimeText(times_.elapse_ns)}}};
+    if (times_.source == TimesSource::kUnknown) {
+      Add(SourceWords(times_.source), times_.elapse_ns);
+      out_.verdict = out_.items.front().wording;
+    } else {
+      AddParts();
+      Judge();
+      Add(SourceWords(times_.source), 0);
+    }
+    if (peers_.is_partial()) AddCoverage();
+    if (last_ != nullptr && skew_ns_ > 0 && last_->rank_index != rank_index_) {
+      if (times_.source != TimesSource::kArrivals) AddSkew();
+      AddLastRank(job_, *last_, skew_ns_, times_.elapse_ns, out_.items);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void Add(Message wording, int64_t ns) {
+    out_.items.push_back(MakeEvidence(std::move(wording), ns, times_.elapse_ns));
+  }
+
+  // The captured rank that came last, and its part in the call.
+  void AddSkew() {
+    const TraceStore& store = job_.ranks[last_->rank_index];
+    Add(Message{"wait.skew",
+                {{"time", TimeText(skew_ns_)}, {"rank", std::to_string(store.info.rank)}}},
+        skew_ns_);
+    out_.items.back().slice = SliceRef{last_->rank_index, SliceOf(store, last_->row)};
+  }
+
+  // Their shares add up to 1.
+  void AddParts() {
+    if (times_.source == TimesSource::kArrivals && last_ != nullptr) {
+      AddSkew();
+    } else if (times_.wait_ns > 0) {
+      Add(times_.is_least_wait
+              ? Message{"wait.others_at_least", {{"time", TimeText(times_.wait_ns)}}}
+              : Message{"wait.others", {{"time", TimeText(times_.wait_ns)}}},
+          times_.wait_ns);
+    }
+    if (times_.idle_ns > 0) {
+      Add(Message{"wait.idle", {{"time", TimeText(times_.idle_ns)}}}, times_.idle_ns);
+    }
+    Add(Message{"wait.transfer", {{"time", TimeText(times_.transit_ns)}}}, times_.transit_ns);
+  }
+
+  // The largest part. Idle time and waits end when the last rank comes: where that one is not
+  // known, the cause was not captured.
+  void Judge() {
+    const Evidence& largest =
+        *std::max_element(out_.items.begin(), out_.items.end(),
+                          [](const Evidence& a, const Evidence& b) { return a.ns < b.ns; });
+    out_.verdict = largest.wording;
+    if (largest.wording.key == "wait.transfer" || largest.wording.key == "wait.skew") return;
+    const std::string time = TimeText(largest.ns);
+    const bool is_idle = largest.wording.key == "wait.idle";
+    if (peers_.is_partial()) {
+      out_.verdict = Message{is_idle ? "wait.idle_partial" : "wait.others_partial",
+                             {{"time", time},
+                              {"missing", std::to_string(peers_.members - peers_.captured)},
+                              {"members", std::to_string(peers_.members)}}};
+    } else if (2 * skew_ns_ >= largest.ns && last_->rank_index != rank_index_) {
+      out_.verdict = Message{"wait.late",
+                             {{"time", TimeText(skew_ns_)},
+                              {"rank", std::to_string(job_.ranks[last_->rank_index].info.rank)},
+                              {"captured", std::to_string(peers_.captured)}}};
+    } else if (is_idle) {
+      out_.verdict = Message{"wait.idle_unknown", {{"time", time}}};
+    }
+  }
+
+  void AddCoverage() {
+    Add(Message{"wait.partial",
+                {{"captured", std::to_string(peers_.captured)},
+                 {"members", std::to_string(peers_.members)}}},
+        0);
+  }
+
+  const store::Job& job_;
+  const uint32_t rank_index_;
+  JobCallTimes calls_;
+  CallTimes times_;
+  CallPeers peers_;
+  const CollectivePart* last_ = nullptr;  // if it can be known
+  int64_t skew_ns_ = 0;                   // until it came
+  Explanation out_;
+};
 
 }  // namespace
 
@@ -94,44 +213,9 @@ Result<Explanation> ExplainWait(const store::Job& job, uint32_t rank_index, Slic
   if (!comm_op) {
     return Error{ErrorCode::kInvalidArgument, "the slice is no communication operator"};
   }
-  const int64_t dur_ns = store.slices.dur_ns[row];
-  const std::string name(store.Text(store.slices.name[row]));
-  Explanation out;
-  out.title =
-      Word("wait.title", "{name} took {time}", {{"name", name}, {"time", TimeText(dur_ns)}});
-  const CollectiveBook book(job);
-  const CollectiveBook::Call* call = book.Find(rank_index, *comm_op);
-  const bool has_peers = call != nullptr && call->parts.size() > 1;
-  const int64_t transfer_ns = has_peers ? std::min(call->ShortestNs(), dur_ns) : dur_ns;
-  const int64_t skew_ns = dur_ns - transfer_ns;
-  if (!has_peers) {
-    out.items.push_back(
-        MakeEvidence(Word("wait.alone",
-                          "no other captured rank took part in it: waiting and transfer cannot be "
-                          "told apart"),
-                     dur_ns, dur_ns));
-    out.verdict = out.items.front().wording;
-    AddBandwidth(store, store.slices.name[row], out.items);
-    return out;
-  }
-  const auto last = std::min_element(
-      call->parts.begin(), call->parts.end(),
-      [](const CollectivePart& a, const CollectivePart& b) { return a.dur_ns < b.dur_ns; });
-  const TraceStore& last_store = job.ranks[last->rank_index];
-  const std::string last_rank = std::to_string(last_store.info.rank);
-  Evidence skew = MakeEvidence(Word("wait.skew", "{time} waiting for rank {rank}, which came last",
-                                    {{"time", TimeText(skew_ns)}, {"rank", last_rank}}),
-                               skew_ns, dur_ns);
-  skew.slice = SliceRef{last->rank_index, SliceOf(last_store, last->row)};
-  out.items.push_back(std::move(skew));
-  out.items.push_back(
-      MakeEvidence(Word("wait.transfer", "{time} of transfer", {{"time", TimeText(transfer_ns)}}),
-                   transfer_ns, dur_ns));
-  out.verdict = out.items[skew_ns > transfer_ns ? 0 : 1].wording;
-  if (skew_ns > 0 && last->rank_index != rank_index) {
-    AddLastRank(job, *last, skew_ns, dur_ns, out.items);
-  }
-  AddBandwidth(store, store.slices.name[row], out.items);
+  const StringId name = store.slices.name[row];
+  Explanation out = WaitExplainer(job, rank_index, *comm_op).Explain(store.Text(name));
+  AddBandwidth(store, name, out.items);
   return out;
 }
 

@@ -1,10 +1,9 @@
 #include "analysis/viewer/kernel_places.h"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 
-#include "analysis/classify/classify.h"
+#include "analysis/facts/rank_view.h"
 #include "analysis/launches/launches.h"
 #include "analysis/modules/module_ops.h"
 #include "analysis/nesting/nesting.h"
@@ -20,36 +19,8 @@ using store::kNoSlice;
 using store::SliceId;
 using store::TraceStore;
 
-// Kernels of device slices: by when they start, and their name.
-class KernelsByStart {
- public:
-  explicit KernelsByStart(const TraceStore& store) : store_(store) {
-    for (uint32_t i = 0; i < store.kernels.size(); ++i) {
-      entries_.emplace_back(store.kernels.begin_ns[i], store.kernels.name[i], i);
-    }
-    std::sort(entries_.begin(), entries_.end());
-  }
-  // Calls visit(row) for each kernel that is this slice.
-  template <typename Visit>
-  void ForEach(SliceId slice, Visit&& visit) const {
-    const auto row = static_cast<size_t>(slice);
-    const std::tuple<int64_t, StringId, uint32_t> wanted(store_.slices.begin_ns[row],
-                                                         store_.slices.name[row], 0);
-    for (auto at = std::lower_bound(entries_.begin(), entries_.end(), wanted);
-         at != entries_.end() && std::get<0>(*at) == std::get<0>(wanted) &&
-         std::get<1>(*at) == std::get<1>(wanted);
-         ++at) {
-      visit(std::get<2>(*at));
-    }
-  }
-
- private:
-  const TraceStore& store_;
-  std::vector<std::tuple<int64_t, StringId, uint32_t>> entries_;
-};
-
-void PlaceInModules(const TraceStore& store, const KernelsByStart& kernels,
-                    std::vector<KernelPlace>& out) {
+void PlaceInModules(const RankView& rank, std::vector<KernelPlace>& out) {
+  const TraceStore& store = rank.store();
   std::vector<ModuleRange> modules = FindModules(store, false);
   if (modules.empty()) return;
   const std::vector<ModuleRange> backward = FindBackwardModules(store, modules);
@@ -59,7 +30,8 @@ void PlaceInModules(const TraceStore& store, const KernelsByStart& kernels,
     const std::string path = op.parent.empty() ? op.module : op.parent + "/" + op.module;
     for (const uint32_t call : op.ops) {
       for (const OpKernel& kernel : ops[call].kernels) {
-        kernels.ForEach(kernel.slice, [&](uint32_t row) { out[row].module = path; });
+        const uint32_t row = rank.kernel_slices().KernelOf(kernel.slice);
+        if (row != store::kNoId) out[row].module = path;
       }
     }
   }
@@ -162,13 +134,14 @@ std::string_view OwnFrame(const std::vector<std::string_view>& frames) {
 std::vector<KernelPlace> FindKernelPlaces(const TraceStore& store) {
   std::vector<KernelPlace> out(store.kernels.size());
   if (out.empty()) return out;
-  const KernelsByStart kernels(store);
-  PlaceInModules(store, kernels, out);
+  const RankView rank(store);
+  PlaceInModules(rank, out);
   Frames frames(store);
-  ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
+  ForEachOperatorLaunch(store, rank.tracks(), [&](const Launch& launch) {
+    const uint32_t row = rank.kernel_slices().KernelOf(launch.device);
+    if (row == store::kNoId) return;
     const std::string_view frame = frames.At(launch.host_track, launch.host_ns);
-    if (frame.empty()) return;
-    kernels.ForEach(launch.device, [&](uint32_t row) { out[row].python = frame; });
+    if (!frame.empty()) out[row].python = frame;
   });
   return out;
 }
@@ -198,8 +171,8 @@ Result<MetricAnswer> KernelPlaces(const MetricCall& call) {
   MetricAnswer answer;
   answer.definition = "steplens.kernel_places";
   answer.query = "SELECT * FROM kernels";
-  if (!has_modules) answer.warnings.push_back("the capture names no modules (with_modules=True)");
-  if (!has_frames) answer.warnings.push_back("the capture has no call stacks (with_stack=True)");
+  if (!has_modules) answer.warnings.push_back(Message{"warning.no_modules"});
+  if (!has_frames) answer.warnings.push_back(Message{"warning.no_stacks"});
   answer.tables.push_back(rows.Take());
   return answer;
 }

@@ -74,7 +74,7 @@ Result<MetricAnswer> KernelDetails(const MetricCall& call) {
   answer.definition = "insight.kernel_details";
   answer.query = fmt::format("SELECT * FROM kernels WHERE rank = {}", store->info.rank);
   answer.tables.push_back(KernelTable(*store, rows, {"kernel_details", origin_ns, false}));
-  if (rows.empty()) answer.warnings.push_back("the capture lists no kernels (kernel_details.csv)");
+  if (rows.empty()) answer.warnings.push_back(Message{"warning.no_kernel_details"});
   return answer;
 }
 
@@ -103,7 +103,9 @@ Result<MetricAnswer> KernelTypes(const MetricCall& call) {
   }
   MetricAnswer answer;
   answer.definition = "insight.kernel_types";
-  answer.query = fmt::format("SELECT * FROM op_stats WHERE Rank = {}", store->info.rank);
+  answer.query = fmt::format(
+      "SELECT type, core, COUNT(*), SUM(dur_ns) FROM kernels WHERE rank = {} GROUP BY type, core",
+      store->info.rank);
   answer.tables.push_back(rows.Take());
   return answer;
 }
@@ -148,7 +150,7 @@ Result<MetricAnswer> MemcpyOverall(const MetricCall& call) {
   answer.query =
       fmt::format("SELECT * FROM slices WHERE rank = {} AND name LIKE 'MEMCPY%'", store->info.rank);
   if (lacks_size) {
-    answer.warnings.push_back("the capture does not say the size of its copies (level 2 does)");
+    answer.warnings.push_back(Message{"warning.no_copy_sizes"});
   }
   answer.tables.push_back(rows.Take());
   return answer;

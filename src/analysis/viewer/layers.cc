@@ -159,7 +159,7 @@ Result<MetricAnswer> LayerSummary(const MetricCall& call) {
       "SELECT name, count(*), sum(dur_ns) FROM slices WHERE rank = {} GROUP BY name ORDER BY 3 "
       "DESC",
       store->info.rank);
-  if (stats.empty()) answer.warnings.push_back("the capture has nothing in this layer");
+  if (stats.empty()) answer.warnings.push_back(Message{"warning.empty_layer"});
   answer.tables.push_back(rows.Take());
   return answer;
 }

@@ -85,14 +85,12 @@ Result<MetricAnswer> MemoryCurve(const MetricCall& call) {
   answer.tables.push_back(points.Take());
   answer.tables.push_back(peaks.Take());
   if (is_derived && !all.empty() && grouping != MemoryGrouping::kKind) {
-    answer.warnings.push_back(
-        "the capture has no totals: the curve adds up its allocations, from 0 on");
+    answer.warnings.push_back(Message{"warning.no_memory_totals"});
   }
   if (all.empty() && grouping == MemoryGrouping::kKind) {
-    answer.warnings.push_back(
-        "kinds of tensors need allocations and backward passes (profile_memory)");
+    answer.warnings.push_back(Message{"warning.no_tensor_kinds"});
   } else if (all.empty()) {
-    answer.warnings.push_back("the capture has no memory samples (profile_memory)");
+    answer.warnings.push_back(Message{"warning.no_memory_samples"});
   }
   return answer;
 }
@@ -138,7 +136,7 @@ Result<MetricAnswer> MemoryOperators(const MetricCall& call) {
   answer.definition = "insight.memory_operators";
   answer.query = RankQuery("allocations", *store);
   if (blocks.size() == 0) {
-    answer.warnings.push_back("the capture lists no allocations (profile_memory)");
+    answer.warnings.push_back(Message{"warning.no_allocations"});
   }
   answer.tables.push_back(rows.Take());
   return answer;
@@ -172,7 +170,7 @@ Result<MetricAnswer> MemoryComponents(const MetricCall& call) {
   answer.definition = "insight.memory_components";
   answer.query = RankQuery("module_memory", *store);
   if (samples.size() == 0) {
-    answer.warnings.push_back("the capture has no memory of components (npu_module_mem.csv)");
+    answer.warnings.push_back(Message{"warning.no_component_memory"});
   }
   answer.tables.push_back(rows.Take());
   return answer;

@@ -92,7 +92,7 @@ Result<MetricAnswer> MemoryGrowth(const MetricCall& call) {
   answer.query = "SELECT name, size_bytes, alloc_ns, release_ns FROM allocations WHERE rank = " +
                  std::to_string(store->info.rank);
   if (steps.size() < 2) {
-    answer.warnings.push_back("growth over steps needs two steps or more");
+    answer.warnings.push_back(Message{"warning.few_steps_for_growth"});
   }
   answer.tables.push_back(leaks.Take());
   answer.tables.push_back(by_step.Take());

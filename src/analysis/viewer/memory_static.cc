@@ -139,7 +139,7 @@ Result<MetricAnswer> MemoryStatic(const MetricCall& call) {
   answer.tables.push_back(Curve(ops, end_node));
   answer.tables.push_back(names.Take());
   if (all.empty()) {
-    answer.warnings.push_back("the capture has no static graph memory (static_op_mem.csv)");
+    answer.warnings.push_back(Message{"warning.no_static_memory"});
   } else {
     answer.query = fmt::format("SELECT * FROM static_op_mem WHERE rank = {}", store->info.rank);
   }

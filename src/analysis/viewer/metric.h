@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/text/message.h"
 #include "base/status.h"
 #include "store/trace_store.h"
 #include "table/table.h"
@@ -34,10 +35,10 @@ struct MetricArgs {
 };
 
 struct MetricAnswer {
-  std::vector<table::Table> tables;   // names as in docs/metrics.md; never none
-  std::string definition;             // key of the definition: "insight.overall_metrics"
-  std::string query;                  // SQL that gives the rows behind it; empty if there is none
-  std::vector<std::string> warnings;  // what the data lacks for it, one sentence each
+  std::vector<table::Table> tables;  // names as in docs/metrics.md; never none
+  std::string definition;            // key of the definition: "insight.overall_metrics"
+  std::string query;                 // SQL that gives the rows behind it; empty if there is none
+  std::vector<Message> warnings;     // what the data lacks for it, one sentence each
 };
 
 // The args of a slice as JSON text, for the few metrics that need what the store does not hold

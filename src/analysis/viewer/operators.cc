@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/classify/classify.h"
 #include "analysis/duration_stats.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
@@ -152,9 +153,21 @@ Result<std::vector<uint32_t>> Population(const MetricCall& call, const TraceStor
   });
 }
 
+// The statistics have the collectives of a GPU among the kernels, and none of Ascend.
 std::string QueryFor(const TraceStore& store, const Grouping& by) {
-  const std::string_view table = by.by_type ? "op_stats" : "kernel_stats_by_shape";
-  return fmt::format("SELECT * FROM {} WHERE Rank = {}", table, store.info.rank);
+  const int64_t rank = store.info.rank;
+  if (by.is_communication) {
+    return fmt::format(
+        "SELECT * FROM kernels WHERE rank = {} AND (core IN ('HCCL', 'COMMUNICATION') OR name LIKE "
+        "'nccl%')",
+        rank);
+  }
+  if (DetectPlatform(store, ClassifyTracks(store)) != Platform::kGpu) {
+    const std::string_view table = by.by_type ? "op_stats" : "kernel_stats_by_shape";
+    return fmt::format("SELECT * FROM {} WHERE Rank = {}", table, rank);
+  }
+  const std::string_view table = by.by_type ? "kernel_stats_by_name" : "kernel_stats_by_shape";
+  return fmt::format("SELECT * FROM {} WHERE Rank = {} AND Name NOT LIKE 'nccl%'", table, rank);
 }
 
 }  // namespace
@@ -175,8 +188,8 @@ Result<MetricAnswer> OperatorGroups(const MetricCall& call) {
   answer.tables.push_back(PieTable(*store, groups, by));
   answer.tables.push_back(CoreTable(*store, groups));
   if (rows.empty()) {
-    answer.warnings.push_back(by.is_communication ? "the capture lists no communication operators"
-                                                  : "the capture lists no kernels");
+    answer.warnings.push_back(by.is_communication ? Message{"warning.no_communication_operators"}
+                                                  : Message{"warning.no_kernels"});
   }
   return answer;
 }

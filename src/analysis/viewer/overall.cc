@@ -31,8 +31,12 @@ struct Node {
   int64_t count = store::kNone;
   int64_t min_ns = std::numeric_limits<int64_t>::max();
   int64_t max_ns = 0;
-  double skew_us = kNoNumber;
-  double transfer_us = kNoNumber;
+  double wait_us = kNoNumber;  // the parts of a communication group
+  double transit_us = kNoNumber;
+  double idle_us = kNoNumber;
+  std::string source{};
+  int64_t captured = store::kNone;
+  int64_t members = store::kNone;
   std::deque<Node> children{};
 
   Node& Child(std::string_view child_name) {
@@ -104,8 +108,14 @@ void AddGroups(const MetricCall& call, const TraceStore& store, const Cover& not
   for (const GroupTime& group : GroupTimes(call.job, store, not_overlapped)) {
     Node& node = communication.Child(group.label);
     node.total_ns = group.total_ns;
-    node.skew_us = group.skew_ns == store::kNone ? kNoNumber : NsToUs(group.skew_ns);
-    node.transfer_us = group.skew_ns == store::kNone ? kNoNumber : NsToUs(group.transfer_ns);
+    node.source = SourceName(group.source);
+    node.captured = group.peers.captured;
+    if (group.peers.members > 0) node.members = group.peers.members;
+    if (group.transit_ns != store::kNone) {
+      node.wait_us = NsToUs(group.model_wait_ns);
+      node.transit_us = NsToUs(group.transit_ns);
+      node.idle_us = NsToUs(group.idle_ns);
+    }
     if (!group.has_tasks) continue;
     node.Child("Wait Time").total_ns = group.wait_ns;
     node.Child("Transmit Time").total_ns = std::max<int64_t>(0, group.total_ns - group.wait_ns);
@@ -118,7 +128,7 @@ void Write(const Node& node, double e2e_us, TableRows& rows) {
   rows.Add(node.path, node.level, RoundTo(total_us, 2), RoundTo(100 * Share(total_us, e2e_us), 2),
            node.count, counted ? RoundTo(total_us / static_cast<double>(node.count), 2) : kNoNumber,
            counted ? NsToUs(node.min_ns) : kNoNumber, counted ? NsToUs(node.max_ns) : kNoNumber,
-           node.skew_us, node.transfer_us);
+           node.wait_us, node.transit_us, node.idle_us, node.source, node.captured, node.members);
   for (const Node& child : node.children) Write(child, e2e_us, rows);
 }
 
@@ -162,9 +172,7 @@ Result<MetricAnswer> Overall(const MetricCall& call) {
   Node computing = Top(kComputing, sums.computing_ns);
   AddKernels(*store, paths, range, computing);
   if (!paths.is_known && store->kernels.size() > 0) {
-    answer.warnings.push_back(
-        "Computing Time is not divided: the capture has no times of the cube and vector units "
-        "(collect with aic_metrics=PipeUtilization, level 1 or above)");
+    answer.warnings.push_back(Message{"warning.no_unit_times"});
   }
   Node communication = Top(kNotOverlapped, sums.not_overlapped_ns);
   AddGroups(call, *store, Cover(sums.not_overlapped), communication);
@@ -172,8 +180,9 @@ Result<MetricAnswer> Overall(const MetricCall& call) {
   TableRows rows("overall",
                  {TextColumn("path"), IntColumn("level"), NumberColumn("total_us", 2),
                   NumberColumn("ratio", 2), IntColumn("count"), NumberColumn("avg_us", 2),
-                  NumberColumn("min_us", 3), NumberColumn("max_us", 3), NumberColumn("skew_us", 3),
-                  NumberColumn("transfer_us", 3)});
+                  NumberColumn("min_us", 3), NumberColumn("max_us", 3), NumberColumn("wait_us", 3),
+                  NumberColumn("transit_us", 3), NumberColumn("idle_us", 3), TextColumn("source"),
+                  IntColumn("captured"), IntColumn("members")});
   const double e2e_us = NsToUs(sums.e2e_ns());
   Write(computing, e2e_us, rows);
   Write(communication, e2e_us, rows);

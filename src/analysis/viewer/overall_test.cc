@@ -82,8 +82,8 @@ TEST(Overall, PartsAddUpToTheWhole) {
             30);
 }
 
-// The true split of a group: rank 0 waits until rank 1 arrives.
-TEST(Overall, SkewComesFromTheOtherRanks) {
+// Rank 0 waits until rank 1 arrives.
+TEST(Overall, WaitAndTransitOfAGroupComeFromArrivalsWithoutResults) {
   TestRank early(0);
   TestRank late(1);
   early.Comm("hcom_allReduce__001_7_1", 0, 100000);
@@ -92,8 +92,29 @@ TEST(Overall, SkewComesFromTheOtherRanks) {
   const Result<MetricAnswer> answer = ComputeMetric("overall", {}, job);
   ASSERT_TRUE(answer.ok());
   const char* group = "Communication(Not Overlapped) Time > Group 0 Communication";
-  EXPECT_EQ(Cell(answer->tables[0], "skew_us", group), 70);
-  EXPECT_EQ(Cell(answer->tables[0], "transfer_us", group), 30);
+  EXPECT_EQ(Cell(answer->tables[0], "wait_us", group), 70);
+  EXPECT_EQ(Cell(answer->tables[0], "transit_us", group), 30);
+}
+
+// Results count before arrivals; only what no computing covers is shown: 10 of 20 us idle.
+TEST(Overall, PartsOfAGroupAreThoseOfItsResultsThatNothingCovers) {
+  TestRank rank(0);
+  rank.Task("a", "MatMul", 0, 10000);
+  rank.Comm("hcom_allReduce__001_0_1", 0, 100000);
+  rank.store.comm_times.Append({.op_name = rank.Text("hcom_allReduce__001_0_1"),
+                                .start_us = 0,
+                                .elapse_ms = 0.1,
+                                .transit_ms = 0.03,
+                                .wait_ms = 0.05,
+                                .synchronization_ms = 0});
+  const store::Job job = JobOf(rank);
+  const Result<MetricAnswer> answer = ComputeMetric("overall", {}, job);
+  ASSERT_TRUE(answer.ok());
+  const char* group = "Communication(Not Overlapped) Time > Group 0 Communication";
+  EXPECT_EQ(Cell(answer->tables[0], "total_us", group), 90);
+  EXPECT_EQ(Cell(answer->tables[0], "idle_us", group), 10);
+  EXPECT_EQ(Cell(answer->tables[0], "wait_us", group), 50);
+  EXPECT_EQ(Cell(answer->tables[0], "transit_us", group), 30);
 }
 
 }  // namespace

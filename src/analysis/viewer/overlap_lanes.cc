@@ -6,9 +6,9 @@
 
 #include "analysis/classify/classify.h"
 #include "analysis/classify/device_work.h"
+#include "analysis/overlap/cover.h"
 #include "analysis/overlap/sweep.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cover.h"
 
 namespace steplens::analysis::viewer {
 namespace {

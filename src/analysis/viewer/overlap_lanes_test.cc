@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "analysis/overlap/cover.h"
 #include "analysis/testing/random.h"
-#include "analysis/viewer/cover.h"
 #include "analysis/viewer/test_rank.h"
 
 namespace steplens::analysis::viewer {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/breakdown/breakdown.h"
+#include "analysis/breakdown/step_times.h"
 #include "analysis/classify/classify.h"
 #include "analysis/cluster/spread.h"
 #include "analysis/time_math.h"
@@ -18,30 +19,28 @@ namespace {
 
 using store::TraceStore;
 
-int64_t TimeAt(const table::Table& table, const char* column, size_t row) {
-  const table::Column* found = table.Find(column);
-  return found == nullptr || found->ints[row] == table::kNull ? 0 : found->ints[row];
-}
+int64_t KnownNs(int64_t ns) { return ns == store::kNone ? 0 : ns; }
 
 // The rows of `steplens breakdown`, with their sum.
 table::Table StepTable(const store::Job& job, std::optional<int64_t> step) {
   BreakdownOptions options;
   options.selection.step = step;
-  const table::Table breakdown = StepBreakdown(job, options);
   TableRows rows(
       "steps",
       {IntColumn("rank"), IntColumn("step"), TimeColumn("total_us"), TimeColumn("computing_us"),
        TimeColumn("not_overlapped_us"), TimeColumn("overlapped_us"), TimeColumn("memory_us"),
        TimeColumn("free_us"), TimeColumn("bubble_us"), TimeColumn("preparing_us")});
-  for (size_t i = 0; i < breakdown.rows(); ++i) {
-    const int64_t computing_ns = TimeAt(breakdown, "Computing", i);
-    const int64_t exposed_ns = TimeAt(breakdown, "Communication(Not Overlapped)", i);
-    const int64_t memory_ns = TimeAt(breakdown, "Memory", i);
-    const int64_t free_ns = TimeAt(breakdown, "Free", i);
-    rows.Add(breakdown.Find("Rank")->ints[i], breakdown.Find("Step")->ints[i],
-             AddNs(AddNs(computing_ns, exposed_ns), AddNs(memory_ns, free_ns)), computing_ns,
-             exposed_ns, TimeAt(breakdown, "Overlapped", i), memory_ns, free_ns,
-             TimeAt(breakdown, "Bubble", i), TimeAt(breakdown, "Preparing", i));
+  for (const TraceStore& store : job.ranks) {
+    for (const StepParts& parts : BreakDown(RankView(store), options)) {
+      const int64_t computing_ns = KnownNs(parts.computing_ns);
+      const int64_t exposed_ns = KnownNs(parts.comm_not_overlapped_ns);
+      const int64_t memory_ns = KnownNs(parts.memory_ns);
+      const int64_t free_ns = KnownNs(parts.free_ns);
+      rows.Add(store.info.rank, parts.step,
+               AddNs(AddNs(computing_ns, exposed_ns), AddNs(memory_ns, free_ns)), computing_ns,
+               exposed_ns, KnownNs(parts.overlapped_ns), memory_ns, free_ns,
+               KnownNs(parts.bubble_ns), KnownNs(parts.preparing_ns));
+    }
   }
   return rows.Take();
 }
@@ -133,6 +132,7 @@ Result<MetricAnswer> Overview(const MetricCall& call) {
   answer.definition = "steplens.overview";
   answer.query = "SELECT * FROM breakdown";
   answer.tables.push_back(StepTable(call.job, step));
+  answer.tables.push_back(StepTimeTable(call.job));
   answer.tables.push_back(TopKernels(*store, step, top));
   answer.tables.push_back(Quality(*store));
   return answer;

@@ -158,8 +158,7 @@ TEST(MemoryCurve, WithoutBackwardPassesKindsAreNotGuessed) {
   const Result<MetricAnswer> answer = ComputeMetric("memory_curve", args, JobOf(rank));
   ASSERT_TRUE(answer.ok());
   ASSERT_EQ(answer->warnings.size(), 1u);
-  EXPECT_EQ(answer->warnings[0],
-            "kinds of tensors need allocations and backward passes (profile_memory)");
+  EXPECT_EQ(answer->warnings[0].key, "warning.no_tensor_kinds");
 }
 
 TEST(MemoryGrowth, NamesWhoLeavesMoreBehindWithEveryStep) {

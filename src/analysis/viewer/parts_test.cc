@@ -1,10 +1,10 @@
 // The building blocks of the metrics: rounding, sequences, strategies, flames, memory curves.
 #include <gtest/gtest.h>
 
+#include "analysis/advice/rules/sequence_rules.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/flame.h"
 #include "analysis/viewer/memory_series.h"
-#include "analysis/viewer/sequence_rules.h"
 #include "analysis/viewer/strategy.h"
 #include "analysis/viewer/test_rank.h"
 

@@ -202,8 +202,7 @@ Result<MetricAnswer> Pipeline(const MetricCall& call) {
   answer.tables.push_back(StageTable(passes));
   answer.tables.push_back(IdealTable(passes, origin_ns));
   if (passes.empty()) {
-    answer.warnings.push_back(
-        "no forward and backward passes are known: neither mstx marks nor fwdbwd arrows");
+    answer.warnings.push_back(Message{"warning.no_passes"});
   }
   return answer;
 }

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/breakdown/step_table.h"
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/viewer/comm_data.h"
-#include "analysis/viewer/recipe_tables.h"
-#include "base/number.h"
 
 namespace steplens::analysis::viewer {
 namespace {
 
-double Known(const table::Table& table, std::string_view column, size_t row) {
-  const double value = NumberCell(table, column, row);
-  return std::isnan(value) ? 0 : value;
-}
+double Known(double us) { return std::isnan(us) ? 0 : us; }
 
 // From the first rank that says how the job is laid out.
 bool ReadLayout(const store::Job& job, Strategy& strategy, std::string& problem) {
@@ -44,26 +40,23 @@ int64_t RankCount(const store::Job& job) {
 }  // namespace
 
 Result<std::vector<RankLoad>> ReadRankLoads(const store::Job& job, std::optional<int64_t> step) {
-  cluster::Options options;
-  options.step = step;
-  SL_ASSIGN_OR_RETURN(const cluster::Answer answer, AskRecipe("step_trace", options, job));
   std::map<int64_t, RankLoad> loads;
-  const table::Table* table = FindTable(answer, "ClusterStepTraceTime");
-  for (size_t row = 0; table != nullptr && row < table->rows(); ++row) {
-    const auto rank = ParseInt64(TextCell(*table, "index", row));
-    if (TextCell(*table, "type", row) != "rank" || !rank) continue;
-    RankLoad& load = loads[*rank];
-    load.rank = *rank;
-    load.computing_us += Known(*table, "computing", row);
-    load.communication_us += Known(*table, "communication", row);
-    load.not_overlapped_us += Known(*table, "communication_not_overlapped", row);
-    load.overlapped_us += Known(*table, "overlapped", row);
-    load.free_us += Known(*table, "free", row);
-    load.preparing_us += std::max(0.0, Known(*table, "preparing", row));
-    load.stage_us += Known(*table, "stage", row);
-    load.bubble_us += Known(*table, "bubble", row);
-    load.exclude_receive_us +=
-        Known(*table, "communication_not_overlapped_and_exclude_receive", row);
+  for (const store::TraceStore& rank : job.ranks) {
+    SL_RETURN_IF_ERROR(StillWanted());
+    for (const StepRow& times : ReadStepTable(RankView(rank))) {
+      if (step && times.step != *step) continue;
+      RankLoad& load = loads[rank.info.rank];
+      load.rank = rank.info.rank;
+      load.computing_us += Known(times.computing_us);
+      load.communication_us += Known(times.communication_us);
+      load.not_overlapped_us += Known(times.comm_not_overlapped_us);
+      load.overlapped_us += Known(times.overlapped_us);
+      load.free_us += Known(times.free_us);
+      load.preparing_us += std::max(0.0, Known(times.preparing_us));
+      load.stage_us += Known(times.stage_us);
+      load.bubble_us += Known(times.bubble_us);
+      load.exclude_receive_us += Known(times.comm_exclude_receive_us);
+    }
   }
   std::vector<RankLoad> out;
   for (const auto& [rank, load] : loads) out.push_back(load);

@@ -275,9 +275,7 @@ Result<MetricAnswer> Rl(const MetricCall& call) {
   answer.tables.push_back(IterationTable(runs, origin_ns));
   answer.tables.push_back(BubbleTable(runs, origin_ns));
   answer.tables.push_back(known.Take());
-  if (runs.empty())
-    answer.warnings.push_back(
-        "no marks name tasks of verl or MindSpeed-RL, or of the given config");
+  if (runs.empty()) answer.warnings.push_back(Message{"warning.no_rl_tasks"});
   return answer;
 }
 

@@ -116,7 +116,7 @@ Result<MetricAnswer> SummaryRanks(const MetricCall& call) {
   answer.query = "SELECT * FROM step_traces";
   answer.tables.push_back(rows.Take());
   answer.tables.push_back(domains.Take());
-  if (loads.empty()) answer.warnings.push_back("no rank has steps with device work");
+  if (loads.empty()) answer.warnings.push_back(Message{"warning.no_steps"});
   if (!of_rank) return answer;
   SL_ASSIGN_OR_RETURN(const TraceStore* const rank, RankOf(call));
   answer.tables.push_back(ComputingDetail(*rank, step));

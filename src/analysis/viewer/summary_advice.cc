@@ -4,10 +4,11 @@
 #include <array>
 #include <map>
 
+#include "analysis/advice/finding_table.h"
+#include "analysis/cluster/summary/job_findings.h"
 #include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "analysis/viewer/rank_loads.h"
-#include "analysis/viewer/recipe_tables.h"
 
 // The Summary page: ranks that differ too much, and the slow groups behind it.
 
@@ -147,7 +148,7 @@ Result<MetricAnswer> SummaryAdvice(const MetricCall& call) {
   answer.tables.push_back(Differences(loads));
   SlowGroups slow(found.strategy, DomainTimes(call.job, step));
   if (!slow.Find()) {
-    answer.warnings.push_back("the strategy does not match the communication groups of the data");
+    answer.warnings.push_back(Message{"warning.strategy_mismatch"});
   }
   TableRows rows("slow_groups",
                  {TextColumn("name"), TextColumn("parallel"), NumberColumn("Sync Time(ms)", 4),
@@ -160,9 +161,9 @@ Result<MetricAnswer> SummaryAdvice(const MetricCall& call) {
   // Our own findings: who is waited for, and why.
   cluster::Options options;
   options.step = step;
-  SL_ASSIGN_OR_RETURN(cluster::Answer findings, AskRecipe("summary", options, call.job));
-  const table::Table* table = FindTable(findings, "ClusterFindings");
-  if (table != nullptr) answer.tables.push_back(*table);
+  SL_ASSIGN_OR_RETURN(const cluster::JobFindings found_in_job,
+                      cluster::FindInJob(call.job.ranks, options));
+  answer.tables.push_back(ClusterFindingTable(found_in_job.findings, found_in_job.step_ms));
   return answer;
 }
 

@@ -170,7 +170,7 @@ Result<MetricAnswer> SummaryStrategy(const MetricCall& call) {
   MetricAnswer answer;
   answer.definition = "insight.summary_strategy";
   answer.query = "SELECT * FROM meta WHERE name = 'distributed_args'";
-  if (!found.problem.empty()) answer.warnings.push_back(found.problem);
+  if (!found.problem.empty()) answer.warnings.push_back(Note(found.problem));
   answer.tables.push_back(rows.Take());
   answer.tables.push_back(names.Take());
   return answer;
@@ -191,7 +191,7 @@ Result<MetricAnswer> SummaryArrangement(const MetricCall& call) {
   MetricAnswer answer;
   answer.definition = "insight.summary_arrangement";
   answer.query = "SELECT * FROM step_traces";
-  if (!found.problem.empty()) answer.warnings.push_back(found.problem);
+  if (!found.problem.empty()) answer.warnings.push_back(Note(found.problem));
   answer.tables.push_back(ElementTable(found.strategy, fold, elements, by_rank));
   answer.tables.push_back(groups.Take());
   answer.tables.push_back(DomainTable(call, elements, step));

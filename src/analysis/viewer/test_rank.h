@@ -11,7 +11,7 @@ namespace steplens::analysis::viewer {
 struct TestRank : StoreBuilder {
   explicit TestRank(int64_t rank = 0) {
     store.info.rank = rank;
-    store.info.format = "text";
+    store.info.format = store::Format::kText;
     host = ThreadOf("Python", "Thread 1");
     stream = ThreadOf("Ascend Hardware", "Stream 2");
     group = ThreadOf("Communication", "Group 0 Communication");

@@ -14,6 +14,7 @@ namespace {
 using analysis::CommunicationClass;
 using analysis::CommunicationStep;
 using analysis::OperationFacts;
+using analysis::StepParts;
 using store::kNone;
 using store::TraceStore;
 
@@ -40,28 +41,20 @@ void WriteStoredSteps(const TraceStore& store, SqliteWriter& db) {
   }
 }
 
-// `only_device`: of every row where the table does not name one; kNone: no such column.
-void WriteComputedSteps(const table::Table& table, int64_t only_device, SqliteWriter& db) {
-  const table::Column* device = table.Find("Device_id");
-  const bool has_device = device != nullptr || only_device != kNone;
+// `only_device`: of every row where all are of one device; kNone: no such column.
+void WriteComputedSteps(const std::vector<StepParts>& steps, int64_t only_device,
+                        SqliteWriter& db) {
+  const bool has_several = analysis::HasSeveralDevices(steps);
+  const bool has_device = has_several || only_device != kNone;
   TableWriter rows = db.Table("StepTraceTime",
                               (has_device ? "deviceId INTEGER, " : "") + std::string(kStepColumns));
-  constexpr std::string_view kColumns[] = {
-      "Computing",  "Communication(Not Overlapped)",
-      "Overlapped", "Communication",
-      "Free",       "Stage",
-      "Bubble",     "Communication(Not Overlapped and Exclude Receive)",
-      "Preparing"};
-  const table::Column* step = table.Find("Step");
-  for (size_t row = 0; row < table.rows(); ++row) {
-    if (has_device) rows.Int(device != nullptr ? device->ints[row] : only_device);
-    const bool has_step = step != nullptr && step->ints[row] != table::kNull;
-    has_step ? rows.Text(std::to_string(step->ints[row])) : rows.Null();
-    for (const std::string_view name : kColumns) {
-      const table::Column* column = table.Find(name);
-      const bool is_known = column != nullptr && column->ints[row] != table::kNull;
-      is_known ? rows.Real(static_cast<double>(column->ints[row]) / 1000) : rows.Null();
-    }
+  for (const StepParts& parts : steps) {
+    if (has_device) rows.Int(has_several ? parts.device : only_device);
+    parts.step == kNone ? rows.Null() : rows.Text(std::to_string(parts.step));
+    for (const int64_t ns : {parts.computing_ns, parts.comm_not_overlapped_ns, parts.overlapped_ns,
+                             parts.communication_ns, parts.free_ns, parts.stage_ns, parts.bubble_ns,
+                             parts.comm_exclude_receive_ns, parts.preparing_ns})
+      rows.Real(static_cast<double>(ns) / 1000);
     rows.EndRow();
   }
 }
@@ -69,12 +62,11 @@ void WriteComputedSteps(const table::Table& table, int64_t only_device, SqliteWr
 // A db has exact times, where the csv has those of doubles; so they are computed, unless the store
 // has them from a db or has no timeline.
 void WriteSteps(const TraceStore& store, const ExportOptions& options, SqliteWriter& db) {
-  if (store.info.format != "db" || store.step_traces.size() == 0) {
-    const table::Table table =
-        analysis::StepBreakdown(std::span(&store, 1), {.rule = analysis::BreakdownRule::kDb});
-    const bool is_newest = options.is_raw && store.info.source != "ascend_ms";
-    if (table.rows() > 0)
-      return WriteComputedSteps(table, is_newest ? store.info.device : kNone, db);
+  if (store::DividesStepsAsText(store.info.format) || store.step_traces.size() == 0) {
+    const std::vector<StepParts> steps =
+        analysis::BreakDown(analysis::RankView(store), {.rule = analysis::BreakdownRule::kDb});
+    const bool is_newest = options.is_raw && !store::IsMindSpore(store.info.source);
+    if (!steps.empty()) return WriteComputedSteps(steps, is_newest ? store.info.device : kNone, db);
   }
   WriteStoredSteps(store, db);
 }

@@ -37,7 +37,7 @@ Status WriteProfilerDb(const TraceStore& store, const ExportOptions& options,
 Status WriteDb(const TraceStore& store, const ExportOptions& options, const std::string& dir,
                ThreadPool& pool) {
   SL_RETURN_IF_ERROR(MakeDirectory(dir));
-  const bool is_mindspore = store.info.source == "ascend_ms";
+  const bool is_mindspore = store::IsMindSpore(store.info.source);
   const std::string rank =
       store.info.rank == store::kNone ? "" : fmt::format("_{}", store.info.rank);
   const std::string profiler =

@@ -37,8 +37,8 @@ std::string Query(const std::string& path, const std::string& sql) {
 class QueueStore : public StoreBuilder {
  public:
   QueueStore() {
-    store.info.source = "ascend_pt";
-    store.info.format = "text";
+    store.info.source = store::Source::kAscendPt;
+    store.info.format = store::Format::kText;
     store.info.rank = 3;
     const store::TrackId thread = Thread(Process("Python", "CPU", "77"), "Thread 77");
     const store::TrackId cann = ThreadOf("CANN", "Thread 78");
@@ -169,7 +169,7 @@ TEST(WriteDb, WritesTheSameBytesAgain) {
 
 TEST(WriteDb, MindSporeHasItsOwnNames) {
   QueueStore b;
-  b.store.info.source = "ascend_ms";
+  b.store.info.source = store::Source::kAscendMs;
   ScratchFolder folder;
   b.Write(folder);
   EXPECT_TRUE(folder.Has("ascend_mindspore_profiler_3.db"));

@@ -22,7 +22,7 @@ const FlowEvents::Kind& FlowEvents::KindOf(StringId kind, bool is_framework) {
   Kind& out = known->second;
   if (!is_new) return out;
   const std::string_view text = store_.Text(kind);
-  const bool is_mindspore = store_.info.source == "ascend_ms";
+  const bool is_mindspore = store::IsMindSpore(store_.info.source);
   std::string name = JsonText(NameOf(text, is_mindspore));
   name.pop_back();
   if (text == "MsTx") name += '_';

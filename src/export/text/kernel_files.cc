@@ -11,6 +11,7 @@
 #include "analysis/cpu_device/mindspore_lanes.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/steps/steps.h"
+#include "analysis/time_math.h"
 #include "export/text/csv_file.h"
 #include "export/text/csv_files.h"
 
@@ -212,13 +213,16 @@ class KernelColumns {
     before_.resize(rows_.size(), store::kNoId);
     for (size_t i = 1; i < rows_.size(); ++i) before_[rows_[i]] = rows_[i - 1];
   }
-  // The gap to the end of the row before, whatever its stream.
+  // The gap to the end of the row before, whatever its stream; not known if one of the two is not.
   int64_t WaitNs(size_t row) const {
     if (kernels_.wait_ns[row] != kNone) return kernels_.wait_ns[row];
     const uint32_t before = before_[row];
     if (before == store::kNoId) return 0;
-    const int64_t before_ns = kernels_.begin_ns[before] + kernels_.dur_ns[before];
-    return std::max<int64_t>(0, kernels_.begin_ns[row] - before_ns);
+    if (kernels_.begin_ns[row] == kNone || kernels_.begin_ns[before] == kNone ||
+        kernels_.dur_ns[before] == kNone)
+      return kNone;
+    const int64_t before_ns = analysis::EndNs(kernels_.begin_ns[before], kernels_.dur_ns[before]);
+    return std::max<int64_t>(0, SubtractSaturating(kernels_.begin_ns[row], before_ns));
   }
   void AddShapes() {
     Shapes("Input Shapes", kernels_.input_shapes, kernels_.input_types);
@@ -298,7 +302,7 @@ Status WriteTable(const table::Table& table, std::string device, const std::stri
 
 }  // namespace
 
-bool IsMindSpore(const TraceStore& store) { return store.info.source == "ascend_ms"; }
+bool IsMindSpore(const TraceStore& store) { return store::IsMindSpore(store.info.source); }
 
 Status WriteKernelDetails(const TraceStore& store, const ExportOptions& options,
                           const std::string& dir) {
@@ -325,8 +329,11 @@ Status WriteOpStatistic(const TraceStore& store, const ExportOptions& options,
   if (types.size() == 0) {
     // The kernels of a GPU have no types to sort them by.
     if (store.info.level == "Level0" || store.kernels.size() == 0 || IsGpu(store)) return {};
-    return WriteTable(analysis::KernelStatistics(std::span(&store, 1), {}),
-                      DeviceCell(store, options), path);
+    return WriteTable(
+        analysis::KernelStatistics(
+            std::span(&store, 1),
+            {.communication = analysis::CommunicationRows::kExclude, .selection = {}}),
+        DeviceCell(store, options), path);
   }
   const bool has_device = AnyKnown(types.device);
   std::vector<std::string> header = {"OP Type",        "Core Type",    "Count",
@@ -380,7 +387,7 @@ Status WriteStepTraceTime(const TraceStore& store, const ExportOptions& options,
   const store::StepTraceTable& steps = store.step_traces;
   if (steps.size() == 0 && store.info.level == "LevelNone") return {};
   // A db divides work among steps by another rule: its numbers are none of this file.
-  if (steps.size() == 0 || store.info.format == "db") {
+  if (steps.size() == 0 || !store::DividesStepsAsText(store.info.format)) {
     const table::Table table =
         analysis::StepBreakdown(std::span(&store, 1), {.rule = analysis::BreakdownRule::kText});
     if (table.rows() > 0 || steps.size() == 0)

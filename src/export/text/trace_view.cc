@@ -97,7 +97,8 @@ class TraceWriter {
     if (track.process == "Python GC") return Part::kGc;
     if (is_level0_ && track.kind == TrackKind::kCann) return Part::kLeftOut;
     // What else has a category is of a trace of another tool, and keeps it.
-    const bool is_ascend = IsExporter(track) && timeline_.platform != analysis::Platform::kGpu;
+    const bool is_ascend = IsExporter(track) && timeline_.platform != analysis::Platform::kGpu &&
+                           timeline_.platform != analysis::Platform::kUnknownDevice;
     return is_ascend || category == StringId::kEmpty ? Part::kExporter : Part::kOps;
   }
 

@@ -15,8 +15,8 @@ using analysis::StoreBuilder;
 // One operator that launches one kernel in step 7.
 StoreBuilder SmallStore() {
   StoreBuilder b;
-  b.store.info.source = "ascend_pt";
-  b.store.info.format = "text";
+  b.store.info.source = store::Source::kAscendPt;
+  b.store.info.format = store::Format::kText;
   b.store.info.rank = 3;
   const store::TrackId python = b.Process("Python", "CPU", "77");
   const store::TrackId thread = b.Thread(python, "Thread 77");
@@ -163,7 +163,7 @@ TEST(WriteText, FilesWithoutRowsAreNotCreated) {
 
 TEST(WriteText, MindSporeHasItsOwnColumnsAndMegabytes) {
   StoreBuilder b = SmallStore();
-  b.store.info.source = "ascend_ms";
+  b.store.info.source = store::Source::kAscendMs;
   b.store.memory_samples.Append({.component = b.Text("MindSpore"),
                                  .ts_ns = 1000,
                                  .allocated_bytes = 1024 * 1000,
@@ -179,7 +179,7 @@ TEST(WriteText, MindSporeHasItsOwnColumnsAndMegabytes) {
 
 TEST(WriteText, RawCapturesOfMindSporeShowTheirHostAsItsLane) {
   StoreBuilder b = SmallStore();
-  b.store.info.source = "ascend_ms";
+  b.store.info.source = store::Source::kAscendMs;
   ScratchFolder folder;
   ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
   const std::string trace = folder.Read("trace_view.json");
@@ -197,7 +197,7 @@ TEST(WriteText, RawCapturesOfMindSporeShowTheirHostAsItsLane) {
 
 TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
   StoreBuilder b = SmallStore();
-  b.store.info.source = "ascend_ms";
+  b.store.info.source = store::Source::kAscendMs;
   const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
   b.Slice(host, 2100, 4000, "Kernel::KernelLaunch::Default/Mul-op1");
   b.Flow("async_npu", host, 2100, b.store.slices.track[2], 10000);
@@ -215,7 +215,7 @@ TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
 
 TEST(WriteText, MindSporeHasOperatorDetailsOnlyWithShapes) {
   StoreBuilder b = SmallStore();
-  b.store.info.source = "ascend_ms";
+  b.store.info.source = store::Source::kAscendMs;
   for (size_t i = 0; i < b.store.host_ops.size(); ++i) {
     b.store.host_ops.input_shapes.Set(i, StringId::kEmpty);
   }

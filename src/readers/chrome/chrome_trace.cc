@@ -8,8 +8,8 @@
 
 #include "base/cancel.h"
 #include "base/ordered_pipeline.h"
-#include "base/utf8.h"
 #include "readers/chrome/chunk_cutter.h"
+#include "readers/chrome/damaged_piece.h"
 #include "readers/chrome/event_parser.h"
 #include "readers/chrome/event_splitter.h"
 #include "readers/chrome/trace_assembler.h"
@@ -46,59 +46,50 @@ class ParserShelf {
 // A piece on its way through the pipeline.
 struct Work {
   TracePiece piece;
-  EventBatch batch;
-  bool parsed = false;
-  size_t events_end = 0;  // bytes of the piece that belong to the array; the rest is behind its ']'
+  PickedEvents picked;
   uint64_t consumed_bytes = 0;
 };
 
-void ParsePiece(Work& work, EventParser& parser) {
-  work.events_end = work.piece.text().size();
-  std::optional<size_t> array_end;
+// As a run of whole events; false if it is not one.
+bool ParseWhole(Work& work, EventParser& parser) {
+  size_t events_end = work.piece.text().size();
+  SplitResult& end = work.picked.end;
+  end = {.consumed = events_end};
   if (work.piece.is_last()) {
-    array_end = FindArrayEnd(work.piece.text());
-    if (!array_end) {  // cut off: the careful way finds the whole events
-      work.parsed = false;
-      return;
-    }
-    work.events_end = *array_end;
+    const auto array_end = FindArrayEnd(work.piece.text());
+    if (!array_end) return false;  // cut off: the careful way finds the whole events
+    events_end = *array_end;
+    end = {.consumed = events_end + 1, .array_ended = true};
   }
   // The bracket that AsArray writes stands where a comma or the array's own ']' was.
-  work.parsed =
-      parser.Parse(work.piece.AsArray(work.events_end), work.piece.offset() - 1, work.batch);
+  return parser.Parse(work.piece.AsArray(events_end), work.piece.offset() - 1, work.picked.batch);
 }
 
-// Takes the pieces in order: batches that parsed go to the assembler; from a piece that did not,
-// events are picked one by one.
+// What this gives holds if the piece begins where an event does; the collector knows.
+void ParsePiece(Work& work, EventParser& parser) {
+  if (ParseWhole(work, parser)) return;
+  PickEvents(work.piece.text(), work.piece.offset(), work.piece.is_last(), parser, work.picked);
+}
+
+// Takes the pieces in order: what was made of them goes to the assembler, unless the piece before
+// ended inside an event. That one's rest and the piece are then taken together.
 class Collector {
  public:
-  Collector(store::TraceStore& out, std::string name)
-      : out_(out), name_(std::move(name)), assembler_(out, name_) {}
+  Collector(store::TraceStore& out, const std::string& name) : assembler_(out, name) {}
 
   void Take(const Work& work) {
     const std::string_view text = work.piece.text();
-    if (array_ended_) {
-      tail_ += ',';  // where the pieces were cut
-      tail_ += text;
-      return;
-    }
-    if (work.parsed && carry_.empty()) {
-      assembler_.Append(work.batch);
-      if (work.piece.is_last()) {
-        array_ended_ = true;
-        tail_ = text.substr(work.events_end + 1);
-      }
-      return;
-    }
+    if (array_ended_) return AddToTail(text);
     if (carry_.empty()) {
-      carry_offset_ = work.piece.offset();
-    } else {
-      // Where the pieces were cut, a comma and blanks stood; positions must not move.
-      carry_ += ',';
-      carry_.resize(work.piece.offset() - carry_offset_, ' ');
+      assembler_.Append(work.picked.batch);
+      return GoOn(text, work.piece.offset(), work.picked.end);
     }
+    // Where the pieces were cut, a comma and blanks stood; positions must not move.
+    carry_ += ',';
+    carry_.resize(work.piece.offset() - carry_offset_, ' ');
     carry_ += text;
-    PickEvents(work.piece.is_last());
+    // Not for every piece again: an event that does not end would be scanned as often.
+    if (work.piece.is_last() || carry_.size() >= 2 * carry_picked_) PickCarry(work.piece.is_last());
   }
 
   // Returns the JSON text behind the array, starting with the comma or brace that follows it.
@@ -110,69 +101,38 @@ class Collector {
   }
 
  private:
-  void PickEvents(bool at_end) {
-    SplitCallbacks callbacks;
-    callbacks.on_event = [&](std::string_view event, size_t position) {
-      TakeEvent(event, position);
-    };
-    callbacks.on_damage = [&](size_t position) {
-      out_.issues.Add(IssueKind::kEventDamaged,
-                      fmt::format("{}: byte {}: not an event: '{}'", name_,
-                                  carry_offset_ + position, carry_.substr(position, 60)));
-    };
-    const SplitResult result = SplitEvents(carry_, at_end, callbacks);
-    if (result.array_ended) {
-      array_ended_ = true;
-      tail_ = carry_.substr(result.consumed);
-      carry_.clear();
-      return;
-    }
-    carry_.erase(0, result.consumed);
-    carry_offset_ += result.consumed;
+  void AddToTail(std::string_view text) {
+    if (tail_.size() > kTailLimit) return;
+    tail_ += ',';  // where the pieces were cut
+    tail_ += text;
   }
 
-  void TakeEvent(std::string_view event, size_t position) {
-    buffer_.assign("[");
-    buffer_ += event;
-    buffer_ += ']';
-    buffer_.append(kParserPadding, '\0');
-    const std::string_view text(buffer_.data(), event.size() + 2);
-    const uint64_t offset = carry_offset_ + position - 1;
-    bool parsed = parser_.Parse(text, offset, batch_);
-    if (!parsed && RepairUtf8()) {
-      out_.issues.Add(IssueKind::kInvalidUtf8, fmt::format("{}: byte {}", name_, offset + 1));
-      parsed = parser_.Parse(text, offset, batch_);
-    }
-    if (parsed) return assembler_.Append(batch_);
-    out_.issues.Add(IssueKind::kEventDamaged, fmt::format("{}: byte {}: not valid JSON: '{}'",
-                                                          name_, offset + 1, event.substr(0, 60)));
+  void GoOn(std::string_view text, uint64_t offset, const SplitResult& end) {
+    array_ended_ = end.array_ended;
+    (array_ended_ ? tail_ : carry_) = text.substr(end.consumed);
+    carry_offset_ = offset + end.consumed;
+    carry_picked_ = carry_.size();
   }
 
-  // Replaces bytes that are not UTF-8 by '?', which keeps every position. False if there were none.
-  bool RepairUtf8() {
-    bool changed = false;
-    std::string_view rest = buffer_;
-    while (!rest.empty()) {
-      const size_t length = Utf8Length(rest);
-      if (length == 0) {
-        buffer_[buffer_.size() - rest.size()] = '?';
-        changed = true;
-      }
-      rest.remove_prefix(std::max<size_t>(1, length));
-    }
-    return changed;
+  void PickCarry(bool at_end) {
+    const std::string text = std::move(carry_).append(kParserPadding, '\0');
+    carry_.clear();
+    const std::string_view events(text.data(), text.size() - kParserPadding);
+    PickEvents(events, carry_offset_, at_end, parser_, picked_);
+    assembler_.Append(picked_.batch);
+    GoOn(events, carry_offset_, picked_.end);
   }
 
-  store::TraceStore& out_;
-  const std::string name_;
+  static constexpr size_t kTailLimit = 64 << 20;  // members of a trace are small; damage is not
+
   TraceAssembler assembler_;
   bool array_ended_ = false;
   std::string carry_;  // text not taken apart yet: it ends inside an event
   uint64_t carry_offset_ = 0;
+  size_t carry_picked_ = 0;  // its size when it was last tried
   std::string tail_;
   EventParser parser_;
-  EventBatch batch_;
-  std::string buffer_;
+  PickedEvents picked_;
 };
 
 // `size_bytes`: of the file, packed or not; 0 if it is not known.

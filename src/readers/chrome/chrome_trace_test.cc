@@ -329,8 +329,50 @@ TEST(ChromeTrace, ADamagedEventCostsOneEvent) {
       R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}, {"ph":"X",,"name":"b"}, )"
       R"({"ph":"X","name":"c","pid":1,"tid":1,"ts":2,"dur":1}, {"ph":"X","name":"unclosed, "pid":1}, )"
       R"({"ph":"X","name":"d","pid":1,"tid":1,"ts":3,"dur":1}])");
-  EXPECT_GE(store.slices.size(), 2u);
-  EXPECT_GE(store.issues.entry(IssueKind::kEventDamaged).count, 1u);
+  EXPECT_EQ(store.slices.size(), 3u);
+  EXPECT_EQ(store.issues.entry(IssueKind::kEventDamaged).count, 2u);
+}
+
+// Slices 0 to count - 1, and members behind them.
+std::string ManySlices(int count) {
+  std::string out = R"({"traceEvents": [)";
+  for (int i = 0; i < count; ++i) {
+    out += fmt::format(R"({}{{"ph":"X","name":"op","pid":1,"tid":1,"ts":{},"dur":1}})",
+                       i == 0 ? "" : ", ", i);
+  }
+  return out + R"(], "baseTimeNanoseconds": 1000000})";
+}
+
+TEST(ChromeTrace, AStrayBracketOrBraceCostsAtMostTheEventItHits) {
+  const std::string sound = ManySlices(100);
+  for (size_t place = 20; place < sound.find("]"); place += 7) {
+    for (const char c : {']', '[', '}', '{'}) {
+      const std::string text = sound.substr(0, place) + c + sound.substr(place);
+      for (const size_t chunk : {512u, 1u << 20}) {
+        const TraceStore store = ReadJson(text, chunk);
+        ASSERT_GE(store.slices.size(), 99u) << c << " at " << place << ", pieces of " << chunk;
+        ASSERT_EQ(store.FindMeta("baseTimeNanoseconds"), "1000000") << c << " at " << place;
+      }
+    }
+  }
+}
+
+TEST(ChromeTrace, MembersBehindADamagedLastEventAreRead) {
+  const TraceStore store = ReadJson(
+      R"({"traceEvents": [{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}, {"ph":"X" "a":{}}],)"
+      R"("baseTimeNanoseconds": 5})");
+  ASSERT_EQ(store.slices.size(), 1u);
+  EXPECT_EQ(store.slices.begin_ns[0], 1005);
+}
+
+TEST(ChromeTrace, MembersAroundADamagedOneAreRead) {
+  const TraceStore store =
+      ReadJson(R"({"traceEvents": [{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}],)"
+               R"("first": 1, "bad": 1 2, "baseTimeNanoseconds": 5})");
+  EXPECT_EQ(store.FindMeta("first"), "1");
+  EXPECT_FALSE(store.FindMeta("bad"));
+  EXPECT_EQ(store.slices.begin_ns[0], 1005);
+  EXPECT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u);
 }
 
 TEST(ChromeTrace, InvalidUtf8IsRepairedInPlace) {
@@ -493,6 +535,22 @@ TEST(ChromeTrace, GzipOneMemberOrTwoOrCutOff) {
   ASSERT_TRUE(ReadChromeTrace(cut, options, store).ok());
   EXPECT_GE(store.slices.size(), 1u);
   EXPECT_EQ(store.issues.entry(IssueKind::kTraceTruncated).count, 1u);
+}
+
+TEST(ChromeTrace, DamageInAGzipFileLosesNothingBeforeIt) {
+  const std::string packed = Gzip(ManySlices(20000));
+  const ScratchFolder folder;
+  ThreadPool pool(2);
+  ReadOptions options;
+  options.pool = &pool;
+  for (size_t tenth = 2; tenth < 10; ++tenth) {
+    std::string damaged = packed;
+    damaged[packed.size() * tenth / 10] ^= 0x55;
+    TraceStore store;
+    ASSERT_TRUE(ReadChromeTrace(folder.Write("damaged", damaged), options, store).ok());
+    EXPECT_GE(store.slices.size(), 20000 * (tenth - 1) / 10) << tenth;
+    EXPECT_GE(store.issues.entry(IssueKind::kTraceTruncated).count, 1u);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "readers/chrome/event_scanner.h"
 #include "readers/chrome/event_splitter.h"
 
 namespace steplens::readers {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kHeadLimit = 64 << 20;
 constexpr size_t kPieceLimit = 256 << 20;
+constexpr size_t kBorderBytes = 64;  // a brace may need as many behind it to be known as a border
 
 size_t SkipBlanks(std::string_view text, size_t i) {
   while (i < text.size() && IsBlank(text[i])) ++i;
@@ -109,17 +111,19 @@ Status ChunkCutter::ReadHead() {
 
 bool ChunkCutter::Next(TracePiece& piece) {
   if (finished_) return false;
-  if (piece.buffer_.size() < pending_.size() + 1) piece.buffer_.resize(pending_.size() + 1);
+  const size_t needed = pending_.size() + kParserPadding + 2;
+  if (piece.buffer_.size() < needed) piece.buffer_.resize(needed);
   std::memcpy(piece.buffer_.data() + 1, pending_.data(), pending_.size());
   size_t have = pending_.size() + 1;
   piece.offset_ = offset_;
   piece.is_last_ = false;
   size_t wanted = chunk_bytes_ + 1;
+  size_t searched = 0;  // of the text, without a border
   while (true) {
     if (have < wanted) Fill(piece.buffer_, have, wanted - have);
     const std::string_view text(piece.buffer_.data() + 1, have - 1);
     const auto border =
-        at_end_ && text.size() <= chunk_bytes_ ? std::nullopt : FindLastBorder(text);
+        at_end_ && text.size() <= chunk_bytes_ ? std::nullopt : FindLastBorder(text, searched);
     if (border) {
       pending_ = text.substr(border->next_event);
       offset_ += border->next_event;
@@ -135,6 +139,7 @@ bool ChunkCutter::Next(TracePiece& piece) {
       return piece.size_ > 0 || piece.is_last_;
     }
     wanted = have + chunk_bytes_;
+    searched = std::max(searched, text.size() - std::min(text.size(), kBorderBytes));
   }
 }
 

@@ -15,7 +15,7 @@ namespace steplens::readers {
 // behind it.
 class TracePiece {
  public:
-  std::string_view text() const { return {buffer_.data() + 1, size_}; }
+  std::string_view text() const { return {buffer_.data() + 1, size_}; }  // padded for the parser
   // The same run as a JSON array of the first `size` bytes, padded for the parser.
   std::string_view AsArray(size_t size);
   uint64_t offset() const { return offset_; }  // of text()[0] in the whole trace

@@ -18,6 +18,7 @@ struct EventBatch {
   struct Track {
     uint32_t pid;
     uint32_t tid;
+    int64_t device = store::kNone;  // that the first of its slices names which names one
   };
   struct Slice {
     int64_t begin_ns;
@@ -37,6 +38,14 @@ struct EventBatch {
     uint32_t call_stack;
     int64_t sequence_number;
     int64_t fwd_thread;
+    uint32_t input_strides;
+    uint32_t concrete_inputs;
+  };
+  // A copy or memset of the device.
+  struct Copy {
+    uint32_t slice;
+    int64_t size_bytes;
+    double bandwidth_gbps;
   };
   // A collective, its tasks on a plane, or a communication kernel: whatever of these its args say.
   struct Comm {
@@ -135,6 +144,7 @@ struct EventBatch {
   std::vector<HostOp> host_ops;
   std::vector<Comm> comms;
   std::vector<Kernel> kernels;
+  std::vector<Copy> copies;
   std::vector<Marker> markers;
   std::vector<Flow> flows;
   std::vector<Series> series;
@@ -152,6 +162,7 @@ struct EventBatch {
     host_ops.clear();
     comms.clear();
     kernels.clear();
+    copies.clear();
     markers.clear();
     flows.clear();
     series.clear();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/hash.h"
@@ -13,12 +14,14 @@
 #include "readers/chrome/series_index.h"
 #include "readers/chrome/value_scan.h"
 #include "store/marker_type.h"
+#include "store/slice_kind.h"
 
 namespace steplens::readers {
 namespace {
 
 using store::IssueKind;
 using store::kNone;
+using store::SliceKind;
 
 // A mark's event_type, which is written by name or by number.
 int64_t MarkerType(std::string_view text) {
@@ -27,22 +30,10 @@ int64_t MarkerType(std::string_view text) {
   return found - store::kMarkerTypes.begin();
 }
 
-bool IsKernelCategory(std::string_view category) {
-  return category == "kernel" || category == "Kernel";
-}
-
 // The text ends with a bracket, which stops this.
 const char* SkipBlanks(const char* p) {
   while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') ++p;
   return p;
-}
-
-bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
-  if (text.size() < prefix.size()) return false;
-  for (size_t i = 0; i < prefix.size(); ++i) {
-    if ((text[i] | 0x20) != prefix[i]) return false;
-  }
-  return true;
 }
 
 // Remembers the id of the text asked for last: neighbouring events share pid, tid and category.
@@ -64,6 +55,23 @@ class Memo {
   bool valid_ = false;
 };
 
+// The same for the kind of a category.
+class KindMemo {
+ public:
+  store::SliceKind Of(std::string_view category) {
+    if (!SameText(category, last_)) {
+      last_ = category;
+      kind_ = store::KindOfCategory(category);
+    }
+    return kind_;
+  }
+  void Clear() { *this = {}; }
+
+ private:
+  std::string_view last_;
+  store::SliceKind kind_ = store::SliceKind::kOther;
+};
+
 }  // namespace
 
 struct EventParser::Impl {
@@ -78,6 +86,7 @@ struct EventParser::Impl {
   const char* text_begin = nullptr;
   uint64_t text_offset = 0;
   Memo pid_memo, tid_memo, category_memo, stack_memo;
+  KindMemo kind_memo;
   SeriesIndex series_index;
   uint64_t last_track_key = ~uint64_t{0};
   uint32_t last_track = 0;
@@ -91,7 +100,7 @@ struct EventParser::Impl {
   bool TakeEvents();
   void Dispatch();
   void AddSlice();
-  void AddDetails(uint32_t slice);
+  void AddDetails(uint32_t slice, SliceKind kind);
   void AddFlow(bool is_start);
   void AddCounter();
   void AddMeta();
@@ -140,7 +149,7 @@ uint32_t EventParser::Impl::CurrentTrack() {
     i = (i + 1) & mask;
   }
   last_track = static_cast<uint32_t>(batch->tracks.size());
-  batch->tracks.push_back({pid, tid});
+  batch->tracks.push_back({.pid = pid, .tid = tid});
   track_slots[i] = {key, last_track + 1};
   if (batch->tracks.size() * 2 > track_slots.size()) {
     track_slots.assign(track_slots.size() * 2, {0, 0});
@@ -163,15 +172,16 @@ std::optional<int64_t> EventParser::Impl::CurrentTs() {
   return ts;
 }
 
-void EventParser::Impl::AddDetails(uint32_t slice) {
+void EventParser::Impl::AddDetails(uint32_t slice, SliceKind kind) {
   const Args& args = event.args;
-  if (event.category == "cpu_op" || event.category == "Operator" ||
-      event.category == "user_annotation") {
-    if (event.category != "user_annotation" || event.name.starts_with("ProfilerStep#")) {
+  if (kind == SliceKind::kHostOp || kind == SliceKind::kAnnotation) {
+    if (kind == SliceKind::kHostOp || event.name.starts_with("ProfilerStep#")) {
       batch->host_ops.push_back({slice, OptionalText(args.Find(KnownArg::kInputDims)),
                                  OptionalText(args.Find(KnownArg::kInputType)), CallStack(),
                                  ParseInt64(args.Find(KnownArg::kSequenceNumber)).value_or(-1),
-                                 ParseInt64(args.Find(KnownArg::kFwdThreadId)).value_or(0)});
+                                 ParseInt64(args.Find(KnownArg::kFwdThreadId)).value_or(0),
+                                 OptionalText(args.Find(KnownArg::kInputStrides)),
+                                 OptionalText(args.Find(KnownArg::kConcreteInputs))});
     } else if (event.name.starts_with("gloo:")) {
       EventBatch::Comm comm{.slice = slice};
       comm.data_type = OptionalText(args.Find(KnownArg::kInputType));
@@ -179,9 +189,9 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
     }
     return;
   }
-  if (IsKernelCategory(event.category)) {
+  if (kind == SliceKind::kKernel) {
     batch->kernels.push_back({slice, args.Int(KnownArg::kDevice), args.Int(KnownArg::kStream)});
-    if (!StartsWithIgnoreCase(event.name, "nccl")) return;
+    if (!store::IsCommunicationKernel(event.name)) return;
     EventBatch::Comm comm{.slice = slice};
     comm.op_type = OptionalText(args.Find(KnownArg::kCollectiveName));
     comm.data_type = OptionalText(args.Find(KnownArg::kDtype));
@@ -189,6 +199,12 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
     comm.count = args.Int(KnownArg::kInMsgNelems);
     comm.stream = args.Int(KnownArg::kStream);
     batch->comms.push_back(comm);
+    return;
+  }
+  if (kind == SliceKind::kMemcpy || kind == SliceKind::kMemset) {
+    const auto bandwidth = ParseDouble(args.Find(KnownArg::kMemoryBandwidth));
+    batch->copies.push_back({slice, args.Int(KnownArg::kCopyBytes),
+                             bandwidth.value_or(std::numeric_limits<double>::quiet_NaN())});
     return;
   }
   if (!event.category.empty()) return;
@@ -211,8 +227,9 @@ void EventParser::Impl::AddDetails(uint32_t slice) {
     comm.data_type = OptionalText(args.Find(KnownArg::kDataType));
     comm.count = args.Int(KnownArg::kCount);
     batch->comms.push_back(comm);
-  } else if (const auto kind = args.Find(KnownArg::kEventType); !kind.empty()) {
-    batch->markers.push_back({slice, MarkerType(kind), OptionalText(args.Find(KnownArg::kDomain))});
+  } else if (const auto marker = args.Find(KnownArg::kEventType); !marker.empty()) {
+    batch->markers.push_back(
+        {slice, MarkerType(marker), OptionalText(args.Find(KnownArg::kDomain))});
   }
 }
 
@@ -247,7 +264,13 @@ void EventParser::Impl::AddSlice() {
   }
   const auto row = static_cast<uint32_t>(batch->slices.size());
   batch->slices.push_back(slice);
-  if (event.args.count > 0 || event.category == "cpu_op") AddDetails(row);
+  if (const int64_t device = event.args.Int(KnownArg::kDevice); device != kNone) {
+    EventBatch::Track& track = batch->tracks[slice.track];
+    if (track.device == kNone) track.device = device;
+  }
+  const SliceKind kind = kind_memo.Of(event.category);
+  const bool needs_no_args = kind == SliceKind::kKernel || event.category == "cpu_op";
+  if (event.args.count > 0 || needs_no_args) AddDetails(row, kind);
 }
 
 void EventParser::Impl::AddFlow(bool is_start) {
@@ -401,7 +424,6 @@ bool EventParser::Impl::ParseByShapes(std::string_view text) {
   constexpr size_t kFewUnknown = 64;
   constexpr size_t kKnownPerUnknown = 8;
   if (!IsValidUtf8(text)) return false;
-  shapes.BeginText();
   const char* const text_end = text.data() + text.size();
   const char* const end = text_end - 1;  // the closing bracket
   const char* p = SkipBlanks(text.data() + 1);
@@ -426,18 +448,36 @@ bool EventParser::Impl::ParseByShapes(std::string_view text) {
   }
 }
 
-bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batch) {
+void EventParser::Begin(EventBatch& batch) {
   batch.Clear();
   impl_->batch = &batch;
-  impl_->text_begin = text.data();
-  impl_->text_offset = offset;
   impl_->pid_memo.Clear();
   impl_->tid_memo.Clear();
   impl_->category_memo.Clear();
+  impl_->kind_memo.Clear();
   impl_->stack_memo.Clear();
   impl_->series_index.Clear();
   impl_->last_track_key = ~uint64_t{0};
   impl_->track_slots.assign(256, {0, 0});
+  impl_->shapes.BeginText();
+}
+
+bool EventParser::Add(std::string_view text, uint64_t offset) {
+  impl_->text_begin = text.data();
+  impl_->text_offset = offset;
+  if (!IsValidUtf8(text)) return false;
+  const char* const end = text.data() + text.size();
+  if (!impl_->use_shapes || impl_->shapes.Take(text.data(), end, impl_->event) != end) {
+    return impl_->ParseUnknown(text);
+  }
+  impl_->Dispatch();
+  return true;
+}
+
+bool EventParser::Parse(std::string_view text, uint64_t offset, EventBatch& batch) {
+  Begin(batch);
+  impl_->text_begin = text.data();
+  impl_->text_offset = offset;
   return impl_->use_shapes ? impl_->ParseByShapes(text) : impl_->ParseByTokens(text);
 }
 

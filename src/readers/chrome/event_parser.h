@@ -25,6 +25,12 @@ class EventParser {
   // repairs it and tries again.
   bool Parse(std::string_view text, uint64_t offset, EventBatch& batch);
 
+  // The same for events that stand apart from each other: Begin empties the batch, each Add appends
+  // what one object says, or returns false and appends nothing. `text` is the object alone; it must
+  // stay where it is as long as the batch.
+  void Begin(EventBatch& batch);
+  bool Add(std::string_view text, uint64_t offset);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

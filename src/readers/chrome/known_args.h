@@ -16,7 +16,9 @@ enum class KnownArg : uint8_t {
   kBytes,
   kCallStack,
   kCollectiveName,
+  kConcreteInputs,
   kCorrelation,  // connection_id, correlation or correlation_id
+  kCopyBytes,    // of a copy: bytes
   kCount,
   kDataType,  // of a collective: data_type
   kDevice,
@@ -29,9 +31,11 @@ enum class KnownArg : uint8_t {
   kFwdThreadId,
   kInMsgNelems,
   kInputDims,
+  kInputStrides,
   kInputType,
   kLabels,
   kLinkType,
+  kMemoryBandwidth,
   kName,
   kNotifyId,
   kProcessGroupName,

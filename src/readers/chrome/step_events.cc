@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/number.h"
+#include "store/slice_kind.h"
 
 namespace steplens::readers {
 namespace {
@@ -59,12 +60,15 @@ void FillSteps(store::TraceStore& out) {
     any = any || step_of[id] != kNone;
   }
   if (!any) return;
-  const auto device_copy = out.strings.Find("gpu_user_annotation");
+  const auto is_on_device = [&](size_t slice) {
+    return store::KindOfCategory(out.Text(out.slices.category[slice])) ==
+           store::SliceKind::kDeviceAnnotation;
+  };
   const auto names = out.slices.name.span();
   std::vector<FoundStep> found;
   for (size_t i = 0; i < names.size(); ++i) {
     const int64_t step = step_of[static_cast<size_t>(names[i])];
-    if (step == kNone || out.slices.category[i] == device_copy) continue;
+    if (step == kNone || is_on_device(i)) continue;
     found.push_back(
         {step, out.slices.begin_ns[i], out.slices.begin_ns[i] + out.slices.dur_ns[i], i});
   }

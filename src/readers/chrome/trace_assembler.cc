@@ -186,9 +186,14 @@ void TraceAssembler::Impl::AppendSlices() {
 
 void TraceAssembler::Impl::AppendHostOps(uint32_t first_slice) {
   for (const EventBatch::HostOp& op : batch->host_ops) {
-    out.host_ops.Append({store::SliceId{first_slice + op.slice}, op.sequence_number, op.fwd_thread,
-                         FlatText(op.input_shapes), FlatText(op.input_types),
-                         FlatText(op.call_stack)});
+    out.host_ops.Append({.slice = store::SliceId{first_slice + op.slice},
+                         .sequence_number = op.sequence_number,
+                         .fwd_thread = op.fwd_thread,
+                         .input_shapes = FlatText(op.input_shapes),
+                         .input_types = FlatText(op.input_types),
+                         .call_stack = FlatText(op.call_stack),
+                         .input_strides = FlatText(op.input_strides),
+                         .concrete_inputs = FlatText(op.concrete_inputs)});
   }
 }
 
@@ -220,6 +225,10 @@ void TraceAssembler::Impl::AppendDetails(uint32_t first_slice) {
     detail.rdma_type = Text(comm.rdma_type);
     detail.fields = comm;
     comms.push_back(detail);
+  }
+  for (const EventBatch::Copy& copy : batch->copies) {
+    out.copies.Append(
+        {store::SliceId{first_slice + copy.slice}, copy.size_bytes, copy.bandwidth_gbps});
   }
   for (const EventBatch::Marker& marker : batch->markers) {
     const uint32_t slice = first_slice + marker.slice;
@@ -281,7 +290,11 @@ void TraceAssembler::Append(const EventBatch& batch) {
   self.flat_texts.assign(batch.strings.size(), kUnset);
   self.tracks.clear();
   for (const EventBatch::Track& track : batch.tracks) {
-    self.tracks.push_back(self.Thread(self.Text(track.pid), self.Text(track.tid)));
+    const TrackId id = self.Thread(self.Text(track.pid), self.Text(track.tid));
+    self.tracks.push_back(id);
+    const auto row = static_cast<size_t>(id);
+    if (track.device != kNone && self.out.tracks.device[row] == kNone)
+      self.out.tracks.device.Set(row, track.device);
   }
   const auto first_slice = static_cast<uint32_t>(self.out.slices.size());
   self.AppendSlices();

@@ -50,16 +50,19 @@ std::optional<int64_t> ReadMembers(std::string_view object, const std::string& n
   return base_ns;
 }
 
-// The members of an object that is not closed or damaged, up to the last one that is whole.
+// The members of an object that is not closed or damaged: those that are whole, each read alone.
 int64_t ReadWholeMembers(std::string_view object, const std::string& name, store::TraceStore& out) {
-  constexpr int kMaxTries = 1000;  // commas may lie inside the member that is cut off
-  for (int tries = 0; tries < kMaxTries; ++tries) {
-    const size_t comma = object.rfind(',');
-    if (comma == std::string_view::npos) return 0;
-    object = object.substr(0, comma);
-    if (const auto base_ns = ReadMembers(std::string(object) + "}", name, out)) return *base_ns;
+  constexpr int kMaxMembers = 1000;
+  int64_t base_ns = 0;
+  std::string_view rest = object.substr(1);
+  for (int i = 0; i < kMaxMembers; ++i) {
+    const auto end = FindMemberEnd(rest);
+    if (!end) break;  // the last one, which is cut off
+    const std::string member = fmt::format("{{{}}}", rest.substr(0, *end));
+    base_ns = AddSaturating(base_ns, ReadMembers(member, name, out).value_or(0));
+    rest.remove_prefix(*end + 1);
   }
-  return 0;
+  return base_ns;
 }
 
 // The rest of the object form: "}" or ", "a": 1 }".

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/number.h"
+#include "base/roots.h"
 #include "format/framework_mindspore.h"
 #include "readers/file_names.h"
 #include "readers/framework/context.h"
@@ -43,6 +44,8 @@ class PlainSource : public ByteSource {
   Result<size_t> Read(char* buffer, size_t size) override {
     if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0) return Failure("open");
+    if (position_ == 0 && LeavesRoots(path_, fd_))
+      return Error{ErrorCode::kIo, fmt::format("{}: {}", path_, kLeavesRoots)};
     while (true) {
       const ssize_t got = ::read(fd_, buffer, size);
       if (got < 0 && errno == EINTR) continue;

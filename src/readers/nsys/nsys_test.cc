@@ -106,7 +106,7 @@ TEST(DetectRanks, FindsAnNsysExport) {
   const Result<Detected> detected = DetectRanks({path});
   ASSERT_TRUE(detected.ok()) << detected.error().message;
   ASSERT_EQ(detected->ranks.size(), 1u);
-  EXPECT_EQ(detected->ranks[0].source, "nsys");
+  EXPECT_EQ(detected->ranks[0].source, store::Source::kNsys);
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ inline std::string DescribeParse(EventParser& parser, const std::string& array) 
                        s.args_offset, s.args_size, track(s.track), text(s.name), text(s.category));
   }
   for (const auto& op : batch.host_ops) {
-    out +=
-        fmt::format("op {} {} {} {} {} {}\n", op.slice, text(op.input_shapes), text(op.input_types),
-                    text(op.call_stack), op.sequence_number, op.fwd_thread);
+    out += fmt::format("op {} {} {} {} {} {} {} {}\n", op.slice, text(op.input_shapes),
+                       text(op.input_types), text(op.call_stack), op.sequence_number, op.fwd_thread,
+                       text(op.input_strides), text(op.concrete_inputs));
   }
   for (const auto& c : batch.comms) {
     out += fmt::format("comm {} {} {} {} {} {} {} {} ", c.slice, text(c.data_type),
@@ -41,6 +41,9 @@ inline std::string DescribeParse(EventParser& parser, const std::string& array) 
   }
   for (const auto& k : batch.kernels) {
     out += fmt::format("kernel {} {} {}\n", k.slice, k.device, k.stream);
+  }
+  for (const auto& c : batch.copies) {
+    out += fmt::format("copy {} {} {}\n", c.slice, c.size_bytes, c.bandwidth_gbps);
   }
   for (const auto& m : batch.markers) {
     out += fmt::format("marker {} {} {}\n", m.slice, m.event_type, text(m.domain));

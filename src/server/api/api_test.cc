@@ -60,6 +60,23 @@ TEST_F(ApiTest, ArrowsLeadThereAndBack) {
   EXPECT_EQ(from, std::vector<std::string>{"b"});
 }
 
+TEST(GetSlice, ShowsTheKernelOfItsOwnSliceOnly) {
+  analysis::StoreBuilder builder;
+  const auto host = builder.ThreadOf("Python", "Thread 1");
+  const auto stream = builder.ThreadOf("Ascend Hardware", "Stream 2");
+  builder.Slice(host, 1000, 1100, "aten::add", "cpu_op");  // starts and lasts as the kernel does
+  builder.Slice(stream, 1000, 1100, "Add", "AI_CORE");
+  builder.Kernel("Add", "Add", "AI_CORE", 1000, 1100);
+  TestApi api(builder.Job());
+  const auto kernel_of = [&](std::string_view lane, std::string slice) {
+    Request request{.method = "GET", .path = "/ds/d/slice", .query = {}, .body = "", .is_gone = {}};
+    request.query = {{"track", std::to_string(api.TrackOf(lane))}, {"i", std::move(slice)}};
+    return TestApi::Json(api.Send(request)).root()["kernel"]["type"].ToText();
+  };
+  EXPECT_EQ(kernel_of("r0/hw/stream2", "1"), "Add");
+  EXPECT_EQ(kernel_of("r0/py/thread1", "0"), "");
+}
+
 TEST_F(ApiTest, RefusesWhatIsNotThere) {
   EXPECT_EQ(api_.Ask("GET", "/ds/e").status, 404);
   EXPECT_EQ(api_.Ask("GET", "/nothing").status, 404);
@@ -67,6 +84,20 @@ TEST_F(ApiTest, RefusesWhatIsNotThere) {
   EXPECT_EQ(api_.Ask("POST", "/ds/d/range", R"({"tracks":[99],"t0":0,"t1":1})").status, 400);
   EXPECT_EQ(api_.Ask("POST", "/ds/d/metric", R"({"name":"no such metric"})").status, 404);
   EXPECT_EQ(api_.Ask("POST", "/open", R"({"path":"/etc"})").status, 404);
+}
+
+TEST_F(ApiTest, EventsAreMeasuredWithoutAGroup) {
+  // The table has the columns count and sum(dur_ns) only: nothing to sort by the start.
+  const JsonDocument answer =
+      api_.Post("table", R"({"source":"events","args":{"tracks":[)" +
+                             std::to_string(api_.TrackOf("r0/hw/stream2")) +
+                             R"(]},"measures":[{"col":"dur_ns","fn":"sum"}]})");
+  EXPECT_EQ(answer.root()["rows"].ToText(), "[[2,170]]");
+  EXPECT_EQ(api_.Ask("POST", "/ds/d/table",
+                     R"({"source":"events","measures":[{"col":"dur_ns","fn":"sum"}],
+                         "sort":[{"col":"start_ns"}]})")
+                .status,
+            400);
 }
 
 TEST_F(ApiTest, TilesCanSayHowLongASliceIsAmongItsLike) {
@@ -142,16 +173,16 @@ TEST(Api, AReinforcementLearningLoopIsKnownByItsTasks) {
 }
 
 TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
-  const auto flag_for = [](std::string source) {
+  const auto flag_for = [](store::Source source) {
     analysis::StoreBuilder builder;
-    builder.store.info.source = std::move(source);
+    builder.store.info.source = source;
     builder.Slice(builder.ThreadOf("python", "main"), 0, 10, "aten::mm", "cpu_op");
     TestApi api(builder.Job());
     const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
     return meta.root()["views"]["communication"]["missing"].ToText();
   };
-  EXPECT_NE(flag_for("kineto").find("torch.distributed"), std::string::npos);
-  EXPECT_NE(flag_for("ascend_pt").find("profiler_level=Level1"), std::string::npos);
+  EXPECT_NE(flag_for(store::Source::kKineto).find("torch.distributed"), std::string::npos);
+  EXPECT_NE(flag_for(store::Source::kAscendPt).find("profiler_level=Level1"), std::string::npos);
 }
 
 TEST(Api, APipelineNeedsArrowsToTheBackwardPassOrMarks) {

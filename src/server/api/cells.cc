@@ -4,6 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/number.h"
+#include "server/api/message.h"
 
 namespace steplens::server {
 std::string_view TypeName(table::CellType type) {
@@ -62,7 +63,7 @@ void WriteTable(JsonWriter& json, const table::Table& table, size_t limit) {
 
 void WriteAnswer(JsonWriter& json, const std::vector<table::Table>& tables,
                  std::string_view definition, std::string_view query,
-                 const std::vector<std::string>& warnings) {
+                 const std::vector<analysis::Message>& warnings) {
   json.Key("tables").BeginObject();
   for (const table::Table& table : tables) {
     json.Key(table.name()).BeginObject();
@@ -71,7 +72,11 @@ void WriteAnswer(JsonWriter& json, const std::vector<table::Table>& tables,
   }
   json.EndObject().Key("definition").String(definition);
   json.Key("query").String(query).Key("warnings").BeginArray();
-  for (const std::string& warning : warnings) json.String(warning);
+  for (const analysis::Message& warning : warnings) {
+    json.BeginObject();
+    WriteMessage(json, warning);
+    json.EndObject();
+  }
   json.EndArray();
 }
 

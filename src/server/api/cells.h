@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/text/message.h"
 #include "base/json_writer.h"
 #include "table/table.h"
 
@@ -23,6 +24,6 @@ void WriteTable(JsonWriter& json, const table::Table& table, size_t limit);
 // "tables":{name:{...}},"definition","query","warnings":[...] of a named result.
 void WriteAnswer(JsonWriter& json, const std::vector<table::Table>& tables,
                  std::string_view definition, std::string_view query,
-                 const std::vector<std::string>& warnings);
+                 const std::vector<analysis::Message>& warnings);
 
 }  // namespace steplens::server

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "server/api/handlers.h"
-#include "server/api/wording.h"
+#include "server/api/message.h"
 #include "server/bad_request.h"
 
 namespace steplens::server {
@@ -67,9 +67,10 @@ Result<Explained> ExplainOne(const Ask& ask, const store::Job& job, const SliceR
   if (lane.is_derived()) return Bad("this lane is derived; choose a task or an operator");
   const uint32_t rank_index = JobIndex(ask, lane);
   const auto slice = static_cast<store::SliceId>(ref.slice);
-  SL_ASSIGN_OR_RETURN(viewer::Explanation explanation,
-                      wait ? viewer::ExplainWait(job, rank_index, slice)
-                           : viewer::ExplainSlice(job, rank_index, slice));
+  SL_ASSIGN_OR_RETURN(
+      viewer::Explanation explanation,
+      wait ? viewer::ExplainWait(job, rank_index, slice)
+           : viewer::ExplainSlice(job, rank_index, slice, ask.view.RankOf(lane).facts));
   return Explained{{&lane, TimesOf(lane, ref.slice), ref.slice}, std::move(explanation)};
 }
 
@@ -108,7 +109,7 @@ void WriteItem(JsonWriter& json, const Ask& ask, const viewer::Evidence& item,
                const Subject& subject) {
   const Subject place = PlaceOf(ask, item, subject);
   json.BeginObject();
-  WriteWording(json, item.wording);
+  WriteMessage(json, item.wording);
   json.Key("share").Double(item.share).Key("ns").Int(item.ns).Key("track").Int(place.lane->id);
   if (place.slice) json.Key("i").Int(*place.slice);
   json.Key("t0").Int(ask.ToShown(*place.lane, place.times.begin_ns));
@@ -118,24 +119,18 @@ void WriteItem(JsonWriter& json, const Ask& ask, const viewer::Evidence& item,
 
 }  // namespace
 
-void WriteWording(JsonWriter& json, const viewer::Wording& wording) {
-  json.Key("key").String(wording.key).Key("args").BeginObject();
-  for (const auto& [name, value] : wording.args) json.Key(name).String(value);
-  json.EndObject().Key("text").String(wording.text);
-}
-
 Result<Response> PostExplain(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string kind, ask.params.TextOr("kind", ""));
   if (kind == "number") return ExplainNumber(ask);
   SL_ASSIGN_OR_RETURN(const Explained answer, Explain(ask));
   JsonWriter json;
   json.BeginObject().Key("title").BeginObject();
-  WriteWording(json, answer.explanation.title);
+  WriteMessage(json, answer.explanation.title);
   json.EndObject().Key("items").BeginArray();
   for (const viewer::Evidence& item : answer.explanation.items)
     WriteItem(json, ask, item, answer.subject);
   json.EndArray().Key("verdict").BeginObject();
-  WriteWording(json, answer.explanation.verdict);
+  WriteMessage(json, answer.explanation.verdict);
   json.EndObject().EndObject();
   return JsonResponse(std::move(json));
 }

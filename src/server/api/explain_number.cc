@@ -1,8 +1,8 @@
 #include "analysis/viewer/explain_number.h"
 
 #include "server/api/handlers.h"
+#include "server/api/message.h"
 #include "server/api/metric_source.h"
-#include "server/api/wording.h"
 
 namespace steplens::server {
 
@@ -21,18 +21,18 @@ Result<Response> ExplainNumber(const Ask& ask) {
   const auto slot = ask.view.SlotOf(answer.rank);
   JsonWriter json;
   json.BeginObject().Key("title").BeginObject();
-  WriteWording(json, answer.title);
+  WriteMessage(json, answer.title);
   json.EndObject().Key("items").BeginArray();
   for (const analysis::viewer::NumberPart& part : answer.parts) {
     json.BeginObject();
-    WriteWording(json, part.wording);
+    WriteMessage(json, part.wording);
     json.Key("share").Double(part.share).Key("ns").Int(part.dur_ns);
     if (slot) json.Key("track").Int(ask.view.ranks()[*slot]->timeline->lanes().front()->id);
     json.Key("t0").Int(part.begin_ns).Key("t1").Int(AddSaturating(part.begin_ns, part.dur_ns));
     json.EndObject();
   }
   json.EndArray().Key("verdict").BeginObject();
-  WriteWording(json, answer.verdict);
+  WriteMessage(json, answer.verdict);
   json.EndObject().Key("definition").String(answer.definition);
   json.Key("query").String(answer.query).EndObject();
   return JsonResponse(std::move(json));

@@ -37,12 +37,14 @@ struct Entry {
   int64_t size = 0;
 };
 
-Result<std::vector<Entry>> List(const std::string& folder) {
+// Without links that lead elsewhere: not even the size of what is outside is shown.
+Result<std::vector<Entry>> List(const Workspace& workspace, const std::string& folder) {
   std::vector<Entry> entries;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (entries.size() == kMaxEntries) break;
     std::error_code ignored;
+    if (it->is_symlink(ignored) && !workspace.Admit(it->path().string()).ok()) continue;
     Entry entry{it->path().filename().string(), it->is_directory(ignored)};
     if (!entry.is_folder) {
       const auto size = it->file_size(ignored);
@@ -112,7 +114,7 @@ Result<Response> GetFiles(Workspace& workspace, const Params& params) {
     }
   } else {
     SL_ASSIGN_OR_RETURN(const std::string real, workspace.Admit(path));
-    SL_ASSIGN_OR_RETURN(const std::vector<Entry> entries, List(real));
+    SL_ASSIGN_OR_RETURN(const std::vector<Entry> entries, List(workspace, real));
     json.Key("path").String(real).Key("entries").BeginArray();
     for (const Entry& entry : entries) {
       json.BeginObject().Key("name").String(entry.name);

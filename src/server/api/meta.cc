@@ -53,7 +53,8 @@ void WriteRank(JsonWriter& json, const Ask& ask, size_t slot) {
   const TraceStore& store = *rank.store;
   const int64_t base_ns = ask.BaseNs(slot);
   json.BeginObject().Key("rank").Int(rank.rank).Key("alias").String("");
-  json.Key("source").String(store.info.source).Key("format").String(store.info.format);
+  json.Key("source").String(store::SourceName(store.info.source));
+  json.Key("format").String(store::FormatName(store.info.format));
   json.Key("level").String(store.info.level);
   json.Key("host").String(analysis::cluster::HostName(store));
   json.Key("device");
@@ -114,7 +115,7 @@ void WritePages(JsonWriter& json, const Ask& ask) {
     slices = slices || store.slices.size() > 0;
     passes = passes || rank->has_passes;
     rl_tasks = rl_tasks || rank->has_rl_tasks;
-    is_ascend = is_ascend || (store.info.source != "kineto" && store.info.source != "nsys");
+    is_ascend = is_ascend || store::IsAscend(store.info.source);
     kernels = kernels || store.kernels.size() > 0 || store.op_statistics.size() > 0 ||
               (rank->timeline->lanes().front()->flags & kDeviceLane) != 0;
     memory = memory || store.memory_samples.size() > 0 || store.allocations.size() > 0 ||

@@ -79,8 +79,8 @@ Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const st
     Result<std::string> text = ask.open.args.Read(store, slice);
     return text.ok() ? *std::move(text) : std::string();
   };
-  SL_ASSIGN_OR_RETURN(analysis::viewer::MetricAnswer answer,
-                      analysis::viewer::ComputeMetric(name, args, job, read_args));
+  SL_ASSIGN_OR_RETURN(analysis::QuestionAnswer answer,
+                      analysis::AskQuestion(name, args, job, read_args));
   return NamedResult{std::move(answer.tables), std::move(answer.definition),
                      std::move(answer.query), std::move(answer.warnings)};
 }

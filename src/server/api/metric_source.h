@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/viewer/metric.h"
+#include "analysis/question/question.h"
 #include "base/status.h"
 #include "server/api/context.h"
 #include "store/trace_store.h"
@@ -17,14 +17,14 @@ struct NamedResult {
   std::vector<table::Table> tables{};
   std::string definition{};
   std::string query{};
-  std::vector<std::string> warnings{};
+  std::vector<analysis::Message> warnings{};
 };
 
 // The arguments of a metric in the request ("args"). Times in them are shown times of the rank they
 // name. "tracks" are ids of lanes; the metric gets the rank of the first one and that rank's rows
 // of `tracks`.
 Result<analysis::viewer::MetricArgs> MetricArgsParam(const Ask& ask);
-// Computes a metric of analysis/viewer with them.
+// Asks a question of analysis/question with them.
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job);
 
 }  // namespace steplens::server

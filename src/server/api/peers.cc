@@ -11,8 +11,6 @@
 namespace steplens::server {
 namespace {
 
-namespace viewer = analysis::viewer;
-
 struct Peer {
   SliceRef ref{};
   bool is_last = false;
@@ -27,14 +25,14 @@ struct Peers {
 // The members of the collective that a slice is; nothing for other slices.
 std::optional<Peers> ByCall(const Ask& ask, const RankLinks& links, const SliceRef& ref) {
   const store::TraceStore& store = *ask.view.RankOf(*ref.home).store;
-  const auto row = viewer::CommOpOf(store, store::SliceId{ref.slice});
+  const auto row = analysis::CommOpOf(store, store::SliceId{ref.slice});
   if (!row) return std::nullopt;
   const auto* call = links.collectives().Find(JobIndex(ask, *ref.home), *row);
   if (call == nullptr) return std::nullopt;
   Peers out{"call"};
   const int64_t shortest_ns = call->ShortestNs();
   bool is_last_known = call->parts.size() < 2;
-  for (const viewer::CollectivePart& part : call->parts) {
+  for (const analysis::CollectivePart& part : call->parts) {
     const SliceRef peer = SliceOf(ask, {part.rank_index, part.row});
     if (peer.lane == nullptr) continue;
     const bool is_last = !is_last_known && part.dur_ns == shortest_ns;

@@ -5,8 +5,8 @@
 namespace steplens::server {
 namespace {
 
-using analysis::viewer::CollectiveBook;
-using analysis::viewer::CollectivePart;
+using analysis::CollectiveBook;
+using analysis::CollectivePart;
 
 // Places of ranks of the job among the ranks that are shown.
 class Ranks {

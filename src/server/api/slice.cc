@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/operators/host_ops.h"
 #include "base/number.h"
@@ -40,22 +41,37 @@ void WriteStep(JsonWriter& json, const ShownRank& rank, const Lane& lane, int64_
   json.Null();
 }
 
+// visit(row) for each row of the name. Most runs of rows do not have it, which is found out many
+// rows at a time: a click looks at all names of a rank.
+template <typename Visit>
+void ForEachNamed(std::span<const StringId> names, StringId name, const Visit& visit) {
+  constexpr size_t kRun = 64;
+  for (size_t from = 0; from < names.size(); from += kRun) {
+    const size_t to = std::min(from + kRun, names.size());
+    uint32_t found = 0;  // a sum, which compilers turn into wide instructions
+    for (size_t row = from; row < to; ++row) found += names[row] == name ? 1U : 0U;
+    for (size_t row = from; found > 0 && row < to; ++row) {
+      if (names[row] == name) visit(row);
+    }
+  }
+}
+
 // How the duration compares with those of the same name: on the rank, for derived lanes in the
 // lane.
 void WriteSameName(JsonWriter& json, const Lane& lane, uint32_t slice) {
   const SliceColumns& columns = lane.rows.columns();
   std::vector<int64_t> durations;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns.name[i] == columns.name[slice]) durations.push_back(columns.dur(i));
-  }
+  ForEachNamed(columns.name, columns.name[slice],
+               [&](size_t row) { durations.push_back(columns.dur(row)); });
   const int64_t own = columns.dur(slice);
   const auto longer = std::count_if(durations.begin(), durations.end(),
                                     [&](int64_t dur_ns) { return dur_ns > own; });
-  const int64_t median = Percentile(durations, 50);
+  const Percentiles percentiles = PercentilesOf(durations);
+  const int64_t median = percentiles.p50;
   json.Key("same_name").BeginObject();
   json.Key("count").Int(static_cast<int64_t>(durations.size()));
-  json.Key("p50").Int(median).Key("p90").Int(Percentile(durations, 90));
-  json.Key("p99").Int(Percentile(durations, 99)).Key("rank_of_duration").Int(longer + 1);
+  json.Key("p50").Int(median).Key("p90").Int(percentiles.p90);
+  json.Key("p99").Int(percentiles.p99).Key("rank_of_duration").Int(longer + 1);
   json.Key("ratio_to_median");
   if (median == 0) {
     json.Null();
@@ -123,33 +139,30 @@ void WriteCell(JsonWriter& json, const TraceStore& store, T value) {
   }
 }
 
-// The row of kernel_details that a device task is: same start, and same name or duration.
-void WriteKernel(JsonWriter& json, const TraceStore& store, uint32_t slice) {
+// The row of kernel_details that a device task or a collective is.
+void WriteKernel(JsonWriter& json, const ShownRank& rank, uint32_t slice) {
+  const TraceStore& store = *rank.store;
+  const uint32_t row = rank.facts.kernel_slices().KernelOf(store::SliceId{slice});
   json.Key("kernel");
-  const auto begins = store.kernels.begin_ns.span();
-  for (size_t row = 0; row < begins.size(); ++row) {
-    if (begins[row] != store.slices.begin_ns[slice]) continue;
-    if (store.kernels.name[row] != store.slices.name[slice] &&
-        store.kernels.dur_ns[row] != store.slices.dur_ns[slice])
-      continue;
-    json.BeginObject();
-    store.kernels.ForEachColumn([&](std::string_view name, std::string_view, const auto& column) {
-      json.Key(name);
-      WriteCell(json, store, column[row]);
-    });
-    for (const store::DynamicColumn& metric : store.kernel_metrics) {
-      if (row >= metric.size()) continue;
-      json.Key(metric.name);
-      if (metric.is_text()) {
-        json.String(store.Text(metric.texts[row]));
-      } else {
-        json.Double(metric.numbers[row]);
-      }
-    }
-    json.EndObject();
+  if (row == store::kNoId) {
+    json.Null();
     return;
   }
-  json.Null();
+  json.BeginObject();
+  store.kernels.ForEachColumn([&](std::string_view name, std::string_view, const auto& column) {
+    json.Key(name);
+    WriteCell(json, store, column[row]);
+  });
+  for (const store::DynamicColumn& metric : store.kernel_metrics) {
+    if (row >= metric.size()) continue;
+    json.Key(metric.name);
+    if (metric.is_text()) {
+      json.String(store.Text(metric.texts[row]));
+    } else {
+      json.Double(metric.numbers[row]);
+    }
+  }
+  json.EndObject();
 }
 
 void WriteRelation(JsonWriter& json, const Ask& ask, const Lane& lane, uint32_t slice) {
@@ -218,7 +231,7 @@ Result<Response> GetSlice(const Ask& ask) {
     json.Key("args").BeginObject().EndObject().Key("kernel").Null();
   } else {
     WriteArgs(json, ask, *rank.store, ref.slice, stack);
-    WriteKernel(json, *rank.store, ref.slice);
+    WriteKernel(json, rank, ref.slice);
   }
   json.Key("stack").BeginArray();
   for (const std::string& frame : stack) json.String(frame);

@@ -59,7 +59,7 @@ Result<Response> PostSnapshot(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::vector<const Lane*> lanes, SliceLanesParam(ask, "tracks", true));
   SL_ASSIGN_OR_RETURN(const int64_t t0, ask.params.IntOr("t0", 0));
   SL_ASSIGN_OR_RETURN(const int64_t t1, ask.params.IntOr("t1", ask.view.end_ns()));
-  if (t1 <= t0 || t1 - t0 < 0 || t1 > int64_t{1} << 60 || t0 < -(int64_t{1} << 60))
+  if (t1 <= t0 || t1 > int64_t{1} << 60 || t0 < -(int64_t{1} << 60))
     return Error{ErrorCode::kInvalidArgument, "'t1' must lie behind 't0'"};
   const bool is_exact = CountSlices(ask, lanes, t0, t1) <= kMaxBars;
   std::map<uint32_t, int64_t> numbers;  // name id -> place in names

@@ -11,22 +11,6 @@ namespace steplens::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kMaxResultBytes = size_t{256} << 20;
-
-// A connection that is given back whatever happens.
-class Borrowed {
- public:
-  Borrowed(DatasetCache& cache, std::unique_ptr<query::Database> database)
-      : cache_(cache), database_(std::move(database)) {}
-  ~Borrowed() { cache_.GiveBack(std::move(database_)); }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-  query::Database& operator*() { return *database_; }
-
- private:
-  DatasetCache& cache_;
-  std::unique_ptr<query::Database> database_;
-};
 
 constexpr size_t kMaxSlicesToPrepare = 500'000;
 size_t SliceCount(const store::Job& job) {
@@ -56,14 +40,11 @@ Result<Ran> RunQuery(const Ask& ask, int64_t limit) {
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
   SL_ASSIGN_OR_RETURN(std::unique_ptr<query::Database> database,
                       ask.open.cache->TakeDatabase(*job, std::chrono::milliseconds(timeout_ms)));
-  Borrowed borrowed(*ask.open.cache, std::move(database));
-  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeout_ms);
-  bool timed_out = false;
-  const query::Database::Limits limits{
-      .max_result_bytes = kMaxResultBytes,
-      .max_rows = static_cast<size_t>(limit) + 1,
-      .should_stop = [&] { return timed_out = Clock::now() >= end; }};
-  Result<table::Table> table = (*borrowed).Run(text, limits);
+  DatasetCache& cache = *ask.open.cache;
+  auto [table, timed_out] = cache.queries().Run(
+      std::move(database),
+      {text, std::chrono::milliseconds(timeout_ms), static_cast<size_t>(limit) + 1},
+      [&cache](auto used) { cache.GiveBack(std::move(used)); });
   if (table.ok()) return Ran{*std::move(table), {}};
   if (timed_out) {
     return Ran{

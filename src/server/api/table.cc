@@ -65,6 +65,16 @@ Result<Opened> OpenSource(const Ask& ask, const std::string& source) {
   return Opened{RowsOf(*table), ""};
 }
 
+Result<std::vector<SourceColumn>> ParseColumns(const std::vector<std::string>& names,
+                                               const RowSource& source) {
+  std::vector<SourceColumn> columns;
+  for (const std::string& name : names) {
+    SL_ASSIGN_OR_RETURN(const SourceColumn column, ParseColumn(name, source));
+    columns.push_back(column);
+  }
+  return columns;
+}
+
 // Everything but which rows and columns are wanted: requests that differ in those alone share a
 // table.
 std::string QuestionOf(const Ask& ask, const std::string& source) {
@@ -94,34 +104,25 @@ Result<std::shared_ptr<const PreparedTable>> Prepare(const Ask& ask) {
   table->order = FilterRows(*opened.rows, conditions);
   table->source = opened.rows;
   if (!group.empty() || !measures.empty()) {
-    std::vector<size_t> columns;
-    for (const std::string& name : group) {
-      SL_ASSIGN_OR_RETURN(const size_t column, ParseColumn(name, *opened.rows));
-      columns.push_back(column);
-    }
-    table->source = RowsOf(GroupRows(*opened.rows, table->order, columns, measures));
+    SL_ASSIGN_OR_RETURN(const std::vector<SourceColumn> columns, ParseColumns(group, *opened.rows));
+    table->source = RowsOf(GroupRows(table->order, columns, measures));
     table->order = FilterRows(*table->source, {});
   }
   SL_ASSIGN_OR_RETURN(std::vector<SortKey> sort, ParseSort(ask.params.Raw("sort"), *table->source));
-  if (sort.empty() && source == "events" && group.empty())
-    sort.push_back({table->source->Find("start_ns"), false});
-  SortRows(*table->source, sort, table->order);
+  if (sort.empty() && table->source == opened.rows && source == "events") {
+    SL_ASSIGN_OR_RETURN(const SourceColumn start, ParseColumn("start_ns", *table->source));
+    sort.push_back({start, false});
+  }
+  SortRows(sort, table->order);
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the table"};
   ask.open.cache->KeepTable(question, table);
   return std::shared_ptr<const PreparedTable>(table);
 }
 
-Result<std::vector<size_t>> ColumnsParam(const Ask& ask, const RowSource& source) {
+Result<std::vector<SourceColumn>> ColumnsParam(const Ask& ask, const RowSource& source) {
   SL_ASSIGN_OR_RETURN(const std::vector<std::string> names, ask.params.Texts("cols"));
-  std::vector<size_t> columns;
-  for (const std::string& name : names) {
-    SL_ASSIGN_OR_RETURN(const size_t column, ParseColumn(name, source));
-    columns.push_back(column);
-  }
-  if (columns.empty()) {
-    for (size_t c = 0; c < source.columns().size(); ++c) columns.push_back(c);
-  }
-  return columns;
+  if (names.empty()) return source.Columns();
+  return ParseColumns(names, source);
 }
 
 void WriteValue(JsonWriter& json, const RowColumn& column, const CellValue& value) {
@@ -140,16 +141,21 @@ void WriteValue(JsonWriter& json, const RowColumn& column, const CellValue& valu
   }
 }
 
-void WriteColumns(JsonWriter& json, const RowSource& source, const std::vector<size_t>& columns) {
+void WriteColumns(JsonWriter& json, const std::vector<SourceColumn>& columns) {
   json.Key("columns").BeginArray();
-  for (const size_t c : columns) {
-    const RowColumn& column = source.columns()[c];
+  for (const SourceColumn& one : columns) {
+    const RowColumn& column = one.info();
     json.BeginObject().Key("name").String(column.name).Key("type").String(TypeName(column.type));
     if (column.type == table::CellType::kDouble) json.Key("decimals").Int(column.decimals);
     json.EndObject();
   }
   json.EndArray();
 }
+
+struct ExportForm {
+  std::string format;   // csv, tsv or json
+  bool guards = false;  // texts that a spreadsheet would run as a formula
+};
 
 void AppendDelimited(std::string& out, std::string_view text, bool tabs) {
   if (!tabs) return AppendCsvCell(out, text);
@@ -159,13 +165,13 @@ void AppendDelimited(std::string& out, std::string_view text, bool tabs) {
 // Hands an export out in pieces of some thousand rows.
 class Exporter {
  public:
-  Exporter(std::shared_ptr<const PreparedTable> table, std::vector<size_t> columns,
-           std::string format)
-      : table_(std::move(table)), columns_(std::move(columns)), format_(std::move(format)) {}
+  Exporter(std::shared_ptr<const PreparedTable> table, std::vector<SourceColumn> columns,
+           ExportForm form)
+      : table_(std::move(table)), columns_(std::move(columns)), form_(std::move(form)) {}
 
   bool Next(std::string& out) {
     if (done_) return false;
-    const bool is_json = format_ == "json";
+    const bool is_json = form_.format == "json";
     if (at_ == 0) out += is_json ? "[" : Header();
     const size_t end = std::min(at_ + kRowsAPiece, table_->order.size());
     for (; at_ < end; ++at_) {
@@ -181,23 +187,25 @@ class Exporter {
   }
 
  private:
-  const RowColumn& Column(size_t c) const { return table_->source->columns()[c]; }
+  char Separator() const { return form_.format == "tsv" ? '\t' : ','; }
+  void AppendText(std::string& out, const std::string& text) const {
+    AppendDelimited(out, form_.guards ? GuardedCell(text) : text, form_.format == "tsv");
+  }
 
   std::string Header() const {
     std::string out;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) out += format_ == "tsv" ? '\t' : ',';
-      AppendDelimited(out, Column(columns_[i]).name, format_ == "tsv");
+      if (i > 0) out += Separator();
+      AppendText(out, columns_[i].info().name);
     }
     return out + '\n';
   }
 
   void AppendLine(std::string& out) const {
-    const bool tabs = format_ == "tsv";
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) out += tabs ? '\t' : ',';
-      const CellValue value = table_->source->At(columns_[i], table_->order[at_]);
-      AppendDelimited(out, CellText(Column(columns_[i]), value), tabs);
+      if (i > 0) out += Separator();
+      const CellValue value = columns_[i].At(table_->order[at_]);
+      AppendText(out, CellText(columns_[i].info(), value));
     }
     out += '\n';
   }
@@ -205,9 +213,9 @@ class Exporter {
   void AppendObject(std::string& out) const {
     JsonWriter json;
     json.BeginObject();
-    for (const size_t c : columns_) {
-      json.Key(Column(c).name);
-      WriteValue(json, Column(c), table_->source->At(c, table_->order[at_]));
+    for (const SourceColumn& column : columns_) {
+      json.Key(column.info().name);
+      WriteValue(json, column.info(), column.At(table_->order[at_]));
     }
     json.EndObject();
     out += at_ > 0 ? ",\n" : "\n";
@@ -215,8 +223,8 @@ class Exporter {
   }
 
   std::shared_ptr<const PreparedTable> table_;
-  std::vector<size_t> columns_;
-  std::string format_;
+  std::vector<SourceColumn> columns_;
+  ExportForm form_;
   size_t at_ = 0;
   bool done_ = false;
 };
@@ -226,19 +234,19 @@ class Exporter {
 Result<Response> PostTable(const Ask& ask) {
   const auto started = std::chrono::steady_clock::now();
   SL_ASSIGN_OR_RETURN(const auto table, Prepare(ask));
-  SL_ASSIGN_OR_RETURN(const std::vector<size_t> columns, ColumnsParam(ask, *table->source));
+  SL_ASSIGN_OR_RETURN(const std::vector<SourceColumn> columns, ColumnsParam(ask, *table->source));
   SL_ASSIGN_OR_RETURN(const int64_t offset, ask.params.IntIn("offset", 0, 0, UINT32_MAX));
   SL_ASSIGN_OR_RETURN(const int64_t limit, ask.params.IntIn("limit", 200, 0, 10'000));
   JsonWriter json;
   json.BeginObject();
-  WriteColumns(json, *table->source, columns);
+  WriteColumns(json, columns);
   json.Key("rows").BeginArray();
   const size_t first = std::min(static_cast<size_t>(offset), table->order.size());
   const size_t last = std::min(first + static_cast<size_t>(limit), table->order.size());
   for (size_t i = first; i < last; ++i) {
     json.BeginArray();
-    for (const size_t c : columns)
-      WriteValue(json, table->source->columns()[c], table->source->At(c, table->order[i]));
+    for (const SourceColumn& column : columns)
+      WriteValue(json, column.info(), column.At(table->order[i]));
     json.EndArray();
   }
   json.EndArray().Key("total").Int(static_cast<int64_t>(table->total));
@@ -255,8 +263,9 @@ Result<Response> PostExport(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const std::string format, ask.params.TextOr("format", "csv"));
   if (format != "csv" && format != "tsv" && format != "json")
     return Error{ErrorCode::kInvalidArgument, "'format' must be csv, tsv or json"};
+  SL_ASSIGN_OR_RETURN(const bool guards, ask.params.BoolOr("guard", false));
   SL_ASSIGN_OR_RETURN(const auto table, Prepare(ask));
-  SL_ASSIGN_OR_RETURN(std::vector<size_t> columns, ColumnsParam(ask, *table->source));
+  SL_ASSIGN_OR_RETURN(std::vector<SourceColumn> columns, ColumnsParam(ask, *table->source));
   SL_ASSIGN_OR_RETURN(const std::string source, ask.params.Text("source"));
   std::string name;
   for (const char c : source) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -267,7 +276,7 @@ Result<Response> PostExport(const Ask& ask) {
   response.headers.emplace_back("Content-Disposition",
                                 fmt::format("attachment; filename=\"{}.{}\"", name, format));
   // Shared: std::function must be copyable.
-  auto exporter = std::make_shared<Exporter>(table, std::move(columns), format);
+  auto exporter = std::make_shared<Exporter>(table, std::move(columns), ExportForm{format, guards});
   response.stream = [exporter](std::string& out) { return exporter->Next(out); };
   return response;
 }

@@ -46,10 +46,9 @@ Result<RowCondition> ParseCondition(JsonValue item, const RowSource& source) {
   const auto known = std::find_if(std::begin(kOpNames), std::end(kOpNames),
                                   [&](const OpName& op) { return op.name == op_name; });
   if (known == std::end(kOpNames)) return Bad(fmt::format("'filter': there is no '{}'", op_name));
-  RowCondition out;
-  SL_ASSIGN_OR_RETURN(out.column, ParseColumn(item["col"].AsString().value_or(""), source));
-  out.op = known->op;
-  out.negated = known->negated;
+  SL_ASSIGN_OR_RETURN(const SourceColumn column,
+                      ParseColumn(item["col"].AsString().value_or(""), source));
+  RowCondition out{.column = column, .op = known->op, .negated = known->negated};
   const JsonValue value = item["value"];
   if (value.IsArray()) {
     value.ForEachElement([&](JsonValue one) { out.texts.push_back(one.ToText()); });
@@ -63,7 +62,7 @@ Result<RowCondition> ParseCondition(JsonValue item, const RowSource& source) {
     out.matcher.push_back(std::move(matcher));
   }
   const auto number = ParseDouble(out.texts.front());
-  out.is_number = number && source.columns()[out.column].type != CellType::kText;
+  out.is_number = number && column.info().type != CellType::kText;
   out.number = number.value_or(0);
   return out;
 }
@@ -85,9 +84,9 @@ bool Compare(RowCondition::Op op, const T& a, const T& b) {
   }
 }
 
-bool Meets(const RowSource& source, const RowCondition& condition, size_t row) {
-  const RowColumn& column = source.columns()[condition.column];
-  const CellValue value = source.At(condition.column, row);
+bool Meets(const RowCondition& condition, size_t row) {
+  const RowColumn& column = condition.column.info();
+  const CellValue value = condition.column.At(row);
   const auto* text = std::get_if<std::string_view>(&value);
   bool holds = false;
   if (condition.op == RowCondition::Op::kMatch) {
@@ -149,16 +148,15 @@ double Finish(const Measure& measure, size_t m, Measured& group) {
   return static_cast<double>(Percentile(group.values[m], percent)) / 1000;
 }
 
-void AddTo(Measured& group, const RowSource& source, const std::vector<Measure>& measures,
-           uint32_t row) {
+void AddTo(Measured& group, const std::vector<Measure>& measures, uint32_t row) {
   ++group.count;
   for (size_t m = 0; m < measures.size(); ++m) {
-    const CellValue value = source.At(measures[m].column, row);
+    const CellValue value = measures[m].column.At(row);
     if (measures[m].function == "count") {
       group.known[m] += value.index() != 0 ? 1 : 0;
       continue;
     }
-    const double number = Shown(source.columns()[measures[m].column], value);
+    const double number = Shown(measures[m].column.info(), value);
     if (std::isnan(number)) continue;
     ++group.known[m];
     group.sum[m] += number;
@@ -179,11 +177,11 @@ std::string CellText(const RowColumn& column, const CellValue& value) {
   return "";
 }
 
-Result<size_t> ParseColumn(std::string_view name, const RowSource& source) {
-  const size_t column = source.Find(name);
-  if (column < source.columns().size()) return column;
+Result<SourceColumn> ParseColumn(std::string_view name, const RowSource& source) {
+  if (const std::optional<SourceColumn> column = source.Find(name)) return *column;
   std::string known;
-  for (const RowColumn& one : source.columns()) known += (known.empty() ? "" : ", ") + one.name;
+  for (const SourceColumn& one : source.Columns())
+    known += (known.empty() ? "" : ", ") + one.info().name;
   return Bad(fmt::format("there is no column '{}'; columns: {}", name, known));
 }
 
@@ -207,7 +205,7 @@ Result<std::vector<SortKey>> ParseSort(JsonValue list, const RowSource& source) 
   std::vector<SortKey> out;
   Status status;
   list.ForEachElement([&](JsonValue item) {
-    const Result<size_t> column = ParseColumn(item["col"].AsString().value_or(""), source);
+    const Result<SourceColumn> column = ParseColumn(item["col"].AsString().value_or(""), source);
     if (!column.ok()) {
       status = column.error();
     } else {
@@ -225,7 +223,7 @@ Result<std::vector<Measure>> ParseMeasures(JsonValue list, const RowSource& sour
   Status status;
   list.ForEachElement([&](JsonValue item) {
     const std::string_view function = item["fn"].AsString().value_or("");
-    const Result<size_t> column = ParseColumn(item["col"].AsString().value_or(""), source);
+    const Result<SourceColumn> column = ParseColumn(item["col"].AsString().value_or(""), source);
     if (!column.ok()) {
       status = column.error();
     } else if (std::find(std::begin(kFunctions), std::end(kFunctions), function) ==
@@ -246,21 +244,20 @@ std::vector<uint32_t> FilterRows(const RowSource& source,
   for (uint32_t row = 0; row < source.rows(); ++row) {
     if (row % kRowsAtOnce == 0 && IsCancelled()) break;
     if (std::all_of(conditions.begin(), conditions.end(),
-                    [&](const RowCondition& condition) { return Meets(source, condition, row); }))
+                    [&](const RowCondition& condition) { return Meets(condition, row); }))
       out.push_back(row);
   }
   return out;
 }
 
-void SortRows(const RowSource& source, const std::vector<SortKey>& keys,
-              std::vector<uint32_t>& rows) {
+void SortRows(const std::vector<SortKey>& keys, std::vector<uint32_t>& rows) {
   // The last key first: each sort keeps what the one before did among equals.
   for (auto key = keys.rbegin(); key != keys.rend() && !IsCancelled(); ++key) {
     const bool descending = key->descending;
-    if (source.columns()[key->column].type != CellType::kText) {
+    if (key->column.info().type != CellType::kText) {
       std::vector<std::pair<int64_t, uint32_t>> keyed(rows.size());
       for (size_t i = 0; i < rows.size(); ++i)
-        keyed[i] = {OrderOf(source.At(key->column, rows[i])), static_cast<uint32_t>(i)};
+        keyed[i] = {OrderOf(key->column.At(rows[i])), static_cast<uint32_t>(i)};
       std::sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
         if (a.first != b.first) return descending ? a.first > b.first : a.first < b.first;
         return a.second < b.second;
@@ -271,7 +268,7 @@ void SortRows(const RowSource& source, const std::vector<SortKey>& keys,
       continue;
     }
     std::vector<std::pair<CellValue, uint32_t>> keyed(rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) keyed[i] = {source.At(key->column, rows[i]), rows[i]};
+    for (size_t i = 0; i < rows.size(); ++i) keyed[i] = {key->column.At(rows[i]), rows[i]};
     std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
       const int order = CompareCells(a.first, b.first);
       return descending ? order > 0 : order < 0;
@@ -280,16 +277,16 @@ void SortRows(const RowSource& source, const std::vector<SortKey>& keys,
   }
 }
 
-table::Table GroupRows(const RowSource& source, const std::vector<uint32_t>& rows,
-                       const std::vector<size_t>& group, const std::vector<Measure>& measures) {
+table::Table GroupRows(const std::vector<uint32_t>& rows, const std::vector<SourceColumn>& group,
+                       const std::vector<Measure>& measures) {
   std::unordered_map<std::string, size_t> index;
   std::vector<Measured> groups;
   size_t done = 0;
   for (const uint32_t row : rows) {
     if (done++ % kRowsAtOnce == 0 && IsCancelled()) break;
     std::string key;
-    for (const size_t column : group) {
-      key += CellText(source.columns()[column], source.At(column, row));
+    for (const SourceColumn& column : group) {
+      key += CellText(column.info(), column.At(row));
       key += '\0';
     }
     const auto [at, is_new] = index.try_emplace(std::move(key), groups.size());
@@ -298,14 +295,14 @@ table::Table GroupRows(const RowSource& source, const std::vector<uint32_t>& row
       groups.push_back({0, std::vector<double>(n), std::vector<double>(n), std::vector<double>(n),
                         std::vector<int64_t>(n), std::vector<std::vector<int64_t>>(n), row});
     }
-    AddTo(groups[at->second], source, measures, row);
+    AddTo(groups[at->second], measures, row);
   }
   table::Table out("groups");
-  for (const size_t column : group) {
-    const RowColumn& from = source.columns()[column];
+  for (const SourceColumn& column : group) {
+    const RowColumn& from = column.info();
     const size_t to = out.AddColumn(from.name, from.type, from.decimals);
     for (const Measured& one : groups) {
-      const CellValue value = source.At(column, one.first_row);
+      const CellValue value = column.At(one.first_row);
       if (from.type == CellType::kText) {
         out.AppendText(to, CellText(from, value));
       } else if (from.type == CellType::kDouble) {
@@ -318,9 +315,9 @@ table::Table GroupRows(const RowSource& source, const std::vector<uint32_t>& row
   const size_t count = out.AddColumn("count", CellType::kInt);
   for (const Measured& one : groups) out.AppendInt(count, one.count);
   for (size_t m = 0; m < measures.size(); ++m) {
-    const size_t to = out.AddColumn(
-        fmt::format("{}({})", measures[m].function, source.columns()[measures[m].column].name),
-        CellType::kDouble, 3);
+    const size_t to =
+        out.AddColumn(fmt::format("{}({})", measures[m].function, measures[m].column.info().name),
+                      CellType::kDouble, 3);
     for (Measured& one : groups) out.AppendDouble(to, Finish(measures[m], m, one));
   }
   return out;

@@ -14,9 +14,12 @@ class TableRows : public RowSource {
   explicit TableRows(table::Table table) : table_(std::move(table)) {
     for (const table::Column& column : table_.columns())
       columns_.push_back({column.name, column.type, column.decimals});
+    rows_ = table_.rows();
+    for (const table::Column& column : table_.columns()) rows_ = std::min(rows_, column.size());
   }
-  size_t rows() const override { return table_.rows(); }
-  CellValue At(size_t column, size_t row) const override {
+
+ private:
+  CellValue Cell(size_t column, size_t row) const override {
     const table::Column& cells = table_.columns()[column];
     switch (cells.type) {
       case table::CellType::kText:
@@ -30,7 +33,6 @@ class TableRows : public RowSource {
     return {};
   }
 
- private:
   table::Table table_;
 };
 
@@ -44,14 +46,15 @@ class SqlRows : public RowSource {
       columns_.push_back({column.name, type});
     }
     for (query::Part& part : table.parts) {
-      View view{count_, part.rank, part.store, {}};
+      View view{rows_, part.rank, part.store, {}};
       for (size_t c = 0; c < table.columns.size(); ++c) view.columns.push_back(table.View(part, c));
       parts_.push_back(std::move(view));
-      count_ += part.rows;
+      rows_ += part.rows;
     }
   }
-  size_t rows() const override { return count_; }
-  CellValue At(size_t column, size_t row) const override {
+
+ private:
+  CellValue Cell(size_t column, size_t row) const override {
     const auto behind =
         std::upper_bound(parts_.begin(), parts_.end(), row,
                          [](size_t value, const View& part) { return value < part.first_row; });
@@ -84,14 +87,12 @@ class SqlRows : public RowSource {
     return {};
   }
 
- private:
   struct View {
     size_t first_row;
     int64_t rank;
     const store::TraceStore* store;
     std::vector<query::ColumnView> columns;
   };
-  size_t count_ = 0;
   std::vector<View> parts_;
 };
 
@@ -103,12 +104,13 @@ class EventRows : public RowSource {
     columns_ = {{"name", kText}, {"start_ns", kInt}, {"dur_ns", kInt}, {"category", kText},
                 {"lane", kText}, {"rank", kInt},     {"track", kInt},  {"i", kInt}};
     for (const EventLane& lane : lanes_) {
-      first_.push_back(count_);
-      count_ += lane.lane->rows.size();
+      first_.push_back(rows_);
+      rows_ += lane.lane->rows.size();
     }
   }
-  size_t rows() const override { return count_; }
-  CellValue At(size_t column, size_t row) const override {
+
+ private:
+  CellValue Cell(size_t column, size_t row) const override {
     const auto behind = std::upper_bound(first_.begin(), first_.end(), row);
     const auto at = static_cast<size_t>(behind - first_.begin()) - 1;
     const EventLane& lane = lanes_[at];
@@ -135,19 +137,24 @@ class EventRows : public RowSource {
     }
   }
 
- private:
   std::vector<EventLane> lanes_;
   const NamePool& names_;
   std::vector<size_t> first_;
-  size_t count_ = 0;
 };
 
 }  // namespace
 
-size_t RowSource::Find(std::string_view name) const {
+std::vector<SourceColumn> RowSource::Columns() const {
+  std::vector<SourceColumn> out;
+  for (size_t c = 0; c < columns_.size(); ++c) out.push_back(SourceColumn(*this, c));
+  return out;
+}
+
+std::optional<SourceColumn> RowSource::Find(std::string_view name) const {
   const auto at = std::find_if(columns_.begin(), columns_.end(),
                                [&](const RowColumn& column) { return column.name == name; });
-  return static_cast<size_t>(at - columns_.begin());
+  if (at == columns_.end()) return std::nullopt;
+  return SourceColumn(*this, static_cast<size_t>(at - columns_.begin()));
 }
 
 std::shared_ptr<const RowSource> RowsOf(table::Table table) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,20 +23,48 @@ struct RowColumn {
   int decimals = 3;
 };
 
+class RowSource;
+
+// A column that its source has, and the only way to read cells: the source alone makes one, it
+// reads that source alone, and rows are checked. So no request can make a handler read beside a
+// table. Valid as long as the source.
+class SourceColumn {
+ public:
+  inline const RowColumn& info() const;
+  inline CellValue At(size_t row) const;  // nothing for rows that the source lacks
+
+ private:
+  friend class RowSource;
+  SourceColumn(const RowSource& source, size_t index) : source_(&source), index_(index) {}
+  const RowSource* source_;
+  size_t index_;
+};
+
 // Rows that can be filtered, sorted and grouped, wherever they are kept. Immutable; texts live as
 // long as the source.
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  virtual size_t rows() const = 0;
-  virtual CellValue At(size_t column, size_t row) const = 0;
-  const std::vector<RowColumn>& columns() const { return columns_; }
-  // The index of a column; the number of columns if there is none.
-  size_t Find(std::string_view name) const;
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+  size_t rows() const { return rows_; }
+  std::vector<SourceColumn> Columns() const;
+  std::optional<SourceColumn> Find(std::string_view name) const;
 
  protected:
-  std::vector<RowColumn> columns_;
+  RowSource() = default;
+  std::vector<RowColumn> columns_;  // filled by the constructor, as is rows_
+  size_t rows_ = 0;
+
+ private:
+  friend class SourceColumn;
+  virtual CellValue Cell(size_t column, size_t row) const = 0;  // both are in range
 };
+
+const RowColumn& SourceColumn::info() const { return source_->columns_[index_]; }
+CellValue SourceColumn::At(size_t row) const {
+  return row < source_->rows_ ? source_->Cell(index_, row) : CellValue();
+}
 
 // A result table, which it owns.
 std::shared_ptr<const RowSource> RowsOf(table::Table table);

@@ -23,6 +23,7 @@ uint32_t FlagsOf(TrackKind kind) {
     case TrackKind::kCann:
       return kCannLane | kHostLane;
     case TrackKind::kDevice:
+    case TrackKind::kUnknownDevice:
       return kDeviceLane;
     case TrackKind::kCommGroup:
       return kCommGroupLane | kDeviceLane;

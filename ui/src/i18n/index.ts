@@ -3,6 +3,9 @@ import { signal } from "@preact/signals";
 import enPages from "./en/pages.json";
 import enShell from "./en/shell.json";
 import enTimeline from "./en/timeline.json";
+import enShared from "../../../src/analysis/text/en.json";
+import zhShared from "../../../src/analysis/text/zh.json";
+import type { Scalar, Wording } from "../api_types";
 import { formatMessage, type MessageArgs } from "./message";
 import zhPages from "./zh/pages.json";
 import zhShell from "./zh/shell.json";
@@ -11,8 +14,8 @@ import zhTimeline from "./zh/timeline.json";
 export type Locale = "en" | "zh";
 
 const catalogues: Record<Locale, Record<string, string>> = {
-  en: { ...enShell, ...enTimeline, ...enPages },
-  zh: { ...zhShell, ...zhTimeline, ...zhPages },
+  en: { ...enShell, ...enTimeline, ...enPages, ...enShared },
+  zh: { ...zhShell, ...zhTimeline, ...zhPages, ...zhShared },
 };
 
 const KEY = "steplens.locale";
@@ -50,4 +53,11 @@ export function valueText(text: string): string {
 export function t(key: string, args: MessageArgs = {}): string {
   const text = catalogues[locale.value][key] ?? catalogues.en[key];
   return text === undefined ? key : formatMessage(text, args, localeTag());
+}
+
+/** A sentence of the server in the user's language: the catalogue is the server's own (src/analysis/text). */
+export function wordingText(wording: Wording): string {
+  if (!wording.key || !hasMessage(wording.key)) return wording.text ?? wording.key ?? "";
+  const shown = (value: Scalar | Wording) => (typeof value === "object" && value !== null ? wordingText(value) : value);
+  return t(wording.key, Object.fromEntries(Object.entries(wording.args ?? {}).map(([name, value]) => [name, shown(value)])));
 }

@@ -41,7 +41,7 @@ export function formatMessage(text: string, args: MessageArgs, locale: string): 
     const [name = "", kind, ...rest] = inner.split(",");
     const value = args[name.trim()];
     if (value === undefined || value === null) out += text.slice(open, close + 1);
-    else if (kind?.trim() === "plural") out += choosePlural(rest.join(","), Number(value), locale);
+    else if (kind?.trim() === "plural") out += formatMessage(choosePlural(rest.join(","), Number(value), locale), args, locale);
     else out += String(value);
     at = close + 1;
   }

@@ -5,12 +5,11 @@ import type { Dataset } from "../api";
 import type { Cell, MetricReply } from "../api_types";
 import { formatDuration, middleEllipsis } from "../format";
 import { locale, t } from "../i18n";
-import { openRange, openSearch } from "../state/jump";
 import { navigate } from "../state/router";
 import { findingCount, scopeRank, setScope } from "../state/session";
 import type { Loaded } from "../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../widgets/states";
-import { asNumber, asText, Card, RankPick, rowsOf, useMetric, Warnings } from "./parts";
+import { asNumber, asText, Card, RankPick, rowsOf, showEvidence, useMetric, Warnings } from "./parts";
 import type { PageProps } from "./registry";
 
 const kStored = "steplens.muted";
@@ -49,28 +48,26 @@ export function words(row: Row, name: string): string {
   return own || asText(row[name]);
 }
 
-/** "−1.2 ms a step (12 %)"; "" where the gain is not known. */
+/** "−1.2 ms per step (12 %)", "at most −1.2 ms per step"; "" where the gain is not known. */
 export function gainText(row: Row): string {
   if (row["gain_us"] === null || row["gain_us"] === undefined) return "";
   const share = row["share"] === null || row["share"] === undefined ? "" : ` (${asNumber(row["share"]).toFixed(1)} %)`;
-  return t("findings.gain", { time: formatDuration(asNumber(row["gain_us"]) * 1000) }) + share;
+  return t(row["is_bound"] === 1 ? "findings.at_most" : "findings.gain", { time: formatDuration(asNumber(row["gain_us"]) * 1000) }) + share;
 }
 
-function Where({ row }: { row: Row }) {
-  const [page, search, rank] = [asText(row["page"]), asText(row["search"]), asNumber(row["rank"])];
+function Where({ ds, row }: { ds: Dataset; row: Row }) {
+  const [page, name, rank] = [asText(row["page"]), asText(row["name"]), asNumber(row["rank"])];
   const hasPlace = row["t0_ns"] !== null && row["t0_ns"] !== undefined;
-  const [t0, t1] = [asNumber(row["t0_ns"]), asNumber(row["t1_ns"])];
-  const room = Math.max(1000, (t1 - t0) * 0.2);
+  const show = () => void showEvidence(ds, rank, name, asNumber(row["t0_ns"]), asNumber(row["t1_ns"]));
   const open = () => {
     setScope({ ranks: [rank] });
     navigate(page);
   };
   return (
     <div class="row">
-      {hasPlace && <button onClick={() => openRange(t0 - room, t1 + room)}>{t("findings.show")}</button>}
-      {search !== "" && (
-        <button title={search} onClick={() => openSearch(search)}>
-          {t("findings.search", { name: middleEllipsis(search, kMostLetters) })}
+      {hasPlace && (
+        <button title={name} onClick={show}>
+          {t("findings.show")}
         </button>
       )}
       {page !== "timeline" && <button onClick={open}>{t(`page.${page}`)}</button>}
@@ -78,16 +75,29 @@ function Where({ row }: { row: Row }) {
   );
 }
 
-function Finding({ row, muteKey }: { row: Row; muteKey: string }) {
+/** The numbers behind a finding, and the SQL that gives them. */
+function Behind({ row }: { row: Row }) {
+  const [evidence, query] = [words(row, "evidence"), asText(row["query"])];
+  if (evidence === "") return null;
+  return (
+    <details>
+      <summary>{t("findings.evidence", { text: evidence })}</summary>
+      <pre class="mono">{query}</pre>
+    </details>
+  );
+}
+
+function Finding({ ds, row, muteKey }: { ds: Dataset; row: Row; muteKey: string }) {
   const isMuted = muted.value.has(muteKey);
   const kind = asText(row["kind"]);
   return (
     <Card
-      title={`${t(`findings.kind.${kind}`)}: ${middleEllipsis(words(row, "subject"), kMostLetters)}`}
+      title={`${t(`rule.${kind}`)}: ${middleEllipsis(words(row, "subject"), kMostLetters)}`}
       extra={
         <>
           <b>{gainText(row)}</b>
-          <span class="tag">{t(`findings.sure.${asText(row["sure"])}`)}</span>
+          <span class="tag">{t(`findings.confidence.${asText(row["confidence"])}`)}</span>
+          <span class="tag">{t(`findings.effort.${asText(row["effort"])}`)}</span>
           <button aria-pressed={isMuted} onClick={() => toggleMuted(muteKey)}>
             {t(isMuted ? "findings.unmute" : "findings.mute")}
           </button>
@@ -99,7 +109,8 @@ function Finding({ row, muteKey }: { row: Row; muteKey: string }) {
       <p>
         <b>{t("findings.todo")}</b> {words(row, "advice")}
       </p>
-      <Where row={row} />
+      <Behind row={row} />
+      <Where ds={ds} row={row} />
     </Card>
   );
 }
@@ -138,7 +149,7 @@ export default function FindingsPage({ ds, meta }: PageProps) {
         </EmptyState>
       )}
       {shown.map(({ row, key }) => (
-        <Finding key={key} row={row} muteKey={key} />
+        <Finding key={key} ds={ds} row={row} muteKey={key} />
       ))}
     </div>
   );

@@ -66,21 +66,63 @@ function spread(values: number[]): number {
   return middle > 0 ? Math.sqrt(mean(values.map((value) => (value - middle) ** 2))) / middle : 0;
 }
 
-/** How long the steps of a rank took. A step in which its device did nothing was cut off by the end of the recording. */
-export function stepTimes(rows: readonly Pick<StepRow, "rank" | "total">[], rank: number): number[] {
-  return rows.filter((row) => row.rank === rank && row.total > 0).map((row) => row.total);
+/** How long a step took, in us, on the host and on the device; 0 = not known. Without a step: the rank's average. */
+export interface StepTimeRow {
+  rank: number;
+  step: number | null;
+  us: number;
+  host: number;
+  device: number;
 }
 
-function StepTime({ meta, rows, rank }: { meta: DatasetMeta; rows: StepRow[]; rank: number }) {
-  const own = stepTimes(rows, rank);
+export function stepTimeRows(reply: TableReply | null): StepTimeRow[] {
+  if (!reply) return [];
+  const at = (name: string) => reply.columns.findIndex((column) => column.name === name);
+  const [rank, step, us, host, device] = ["Rank", "Step", "Step Time(us)", "Host(us)", "Device(us)"].map(at) as [number, number, number, number, number];
+  return reply.rows.map((cells: Cell[]) => ({
+    rank: asNumber(cells[rank]),
+    step: cells[step] === null || cells[step] === undefined || cells[step] === "" ? null : asNumber(cells[step]),
+    us: asNumber(cells[us] ?? 0),
+    host: asNumber(cells[host] ?? 0),
+    device: asNumber(cells[device] ?? 0),
+  }));
+}
+
+/** The average of a rank, and the times of its steps. The last step has no period: it counts only where it is the only one. */
+export function stepTimes(rows: readonly StepTimeRow[], rank: number): { mean: StepTimeRow | null; periods: number[] } {
+  const own = rows.filter((row) => row.rank === rank && row.step !== null && row.us > 0);
+  return {
+    mean: rows.find((row) => row.rank === rank && row.step === null) ?? null,
+    periods: (own.length > 1 && own[0]!.host > 0 ? own.slice(0, -1) : own).map((row) => row.us),
+  };
+}
+
+/** Whether a rank has a device whose events nobody knows: its steps are missing, not empty. */
+export function hasUnknownDevice(meta: Pick<DatasetMeta, "ranks">): boolean {
+  return meta.ranks.some((rank) => rank.issues.some((issue) => issue.name === "DeviceUnknown"));
+}
+
+/** Rows whose total is the step time, where it is known: the parts of the device need not fill it. */
+export function withStepTimes(rows: StepRow[], times: readonly StepTimeRow[]): StepRow[] {
+  const known = new Map(times.map((time) => [`${time.rank}/${time.step}`, time.us]));
+  return rows.map((row) => ({ ...row, total: known.get(`${row.rank}/${row.step}`) || row.total }));
+}
+
+function StepTime({ meta, rows, times, rank }: { meta: DatasetMeta; rows: StepRow[]; times: StepTimeRow[]; rank: number }) {
+  const { mean: average, periods } = stepTimes(times, rank);
+  // A run without marked steps is as long as its parts.
+  const step_us = average && average.us > 0 ? average.us : mean(rows.filter((row) => row.rank === rank).map((row) => row.total));
   const ranks = [...new Set(rows.map((row) => row.rank))];
   const computing = ranks.map((each) => ({ rank: each, us: mean(rows.filter((row) => row.rank === each).map((row) => row.computing)) }));
   const slowest = computing.reduce((worst, each) => (each.us > worst.us ? each : worst), computing[0] ?? { rank, us: 0 });
   const others = mean(computing.filter((each) => each.rank !== slowest.rank).map((each) => each.us));
   return (
-    <Card title={t("overview.step_time")}>
-      <div class="big">{formatDuration(mean(own) * 1000)}</div>
-      {own.length > 1 && <p class="muted">± {formatPercent(spread(own))} · {t("steps", { n: own.length })}</p>}
+    <Card title={t("overview.step_time")} definition="overview.step_time">
+      <div class="big">{formatDuration(step_us * 1000)}</div>
+      {average && average.host > 0 && average.device > 0 && (
+        <p class="muted">{t("overview.host_and_device", { host: formatDuration(average.host * 1000), device: formatDuration(average.device * 1000) })}</p>
+      )}
+      {periods.length > 1 && <p class="muted">± {formatPercent(spread(periods))} · {t("steps", { n: periods.length })}</p>}
       {ranks.length > 1 && slowest.us > others && (
         <p>
           {t("overview.slowest")}{" "}
@@ -90,7 +132,7 @@ function StepTime({ meta, rows, rank }: { meta: DatasetMeta; rows: StepRow[]; ra
           <span class="muted">+{formatDuration((slowest.us - others) * 1000)}</span>
         </p>
       )}
-      <Speed meta={meta} step_us={mean(own)} />
+      <Speed meta={meta} step_us={step_us} />
     </Card>
   );
 }
@@ -226,7 +268,7 @@ function TopFindings({ ds }: { ds: PageProps["ds"] }) {
       <ul class="finding-list">
         {rows.map((row, at) => (
           <li key={at}>
-            <b>{t(`findings.kind.${asText(row["kind"])}`)}</b> {middleEllipsis(words(row, "subject"), 48)} <span class="muted">{gainText(row)}</span>
+            <b>{t(`rule.${asText(row["kind"])}`)}</b> {middleEllipsis(words(row, "subject"), 48)} <span class="muted">{gainText(row)}</span>
           </li>
         ))}
       </ul>
@@ -236,7 +278,9 @@ function TopFindings({ ds }: { ds: PageProps["ds"] }) {
 
 export default function OverviewPage({ ds, meta }: PageProps) {
   const steps = useLoad((signal) => ds.table({ source: "breakdown", args: {}, filter: [], sort: [], offset: 0, limit: 1000 }, signal), [ds.ds, revision.value]);
-  const rows = useMemo(() => stepRows(steps.data), [steps.data]);
+  const periods = useLoad((signal) => ds.table({ source: "step_times", args: {}, filter: [], sort: [], offset: 0, limit: 1000 }, signal), [ds.ds, revision.value]);
+  const times = useMemo(() => stepTimeRows(periods.data), [periods.data]);
+  const rows = useMemo(() => withStepTimes(stepRows(steps.data), times), [steps.data, times]);
   const rank = scopeRank.value;
   const show = () => {
     const span = meta.ranks.find((each) => each.rank === rank)?.steps.find((each) => each.step === scope.value.step);
@@ -255,12 +299,12 @@ export default function OverviewPage({ ds, meta }: PageProps) {
       <div class="grid-3">
         {rows.length > 0 ? (
           <>
-            <StepTime meta={meta} rows={rows} rank={rank} />
+            <StepTime meta={meta} rows={rows} times={times} rank={rank} />
             <WhereItGoes rows={rows} rank={rank} />
           </>
         ) : (
           <Card title={t("overview.step_time")}>
-            <p class="muted">{t("overview.no_steps")}</p>
+            {hasUnknownDevice(meta) ? <p class="warn">{t("overview.device_unknown")}</p> : <p class="muted">{t("overview.no_steps")}</p>}
           </Card>
         )}
         <div class="card-stack">

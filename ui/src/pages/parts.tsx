@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Dataset } from "../api";
 import type { Cell, ColumnInfo, DatasetMeta, MetricReply, MetricTable, SliceRef } from "../api_types";
-import { hasMessage, t } from "../i18n";
+import { hasMessage, t, wordingText } from "../i18n";
 import { openRange, openSlice } from "../state/jump";
 import { meta, revision, scopeRank, setScope } from "../state/session";
 import { type Loaded, useLoad } from "../widgets/async";
@@ -63,18 +63,12 @@ export function Card({ title, definition, extra, children }: CardProps) {
   );
 }
 
-/** The server's sentence in the user's language, where we have it. */
-export function warningWords(text: string): string {
-  const key = `warning.${text}`;
-  return hasMessage(key) ? t(key) : text;
-}
-
 export function Warnings({ reply }: { reply: MetricReply | null }) {
   if (!reply || reply.warnings.length === 0) return null;
   return (
     <ul class="warnings">
       {reply.warnings.map((warning) => (
-        <li key={warning}>{warningWords(warning)}</li>
+        <li key={warning.text}>{wordingText(warning)}</li>
       ))}
     </ul>
   );
@@ -142,6 +136,24 @@ export async function jumpTo(ds: Dataset, rank: number, name: string, begin: num
     const hit = nearest(reply.hits.filter((each) => away(each) <= kRounding), rank, away);
     if (hit) openSlice(hit.track, hit.i);
     else openRange(begin - dur, begin + 2 * Math.max(dur, 1000));
+  } catch (error) {
+    toast("error", t("error.title"), String(error));
+  }
+}
+
+/** The collective of a rank that runs in a range, the one that ends last. */
+async function collectiveIn(ds: Dataset, rank: number, t0: number, t1: number): Promise<SliceRef | undefined> {
+  const reply = await ds.search({ q: `lane:Communication rank=${rank}`, mode: "contains", t0, t1, limit: 200, cursor: null });
+  return nearest(reply.hits, rank, (hit) => t1 - hit.begin);
+}
+
+/** Shows evidence on the timeline, selected and explained: the slice of that name, or the collective in the range, else the range. */
+export async function showEvidence(ds: Dataset, rank: number, name: string, t0: number, t1: number): Promise<void> {
+  try {
+    const hit = name === "" ? await collectiveIn(ds, rank, t0, t1) : await sliceAround(ds, rank, name, (t0 + t1) / 2);
+    if (hit) return openSlice(hit.track, hit.i, true);
+    const room = Math.max(1000, (t1 - t0) * 0.2);
+    openRange(t0 - room, t1 + room);
   } catch (error) {
     toast("error", t("error.title"), String(error));
   }

@@ -148,7 +148,7 @@ function useOthers(text: string): Choice[] {
     const open = dataset.value;
     if (!open || !isPlain || findings.length > 0) return;
     open.metric("findings", {}).then(
-      (reply) => setFindings(rowsOf(reply, "findings").map((row) => ({ label: `${t(`findings.kind.${String(row["kind"])}`)}: ${words(row, "subject")}`, hint: t("page.findings"), run: () => navigate("findings") }))),
+      (reply) => setFindings(rowsOf(reply, "findings").map((row) => ({ label: `${t(`rule.${String(row["kind"])}`)}: ${words(row, "subject")}`, hint: t("page.findings"), run: () => navigate("findings") }))),
       () => undefined, // A box without findings still finds the rest.
     );
   }, [isPlain]);

@@ -1,9 +1,9 @@
 // Ways from a page to the timeline.
 import { navigate } from "./router";
 
-/** Shows one slice on the timeline, selected. `i` is its ordinal in the track. */
-export function openSlice(track: number, i: number): void {
-  navigate("timeline", { sel: `~${track}/${i}`, t: null, area: null, v: null });
+/** Shows one slice on the timeline, selected and, if wanted, explained. `i` is its ordinal in the track. */
+export function openSlice(track: number, i: number, explained = false): void {
+  navigate("timeline", { sel: `~${track}/${i}`, t: null, area: null, v: null, tab: explained ? "explain" : null });
 }
 
 /** Shows a time range (ns); with paths, only these lanes are filtered in. */

@@ -2,7 +2,7 @@
 import type { Dataset } from "../api";
 import type { Cell, ColumnInfo, TableFilter, TableMeasure, TableReply, TableSort } from "../api_types";
 import { formatCell } from "../format";
-import { downloadBlob, downloadUrl, toCsv, toTsv } from "../widgets/download";
+import { downloadBlob, downloadUrl, guardField, toCsv, toTsv } from "../widgets/download";
 
 export interface RowQuery {
   filter: TableFilter[];
@@ -161,7 +161,7 @@ export function localSource(key: string, columns: ColumnInfo[], rows: Cell[][]):
       const header = columns.map((column) => column.name);
       const texts = kept.map((row) => columns.map((column, at) => formatCell(row[at] ?? null, column)));
       const objects = () => kept.map((row) => Object.fromEntries(header.map((each, at) => [each, row[at] ?? null])));
-      const text = format === "json" ? JSON.stringify(objects(), null, 1) : format === "tsv" ? toTsv([header, ...texts]) : toCsv(header, texts);
+      const text = format === "json" ? JSON.stringify(objects(), null, 1) : format === "tsv" ? toTsv([header, ...texts].map((row) => row.map(guardField))) : toCsv(header, texts);
       downloadBlob(`${name}.${format}`, new Blob([text], { type: format === "json" ? "application/json" : `text/${format}` }));
     },
   };

@@ -1,8 +1,7 @@
 // E: why is there a gap, what does this collective wait for, why is this slice slow. The server answers; the card shows it.
 import { signal } from "@preact/signals";
-import type { ExplainQuery, ExplainReply, Scalar, Wording } from "../api_types";
-import { hasMessage, t } from "../i18n";
-import { formatDuration } from "../format";
+import type { ExplainQuery, ExplainReply, Wording } from "../api_types";
+import { wordingText } from "../i18n";
 import { LaneFlag, type Track } from "../state/tracks";
 import type { Hover, TimelineModel } from "./model";
 import { complain } from "./selecting";
@@ -10,21 +9,9 @@ import { complain } from "./selecting";
 export const explanation = signal<ExplainReply | null>(null);
 export const explainBusy = signal(false);
 
-/** Words in the user's language; arguments whose name ends in _ns are durations. */
-export function word(text: Wording | string, key?: string, args?: Record<string, Scalar>): string {
-  const wording: Wording =
-    typeof text === "string" ? { text, ...(key ? { key } : {}), ...(args ? { args } : {}) } : text;
-  const catalogue = `explain.${wording.key ?? ""}`;
-  if (wording.key && hasMessage(catalogue)) {
-    const shown = Object.fromEntries(
-      Object.entries(wording.args ?? {}).map(([name, value]) => [
-        name,
-        typeof value === "number" && name.endsWith("_ns") ? formatDuration(value) : value,
-      ]),
-    );
-    return t(catalogue, shown);
-  }
-  return wording.text ?? wording.key ?? "";
+/** Words in the user's language. */
+export function word(text: Wording | string, key?: string, args?: Wording["args"]): string {
+  return typeof text === "string" ? wordingText({ text, ...(key ? { key } : {}), ...(args ? { args } : {}) }) : wordingText(text);
 }
 
 async function ask(model: TimelineModel, query: ExplainQuery): Promise<void> {
@@ -56,9 +43,14 @@ export async function explainAt(model: TimelineModel, hover: Hover): Promise<voi
 
 /** The key: what is under the pointer, else the selection. */
 export function explainHere(model: TimelineModel): void {
-  const detail = model.detail.value;
   const hover = model.hover.value;
   if (hover && (hover.run || hover.track.kind === "slices")) return void explainAt(model, hover);
+  explainSelected(model);
+}
+
+/** The slice that is selected and known. */
+export function explainSelected(model: TimelineModel): void {
+  const detail = model.detail.value;
   const track = detail && model.tree.byId.get(detail.track);
   if (track) void ask(model, { kind: kindOf(model, track, detail.name), track: detail.track, i: detail.i });
 }

@@ -1,5 +1,6 @@
 // The state of the timeline as parameters of the address. Lanes go by path, so that links survive a new import.
 import { offsetsText, restoreOffsets } from "./aligning";
+import { explainSelected } from "./explaining";
 import { kGroupings, kHeights, type LaneHeight, type RankGrouping } from "./layout";
 import { restoreMerged } from "./merging";
 import { restoreQueries } from "./query_lanes";
@@ -194,7 +195,9 @@ export async function applyLink(
   const selected = parseSlice(model, params.get("sel") ?? "");
   if (selected) {
     openParents(model, selected.track);
-    void selectSlice(model, selected.track, selected.i, !hasView);
+    void selectSlice(model, selected.track, selected.i, !hasView).then(() => {
+      if (params.get("tab") === "explain") explainSelected(model);
+    });
   }
   const lane = model.tree.byPath.get(params.get("lane") ?? "");
   if (lane) revealTrack(model, lane.id);

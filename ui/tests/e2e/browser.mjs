@@ -91,6 +91,9 @@ export async function addressNoted(page) {
   await page.waitForFunction(() => document.querySelector(".tl-overlay")?.timeline?.model.addressIsNoted);
 }
 
+/** Cookies by server: the token in an address serves once, and tests open many browsers. */
+const logins = new Map();
+
 /** A page whose console errors fail the test; `done()` checks them. */
 export async function openPage(browser, url, { width = 1280, height = 800, dark = false, locale = "en-US" } = {}) {
   const context = await browser.newContext({
@@ -99,6 +102,8 @@ export async function openPage(browser, url, { width = 1280, height = 800, dark 
     locale,
     acceptDownloads: true,
   });
+  const server = new URL(url).searchParams.get("token") ?? "";
+  await context.addCookies(logins.get(server) ?? []);
   const page = await context.newPage();
   page.setDefaultTimeout(kPatience_ms);
   countRequests(page);
@@ -107,6 +112,7 @@ export async function openPage(browser, url, { width = 1280, height = 800, dark 
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(url);
   await page.waitForSelector(".app");
+  logins.set(server, await context.cookies());
   const done = async () => {
     await context.close();
     assert.deepEqual(errors, [], "console errors");

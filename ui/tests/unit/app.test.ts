@@ -11,6 +11,7 @@ import {
   middleEllipsis,
   parseDuration,
 } from "../../src/format";
+import { locale, wordingText } from "../../src/i18n";
 import { formatMessage } from "../../src/i18n/message";
 import { keyNames } from "../../src/state/commands";
 import { formatHash, noteState, parseHash, route, startRouter } from "../../src/state/router";
@@ -20,7 +21,7 @@ import { movedColumn } from "../../src/table/column_choice";
 import { fitColumns, kPlainColumns, shownColumns } from "../../src/table/columns";
 import { laneFilter, leastDuration, nameTest, parseFilter } from "../../src/timeline/filter";
 import { fewestTracks, parseViewFile } from "../../src/timeline/exporting";
-import { csvField, toCsv, toTsv } from "../../src/widgets/download";
+import { csvField, guardField, toCsv, toTsv } from "../../src/widgets/download";
 import { kMaxHeight, mapScroll, scrollBy, scrollTopOf } from "../../src/widgets/scroller";
 import { readRecent, withRecent } from "../../src/state/recent";
 import { largest, niceTicks, smallest } from "../../src/charts/ticks";
@@ -79,6 +80,17 @@ test("wall clock is exact to the nanosecond", () => {
   assert.match(formatWall("1736412083704643212", 1), /\.704643213$/);
 });
 
+test("a sentence of the server is worded by its key, and so are its parts", () => {
+  const speed = { key: "finding.link.speed", args: { transport: "RDMA", gbps: "3.9", usual: "11.8" }, text: "" };
+  const links = { key: "finding.link.outgoing", args: { links: "63", speed }, text: "" };
+  locale.value = "en";
+  assert.equal(wordingText(links), "63 outgoing links are slow: RDMA at 3.9 GB/s (typical 11.8)");
+  locale.value = "zh";
+  assert.equal(wordingText(links), "作为发送端有 63 条链路慢：RDMA 带宽 3.9 GB/s，通常为 11.8 GB/s");
+  locale.value = "en";
+  assert.equal(wordingText({ key: "of.a.newer.server", text: "In English." }), "In English.");
+});
+
 test("messages fill names and plurals", () => {
   const lanes = "{n, plural, one {# lane} other {# lanes}}";
   assert.equal(formatMessage(lanes, { n: 1 }, "en-US"), "1 lane");
@@ -86,6 +98,7 @@ test("messages fill names and plurals", () => {
   assert.equal(formatMessage("go to {time}", { time: "3 s" }, "en-US"), "go to 3 s");
   assert.equal(formatMessage("{gone}", {}, "en-US"), "{gone}");
   assert.equal(formatMessage("{n} 条", { n: 3 }, "zh-CN"), "3 条");
+  assert.equal(formatMessage("{n, plural, one {once: {name}} other {# times: {name}}}", { n: 2, name: "a" }, "en-US"), "2 times: a");
 });
 
 test("the filter language is read", () => {
@@ -174,6 +187,12 @@ test("csv and tsv quote what they must", () => {
   assert.equal(csvField('a,"b"'), '"a,""b"""');
   assert.equal(toCsv(["x"], [["1"]]), "x\r\n1\r\n");
   assert.equal(toTsv([["a\tb", "c\nd"]]), "a b\tc d");
+});
+
+test("saved tables hold no formulas, and numbers stay numbers", () => {
+  for (const text of ["=1+1", "+cmd", "-2+3a", "@SUM(A1)", "\t=1", "-x"]) assert.equal(guardField(text), `'${text}`);
+  for (const text of ["", "-1.5", "-1,234.50", "+3 %", "-1e-05", "aten::add", "a=b"]) assert.equal(guardField(text), text);
+  assert.equal(toCsv(["=x"], [["-1"], ["=1,2"]]), `'=x\r\n-1\r\n"'=1,2"\r\n`);
 });
 
 test("keys have a name by character and by place", () => {

@@ -7,9 +7,10 @@ const src = join(process.cwd(), "src");
 
 function read(locale: string): Record<string, string> {
   const folder = join(src, "i18n", locale);
+  const shared = join(process.cwd(), `../src/analysis/text/${locale}.json`);
   const all: Record<string, string> = {};
-  for (const name of readdirSync(folder)) {
-    const catalogue = JSON.parse(readFileSync(join(folder, name), "utf8")) as Record<string, string>;
+  for (const path of [...readdirSync(folder).map((name) => join(folder, name)), shared]) {
+    const catalogue = JSON.parse(readFileSync(path, "utf8")) as Record<string, string>;
     for (const [key, text] of Object.entries(catalogue)) {
       assert.ok(!(key in all), `${key} is in two catalogues of ${locale}`);
       all[key] = text;

@@ -11,7 +11,7 @@ import { drawLines } from "../../src/charts/line_chart";
 import { locale } from "../../src/i18n";
 import { kernelWork, matmulFlops, tensorBytes } from "../../src/kernel_sizes";
 import { curvesOf, seriesText, unusedReserve, valuesAt } from "../../src/pages/curves";
-import { stepTimes } from "../../src/pages/overview";
+import { hasUnknownDevice, stepTimes, withStepTimes } from "../../src/pages/overview";
 import { speedOf } from "../../src/pages/speed";
 import { axisShift } from "../../src/pages/memory/index";
 import { groupFilter, kernelSource, scopeFilter } from "../../src/pages/operators/kernels";
@@ -146,9 +146,26 @@ test("tokens a second and MFU follow from what the user says", () => {
   assert.deepEqual(speedOf({ tokens: 1, params_b: 0, peak_tflops: 0 }, 0, 1), { tokens_s: 0, mfu: 0 });
 });
 
-test("steps that were cut off do not count for the step time", () => {
-  const rows = [{ rank: 0, total: 9 }, { rank: 0, total: 0 }, { rank: 1, total: 7 }, { rank: 0, total: 11 }];
-  assert.deepEqual(stepTimes(rows, 0), [9, 11]);
+test("the last of several marked steps has no period", () => {
+  const row = (rank: number, step: number | null, us: number, host = us) => ({ rank, step, us, host, device: us });
+  const rows = [row(0, 1, 9), row(0, 2, 11), row(0, 3, 4), row(0, null, 10), row(1, 1, 7), row(1, null, 7)];
+  assert.deepEqual(stepTimes(rows, 0), { mean: rows[3], periods: [9, 11] });
+  assert.deepEqual(stepTimes(rows, 1), { mean: rows[5], periods: [7] });
+  // Rows of a step table are whole steps.
+  assert.deepEqual(stepTimes([row(2, 1, 9, 0), row(2, 2, 8, 0)], 2), { mean: null, periods: [9, 8] });
+});
+
+test("a device that nobody knows is told from a run without one", () => {
+  const rank = (...names: string[]) => ({ issues: names.map((name) => ({ name })) });
+  const meta = (...ranks: object[]) => ({ ranks }) as unknown as Parameters<typeof hasUnknownDevice>[0];
+  assert.equal(hasUnknownDevice(meta(rank(), rank("TraceTruncated"))), false);
+  assert.equal(hasUnknownDevice(meta(rank(), rank("DeviceUnknown"))), true);
+});
+
+test("the total of a step is its step time where that is known", () => {
+  const row = { rank: 0, step: 5, computing: 1, not_overlapped: 2, overlapped: 0, free: 3, bubble: 0, preparing: 0, total: 6 };
+  assert.equal(withStepTimes([row], [{ rank: 0, step: 5, us: 8, host: 8, device: 7 }])[0]!.total, 8);
+  assert.equal(withStepTimes([row], [{ rank: 1, step: 5, us: 8, host: 8, device: 7 }])[0]!.total, 6);
 });
 
 test("modules and lines come from the table that has them", () => {
@@ -235,8 +252,9 @@ test("curves of two sides begin together", () => {
 
 test("a finding says what it would bring, in the user's language", () => {
   const row = { kind: "aicpu", subject: "32 operators", subjectZh: "32 个算子", rank: 0, gain_us: 1500, share: 12.34 };
-  assert.equal(gainText(row), "−1.500 ms a step (12.3 %)");
+  assert.equal(gainText(row), "−1.500 ms per step (12.3 %)");
   assert.equal(gainText({ ...row, gain_us: null }), "");
+  assert.equal(gainText({ ...row, is_bound: 1 }), "at most −1.500 ms per step (12.3 %)");
   assert.equal(words(row, "subject"), "32 operators");
   assert.notEqual(findingKey("/a", row), findingKey("/b", row));
 });

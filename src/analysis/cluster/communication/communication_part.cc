@@ -26,7 +26,7 @@ uint32_t TextNumbers::operator()(StringId id) {
 }
 
 uint32_t TextNumbers::Step(StringId id) {
-  if (!rank_.Text(id).empty() || rank_.info.source == "ascend_pt") return (*this)(id);
+  if (!rank_.Text(id).empty() || rank_.info.source == store::Source::kAscendPt) return (*this)(id);
   if (all_steps_ == kUnseen) {
     all_steps_ = static_cast<uint32_t>(texts_.size());
     texts_.emplace_back("step");

@@ -16,13 +16,21 @@ using store::TraceStore;
 
 double Bandwidth(const LinkRow& row) { return row.time_ms > 0 ? row.size_mb / row.time_ms : 0; }
 
-// msprof and MindSpore matrices have a row an operation and no kinds ("-top1"): they are condensed.
 bool HasKinds(const TraceStore& rank) {
   for (const StringId op : rank.comm_links.op_name) {
     const std::string_view text = rank.Text(op);
     if (text.ends_with("-total") || text.ends_with("-top1")) return true;
   }
   return rank.comm_links.size() == 0;
+}
+
+// Matrices of msprof, of MindSpore's databases and of early profilers have one row per operation
+// and no kinds ("-top1"): they are condensed. The reference keeps what early profilers wrote.
+bool IsCondensed(const TraceStore& rank, bool compat) {
+  const bool is_db = rank.info.format == store::Format::kDb;
+  const bool is_kept = compat && rank.info.source != store::Source::kMsprof &&
+                       !(is_db && store::IsMindSpore(rank.info.source));
+  return !is_kept && !HasKinds(rank);
 }
 
 // The operation's type as the matrix names it: the longest known word in the name. The reference
@@ -188,7 +196,8 @@ LinkPart ReadLinks(const TraceStore& rank, const RankFacts& facts, const Options
                           KnownOrZero(links.transit_size_mb[i]), KnownOrZero(links.transit_ms[i])});
   }
   part.sights = Sights(part.links);
-  if (!HasKinds(rank)) Condenser(part, options.compat, rank.info.format == "db").Run();
+  if (IsCondensed(rank, options.compat))
+    Condenser(part, options.compat, rank.info.format == store::Format::kDb).Run();
   if (!all_links) Thinner(part, facts).Run();
   return part;
 }

@@ -292,7 +292,7 @@ class CalibrateNpuGpu : public RecipeOf<Part> {
   // The devices of an Nsight Systems export are ranks; the captures of another profiler say theirs.
   void SetBaseline(const store::Job& baseline) override {
     for (const TraceStore& store : baseline.ranks) {
-      if (store.info.source == "nsys") {
+      if (store.info.source == store::Source::kNsys) {
         for (auto& [device, rows] : SummarizeGpuModules(store))
           gpu_.try_emplace(device, std::move(rows));
         continue;
@@ -330,12 +330,7 @@ class CalibrateNpuGpu : public RecipeOf<Part> {
                               10, 20, 10, 40, 10, 10, 10, 10, 10};
     }
     AddNotes(answer);
-    answer.suggestion_en =
-        "Sort modules by Module Time Diff: the largest positive ones are where the NPU loses most. "
-        "Check the match (fuzzy rows first), then compare the kernel lists of both sides.";
-    answer.suggestion_zh =
-        "按 Module Time Diff 排序，正值最大的 Module 是 NPU 相对 GPU "
-        "损失最多之处：先确认匹配是否合理（fuzzy 行优先），再对比两侧的 kernel 列表。";
+    answer.suggestion = Message{"suggestion.calibrate_npu_gpu"};
     return answer;
   }
 

@@ -9,7 +9,7 @@ namespace {
 // One device with one kernel of 100 ns in Net/Linear.
 store::Job GpuJob() {
   StoreBuilder b;
-  b.store.info.source = "nsys";
+  b.store.info.source = store::Source::kNsys;
   const store::TrackId host = b.ThreadOf("process 5", "main");
   const store::TrackId gpu = b.Process("GPU 0", "GPU 0", "0");
   const store::TrackId stream = b.Thread(gpu, "stream 7");

@@ -7,6 +7,7 @@
 #include "analysis/cluster/recipes/rounding.h"
 #include "analysis/cluster/recipes/stats_table.h"
 #include "analysis/cluster/step_window.h"
+#include "analysis/sqlite_round.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {
@@ -71,10 +72,11 @@ Numbers Measure(const Spread& spread) {
       spread.Quantile(0.5), spread.Quantile(0.75), spread.population_std_ns()};
 }
 
-void RoundOff(Numbers& numbers) {
+// The reference rounds the numbers of a rank in SQL, those of all ranks in pandas.
+void RoundOff(Numbers& numbers, double (*round)(double value, int decimals)) {
   for (double* value :
        {&numbers.average_ns, &numbers.q1_ns, &numbers.median_ns, &numbers.q3_ns, &numbers.stdev_ns})
-    *value = RoundTo(*value, 1);
+    *value = round(*value, 1);
 }
 
 void AddTo(int64_t& total_ns, int64_t ns) { total_ns = AddNs(total_ns, ns); }
@@ -130,13 +132,7 @@ class CannApiSum : public RecipeOf<Part> {
     answer.tables.push_back({AllRanks(), "all_stats.csv"});
     answer.tables.push_back({std::move(per_rank_), "rank_stats.csv"});
     answer.Note(silent_ranks_, "{ranks} recorded no API call in the time looked at.");
-    answer.suggestion_en =
-        "Ratios are shares of one API layer. A launch call with a long maxNs holds back the "
-        "device: look at that moment of maxRank in the timeline; long synchronisations only say "
-        "that the host waits.";
-    answer.suggestion_zh =
-        "比例按 API 层级分别计算。launch 类接口的 maxNs 过长会拖住设备：请在 maxRank "
-        "的时间线上查看该时刻；同步接口耗时长只说明主机在等待。";
+    answer.suggestion = Message{"suggestion.cann_api_sum"};
     return answer;
   }
 
@@ -197,7 +193,7 @@ class CannApiSum : public RecipeOf<Part> {
     whole.max.Offer(spread.max_ns(), rank, spread.max_ns() > whole.max.value_ns);
     if (!options_.compat) return;
     whole.ranks.push_back(Measure(spread));
-    RoundOff(whole.ranks.back());
+    RoundOff(whole.ranks.back(), SqliteRound);
   }
 
   static double Percent(int64_t part_ns, int64_t whole_ns) {
@@ -209,8 +205,8 @@ class CannApiSum : public RecipeOf<Part> {
     Numbers numbers = Measure(spread);
     double ratio = Percent(spread.sum_ns(), level_ns);
     if (options_.compat) {
-      RoundOff(numbers);
-      ratio = RoundTo(ratio, 2);
+      RoundOff(numbers, SqliteRound);
+      ratio = SqliteRound(ratio, 2);
     }
     size_t column = 0;
     per_rank_.AppendText(column++, api.name);
@@ -254,7 +250,7 @@ class CannApiSum : public RecipeOf<Part> {
     Numbers numbers = options_.compat ? PoolRanks(whole.ranks) : Measure(whole.spread);
     double ratio = Percent(numbers.total_ns, level_ns);
     if (options_.compat) {
-      RoundOff(numbers);
+      RoundOff(numbers, RoundTo);
       ratio = RoundTo(ratio, 1);
     }
     size_t column = 0;

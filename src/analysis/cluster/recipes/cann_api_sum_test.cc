@@ -49,6 +49,22 @@ TEST(CannApiSum, QuartilesOfAllRanksAreThoseOfAllCalls) {
   EXPECT_EQ(Cell(all, "maxRank", 0), "1");
 }
 
+TEST(CannApiSum, CompatRoundsTiesOfARankAsSqliteDoes) {
+  StoreBuilder rank;
+  const store::TrackId cann = rank.ThreadOf("CANN", "Thread 1");
+  // Of 2, 2, 2 and 3 ns the mean is 2.25, the third quartile too.
+  for (const int64_t dur_ns : {2, 2, 2, 3}) rank.Slice(cann, 10, 10 + dur_ns, "Node@launch");
+  Options options;
+  options.compat = true;
+  const Answer answer = AskRecipe(CannApiSumRecipe(), options, {&rank});
+  const table::Table& of_rank = TableOf(answer, "CannApiSumRank");
+  EXPECT_EQ(of_rank.Find("averageNs")->doubles[0], 2.3);
+  EXPECT_EQ(of_rank.Find("Q3Ns")->doubles[0], 2.3);
+  const table::Table& all = TableOf(answer, "CannApiSum");
+  EXPECT_EQ(all.Find("averageNs")->doubles[0], 2.2);  // pandas: to the even digit
+  EXPECT_EQ(all.Find("Q3Ns")->doubles[0], 2.3);       // of the rank's, which was rounded
+}
+
 TEST(CannApiSum, TakesOnlyCallsOfTheStep) {
   StoreBuilder rank = MakeRank(0);
   rank.Step(7, 15, 100);

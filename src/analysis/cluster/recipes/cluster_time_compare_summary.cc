@@ -107,12 +107,7 @@ Result<Answer> CompareTimeSummaries(const table::Table& current, const table::Ta
     answer.notes.push_back(
         fmt::format("{} of {} rows have no counterpart and are left out", left_out, rows.size()));
   }
-  answer.suggestion_en =
-      "Columns ending in Diff are current minus base in microseconds. Find the step and rank with "
-      "the largest stepTimeDiff, then the part whose Diff explains it.";
-  answer.suggestion_zh =
-      "以 Diff 结尾的列为当前值减基线值（微秒）。先找 stepTimeDiff 最大的卡和 "
-      "step，再看哪一部分的 Diff 造成了差异。";
+  answer.suggestion = Message{"suggestion.cluster_time_compare_summary"};
   return answer;
 }
 

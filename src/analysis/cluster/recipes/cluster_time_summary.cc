@@ -80,29 +80,18 @@ void AddStepTraces(const TraceStore& rank, Part& part) {
 
 // The same figures from the timeline, for captures without a step trace.
 void AddBreakdown(const TraceStore& rank, Part& part) {
-  const table::Table breakdown = StepBreakdown(std::span(&rank, 1), {});
-  const table::Column* steps = breakdown.Find("Step");
-  const std::pair<const char*, double StepFigures::*> figures[] = {
-      {"Computing", &StepFigures::computing_us},
-      {"Communication(Not Overlapped)", &StepFigures::comm_not_overlapped_us},
-      {"Overlapped", &StepFigures::overlapped_us},
-      {"Communication", &StepFigures::communication_us},
-      {"Free", &StepFigures::free_us}};
-  for (const auto& [name, figure] : figures) {
-    const table::Column* column = breakdown.Find(name);
-    if (steps == nullptr || column == nullptr) return;
-    for (size_t row = 0; row < breakdown.rows(); ++row) {
-      const int64_t step = steps->ints[row] == table::kNull ? kNoStep : steps->ints[row];
-      part.steps[step].*figure = UsOf(column->ints[row]);
-    }
-  }
-  // Of a GPU, the breakdown tells copies from free time.
-  const table::Column* memory = breakdown.Find("Memory");
-  const table::Column* free = breakdown.Find("Free");
-  for (size_t row = 0; memory != nullptr && row < breakdown.rows(); ++row) {
-    const int64_t step = steps->ints[row] == table::kNull ? kNoStep : steps->ints[row];
-    part.steps[step].free_us = UsOf(free->ints[row] + memory->ints[row]);
-    part.steps[step].copies_alone_us = UsOf(memory->ints[row]);
+  const RankView view(rank);
+  for (const StepParts& parts : BreakDown(view)) {
+    StepFigures& step = part.steps[parts.step == kNone ? kNoStep : parts.step];
+    step.computing_us = UsOf(parts.computing_ns);
+    step.comm_not_overlapped_us = UsOf(parts.comm_not_overlapped_ns);
+    step.overlapped_us = UsOf(parts.overlapped_ns);
+    step.communication_us = UsOf(parts.communication_ns);
+    step.free_us = UsOf(parts.free_ns);
+    if (view.platform() != Platform::kGpu) continue;
+    // Of a GPU, the breakdown tells copies from free time.
+    step.free_us = UsOf(parts.free_ns + parts.memory_ns);
+    step.copies_alone_us = UsOf(parts.memory_ns);
   }
 }
 
@@ -174,12 +163,7 @@ class ClusterTimeSummary : public RecipeOf<Part> {
           "results, and members of their groups are missing",
           unknown_));
     }
-    answer.suggestion_en =
-        "Compare ranks within a step: the one with the most computation and the least "
-        "communicationWaitStageTime holds the others up; much free time points at the host.";
-    answer.suggestion_zh =
-        "在同一 step 内比较各卡：computation 最大且 communicationWaitStageTime "
-        "最小的卡拖慢其他卡；free 偏大说明瓶颈在 host 侧。";
+    answer.suggestion = Message{"suggestion.cluster_time_summary"};
     return answer;
   }
 

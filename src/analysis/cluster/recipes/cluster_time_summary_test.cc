@@ -85,7 +85,7 @@ TEST(ClusterTimeSummary, CopiesThatOverlapEachOtherAreLostInCompatModeOnly) {
 TEST(ClusterTimeSummary, CopiesOfAGpuLeaveItsFreeTimeOnce) {
   TestRank a(0);
   a.store = {};
-  a.store.info.format = "json";
+  a.store.info.format = store::Format::kJson;
   const store::TrackId host = a.ThreadOf("python", "thread 1");
   const store::TrackId stream = a.ThreadOf("python", "stream 7");
   a.Step(7, 0, 5 * kUs);

@@ -272,13 +272,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
       answer.notes.push_back(
           fmt::format("rank {} has no communication operators in the time asked for", target_));
     }
-    answer.suggestion_en =
-        "Each row is one of the longest communication operators of the rank. Device-bound: look "
-        "at the task named on the slow rank; Host-bound: its operators were issued late, look at "
-        "the host thread before it.";
-    answer.suggestion_zh =
-        "每行是该卡耗时最长的通信算子之一。Device-bound：查看慢卡上指出的任务；Host-bound："
-        "算子下发偏晚，查看该任务之前的 host 线程。";
+    answer.suggestion = Message{"suggestion.communication_bottleneck"};
     return answer;
   }
 

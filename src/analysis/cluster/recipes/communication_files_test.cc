@@ -13,7 +13,7 @@ namespace {
 struct CommRank : StoreBuilder {
   explicit CommRank(int64_t rank, bool with_metadata = true) {
     store.info.rank = rank;
-    store.info.format = "text";
+    store.info.format = store::Format::kText;
     if (with_metadata) {
       store.meta.Append({Text("parallel_group_info"),
                          Text(R"x({"7": {"group_name": "dp", "global_ranks": [0, 1]}})x")});

@@ -48,10 +48,7 @@ class CommunicationGroupMap : public RecipeOf<Part> {
       answer.Note(partly_seen, "of " + std::to_string(book_.groups().size()) +
                                    " groups {have} members that were not captured");
     }
-    answer.suggestion_en =
-        "Look up a group_name of other tables here to see its ranks and which parallel dimension "
-        "it serves.";
-    answer.suggestion_zh = "在此表中用 group_name 查找通信域包含的卡以及所属的并行维度。";
+    answer.suggestion = Message{"suggestion.communication_group_map"};
     return answer;
   }
 

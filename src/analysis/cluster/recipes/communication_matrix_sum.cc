@@ -162,12 +162,7 @@ class CommunicationMatrixSum : public RecipeOf<Part> {
           "groups of more than 64 ranks show sums by rank and their slowest links; --full_matrix "
           "shows every link");
     }
-    answer.suggestion_en =
-        "Compare bandwidth between links of the same transport_type: a slow row is a slow sender, "
-        "a slow column a slow receiver, a single slow cell a slow link.";
-    answer.suggestion_zh =
-        "比较相同 transport_type "
-        "链路的带宽：整行慢说明发送端慢，整列慢说明接收端慢，单点慢说明链路慢。";
+    answer.suggestion = Message{"suggestion.communication_matrix_sum"};
     return answer;
   }
 

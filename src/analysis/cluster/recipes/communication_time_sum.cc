@@ -76,18 +76,12 @@ class CommunicationTimeSum : public RecipeOf<Part> {
     }
     if (!has_rows && !options_.compat) {
       answer.notes.push_back(
-          all_kineto_
-              ? "PyTorch's own profiler writes no bandwidths; hccl_sum has the durations of "
-                "communication operators"
-              : "no capture has communication results (communication.json, "
-                "CommAnalyzerTime), which need profiler level 1 or higher");
+          no_tables_ ? "PyTorch's own profiler writes no bandwidths; hccl_sum has the durations of "
+                       "communication operators"
+                     : "no capture has communication results (communication.json, "
+                       "CommAnalyzerTime), which need profiler level 1 or higher");
     }
-    answer.suggestion_en =
-        "A rank with a high wait_time is waiting for another; a high transit_time with a low "
-        "bandwidth points at the link or at small packets (package_size).";
-    answer.suggestion_zh =
-        "wait_time 高的卡在等待其他卡；transit_time "
-        "高且带宽低，说明链路慢或通信包太小（package_size）。";
+    answer.suggestion = Message{"suggestion.communication_time_sum"};
     return answer;
   }
 
@@ -99,10 +93,10 @@ class CommunicationTimeSum : public RecipeOf<Part> {
 
   void AddRank(const RankFacts& facts, Part part) override {
     book_.Add(facts, part.used);
-    all_kineto_ &= facts.source == "kineto";
+    no_tables_ &= !store::HasResultTables(facts.source);
     // The reference leaves out a rank that lacks one of the two tables.
-    is_left_out_ =
-        options_.compat && facts.format == "db" && !(part.has_times && part.has_bandwidths);
+    is_left_out_ = options_.compat && facts.format == store::Format::kDb &&
+                   !(part.has_times && part.has_bandwidths);
     if (!is_left_out_) ranks_.push_back({facts.rank, std::move(part)});
   }
 
@@ -243,7 +237,7 @@ class CommunicationTimeSum : public RecipeOf<Part> {
   GroupBook book_;
   std::vector<RankPart> ranks_;
   bool is_left_out_ = false;  // the rank added last
-  bool all_kineto_ = true;
+  bool no_tables_ = true;     // no rank's profiler writes any
 };
 
 }  // namespace

@@ -133,13 +133,7 @@ class ComputationalOpMasking : public RecipeOf<Part> {
     answer.Note(ranks_without_groups_,
                 "{ranks} {have} no communication whose group is named in "
                 "parallel_group_info.");
-    answer.suggestion_en =
-        "ratioOfUnmaskedCommunication is the share of the step in which such communication runs "
-        "and nothing is computed: start with the type where it is largest. Times are in ns.";
-    answer.suggestion_zh =
-        "ratioOfUnmaskedCommunication 是一个 step "
-        "中只有该类通信而没有计算的时间占比：请从占比最大的"
-        "并行类型入手。时间单位为 ns。";
+    answer.suggestion = Message{"suggestion.computational_op_masking"};
     return answer;
   }
 

@@ -64,12 +64,7 @@ class ComputeOpSum : public RecipeOf<Part> {
     answer.tables.push_back({by_type_.Take(), "rank_stats_by_optype.csv"});
     if (has_names_) answer.tables.push_back({by_name_.Take(), "rank_stats_by_opname.csv"});
     answer.Note(silent_ranks_, "{ranks} recorded no compute kernel in the time looked at.");
-    answer.suggestion_en =
-        "Work on the types at the top of ComputeOpAllRankStats first. Where one rank's MeanNs of "
-        "the same type and shape is above the others', its device is slower: run freq_analysis.";
-    answer.suggestion_zh =
-        "优先优化 ComputeOpAllRankStats 中排在最前的算子类型。若某张卡上相同类型、相同 shape "
-        "的 MeanNs 高于其他卡，说明该设备较慢：请运行 freq_analysis。";
+    answer.suggestion = Message{"suggestion.compute_op_sum"};
     return answer;
   }
 

@@ -62,13 +62,7 @@ class EpLoadBalance : public RecipeOf<Part> {
     answer.Note(ranks_without_group_,
                 "{ranks} {do} not say which expert group {they} {belong} to (group 'exp' "
                 "of parallel_group_info).");
-    answer.suggestion_en =
-        "A large tokensDiff means that some ranks of the expert group compute while the others "
-        "wait for them in the next all-to-all: compare the ranks in EPTokensSummary and look at "
-        "the router's load-balancing loss or the experts' placement.";
-    answer.suggestion_zh =
-        "tokensDiff 大，说明专家组内部分卡在计算，其他卡在下一次 all-to-all 中等待：请在 "
-        "EPTokensSummary 中比较各卡，并检查路由的负载均衡损失或专家放置。";
+    answer.suggestion = Message{"suggestion.ep_load_balance"};
     return answer;
   }
 

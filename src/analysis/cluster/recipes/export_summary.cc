@@ -300,12 +300,7 @@ class ExportSummary : public RecipeOf<Part> {
                  "{ranks} recorded no CANN calls and {get} no api_statistic.csv");
     answer_.Note(ranks_without_kernels_,
                  "{ranks} {have} no kernels and {get} no kernel_details.csv");
-    answer_.suggestion_en =
-        "The files have the form in which the collector writes them, so every tool that reads a "
-        "text capture can read them; --in_place puts them into the captures.";
-    answer_.suggestion_zh =
-        "导出的文件与采集侧的格式一致，能读取 text 格式数据的工具都可以直接使用；加上 --in_place "
-        "会把它们写入各卡的数据目录。";
+    answer_.suggestion = Message{"suggestion.export_summary"};
     return std::move(answer_);
   }
 

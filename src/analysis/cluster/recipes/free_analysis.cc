@@ -256,13 +256,7 @@ class FreeAnalysis : public RecipeOf<Part> {
                              {"Rank ID", "Start Time(us)", "End Time(us)", "Duration(us)",
                               "Pytorch Idle Time(us)", "Cann Idle Time(us)", "Reason"}});
     answer.Note(silent_ranks_, "{ranks} recorded no work of a device.");
-    answer.suggestion_en =
-        "'Idle Pytorch layer' means that Python was too late: look for data loading, logging or "
-        "synchronisation at that time. 'Abnormal CANN layer' means that the launch itself was "
-        "slow: compilation, memory allocation or a busy host core.";
-    answer.suggestion_zh =
-        "“Idle Pytorch layer”表示 Python 侧下发过晚：查看该时刻的数据加载、日志或同步操作。"
-        "“Abnormal CANN layer”表示下发本身过慢：检查算子编译、内存申请或主机核被占用。";
+    answer.suggestion = Message{"suggestion.free_analysis"};
     return answer;
   }
 

@@ -37,15 +37,7 @@ class FreqAnalysis : public RecipeOf<Part> {
     answer.tables.push_back({std::move(free), "free_frequency_ranks.csv"});
     answer.tables.push_back({std::move(abnormal), "abnormal_frequency_ranks.csv"});
     AddNotes(answer, rated_mhz);
-    answer.suggestion_en =
-        "Ranks in AbnormalFrequencyRanks ran below the rated clock, those in FreeFrequencyRanks at "
-        "the idle clock. Where computingBelowRated(%) is high the cores had work all the same: "
-        "check power and temperature of the device. Where it is low they had none: find out why "
-        "with free_analysis.";
-    answer.suggestion_zh =
-        "AbnormalFrequencyRanks 中的卡低于额定频率，FreeFrequencyRanks 中的卡处于空闲频率。"
-        "computingBelowRated(%) 高说明降频时仍在计算：请检查功耗与温度；"
-        "低说明当时没有任务：请用 free_analysis 查明原因。";
+    answer.suggestion = Message{"suggestion.freq_analysis"};
     return answer;
   }
 

@@ -36,12 +36,7 @@ class HcclSum : public RecipeOf<Part> {
     answer.tables.push_back({per_rank_.Take(), "rank_stats.csv"});
     answer.tables.push_back({TopOps(), "top_op_stats.csv"});
     answer.tables.push_back({Groups(), "group_name_map.csv"});
-    answer.suggestion_en =
-        "An operator type whose Max is far above its Median is waiting for somebody: look at its "
-        "MaxRank in HcclTopOpStats and run slow_rank.";
-    answer.suggestion_zh =
-        "某类通信算子的 Max 远大于 Median，说明它在等待其他卡：查看 HcclTopOpStats 中的 "
-        "MaxRank，并运行 slow_rank。";
+    answer.suggestion = Message{"suggestion.hccl_sum"};
     return answer;
   }
 

@@ -55,13 +55,7 @@ class ModuleStatistic : public RecipeOf<Part> {
     answer.Note(ranks_without_modules_,
                 "{ranks} {have} no module ranges (mstx ranges of domain 'Module', or "
                 "'nn.Module: ...' Python functions) with kernels in them");
-    answer.suggestion_en =
-        "Find the module with the largest total and compare the same operator across ranks and "
-        "across modules of the same kind: a kernel list that differs or an average that stands out "
-        "is the place to look at.";
-    answer.suggestion_zh =
-        "先找总耗时最大的 Module，再对比同一算子在不同卡、同类 Module 之间的差异：kernel "
-        "列表不同或平均耗时偏大的位置值得优先排查。";
+    answer.suggestion = Message{"suggestion.module_statistic"};
     return answer;
   }
 

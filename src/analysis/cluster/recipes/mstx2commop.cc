@@ -42,12 +42,7 @@ class Mstx2Commop : public RecipeOf<Part> {
     answer.edits = std::move(edits_);
     answer.Note(recorded_,
                 "{ranks} {have} recorded communication operators: nothing to do for them");
-    answer.suggestion_en =
-        "The communication operators of captures without any, as the framework's marks tell of "
-        "them. Use the written databases as input of the other modes.";
-    answer.suggestion_zh =
-        "根据框架打点还原出的通信算子，适用于未采集通信算子的数据。可将输出的 db "
-        "作为其他分析模式的输入。";
+    answer.suggestion = Message{"suggestion.mstx2commop"};
     return answer;
   }
 

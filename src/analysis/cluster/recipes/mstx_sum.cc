@@ -126,13 +126,7 @@ class MstxSum : public RecipeOf<Part> {
     add(AllRanks("MSTXAllCannStats", &Spreads::cann), "all_cann_stats.csv");
     add(AllRanks("MSTXAllDeviceStats", &Spreads::device), "all_device_stats.csv");
     AddNotes(answer);
-    answer.suggestion_en =
-        "Dispersion is how far the slowest rank lies above the upper quartile: ranges where it is "
-        "large are held up by MaxRank. A range whose DeviceDuration is far below its CannDuration "
-        "leaves the device waiting for the host.";
-    answer.suggestion_zh =
-        "Dispersion 表示最慢的卡超出上四分位数的程度：该值大的区间被 MaxRank 拖慢。"
-        "若 DeviceDuration 远小于 CannDuration，说明设备在等待主机。";
+    answer.suggestion = Message{"suggestion.mstx_sum"};
     return answer;
   }
 

@@ -105,12 +105,7 @@ class OpDuration : public RecipeOf<Part> {
     const std::vector<const Op*> top = TopOps();
     answer.tables.push_back({TopBoxes(top), "top_op_durations.csv"});
     answer.tables.push_back({TopCounters(top), "top_op_counters.csv"});
-    answer.suggestion_en =
-        "The operators whose durations vary most come first. Boxes of one operator that lie apart "
-        "on some devices mean that these devices are slower: run freq_analysis.";
-    answer.suggestion_zh =
-        "耗时方差最大的算子排在最前。若某算子在部分设备上的箱线明显偏离，说明这些设备较慢：请运行 "
-        "freq_analysis。";
+    answer.suggestion = Message{"suggestion.op_duration"};
     return answer;
   }
 

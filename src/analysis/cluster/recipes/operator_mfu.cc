@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <tuple>
 
+#include "analysis/classify/classify.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/recipes/rounding.h"
 #include "analysis/modules/module_ops.h"
+#include "analysis/operators/device_peaks.h"
+#include "analysis/operators/rooflines.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/saturate.h"
@@ -20,7 +24,7 @@ using table::CellType;
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-// A kernel of an operator whose FLOPs were recorded.
+// A kernel of an operator whose FLOPs were recorded or follow from its inputs.
 struct KernelRow {
   std::string op;
   std::string kernel;
@@ -59,22 +63,28 @@ struct ModuleRow {
 struct Part {
   std::vector<KernelRow> kernels;
   std::vector<ModuleRow> modules;
-  bool has_flops = false;        // ranges that say how many FLOPs operators have
-  bool has_peak = false;         // and a device that says what it can do
-  std::string unsupported_type;  // a data type without a known peak
+  std::vector<RooflineRow> rooflines;  // of a GPU
+  bool is_gpu = false;                 // FLOPs follow from the inputs of operators
+  bool has_flops = false;              // ranges or inputs that say how many FLOPs operators have
+  bool has_peak = false;               // and a device whose peak is known
+  std::string unsupported_type;        // a data type without a known peak
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(kernels, modules, has_flops, has_peak, unsupported_type);
+    archive(kernels, modules, rooflines, is_gpu, has_flops, has_peak, unsupported_type);
   }
 };
 
-// What the host recorded of an operator: "34359738368-aten::mm" around its call.
+// What the host recorded of an operator: "34359738368-aten::mm" around its call; or the call of an
+// operator whose inputs say it.
 struct FlopsRange {
   double flops = 0;
   std::string_view op;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
+  store::TrackId track = store::kNoTrack;  // of the operator; a recorded range is for all threads
+  uint32_t detail = store::kNoId;          // of the operator, in host_ops
+  bool is_matrix = true;
 };
 
 // By start, outer before inner.
@@ -97,6 +107,19 @@ std::vector<FlopsRange> FindFlopsRanges(const TraceStore& store) {
   std::stable_sort(ranges.begin(), ranges.end(), [](const FlopsRange& a, const FlopsRange& b) {
     return std::tuple(a.begin_ns, -a.end_ns) < std::tuple(b.begin_ns, -b.end_ns);
   });
+  return ranges;
+}
+
+// By start.
+std::vector<FlopsRange> FlopsOfInputs(const TraceStore& store) {
+  std::vector<FlopsRange> ranges;
+  for (const CostedOp& op : CollectCostedOps(store)) {
+    const auto slice = static_cast<size_t>(op.slice);
+    const int64_t begin_ns = store.slices.begin_ns[slice];
+    const int64_t last_ns = AddSaturating(begin_ns, store.slices.dur_ns[slice]) - 1;
+    ranges.push_back({op.cost.flops, store.Text(store.slices.name[slice]), begin_ns, last_ns,
+                      store.slices.track[slice], op.detail, op.cost.is_matrix});
+  }
   return ranges;
 }
 
@@ -154,15 +177,22 @@ class RankMfu {
 
   Part Compute() {
     Part part;
-    const std::vector<FlopsRange> ranges = FindFlopsRanges(store_);
-    const std::optional<double> cycles_per_s = CyclesPerSecond(store_);
+    std::vector<FlopsRange> ranges = FindFlopsRanges(store_);
+    part.is_gpu =
+        ranges.empty() && DetectPlatform(store_, ClassifyTracks(store_)) == Platform::kGpu;
+    if (part.is_gpu) {
+      ranges = FlopsOfInputs(store_);
+      peaks_ = FindDevicePeaks(store_);
+      part.rooflines = CollectRooflines(store_);
+    } else {
+      cycles_per_s_ = CyclesPerSecond(store_);
+    }
     part.has_flops = !ranges.empty();
-    part.has_peak = cycles_per_s.has_value();
-    if (ranges.empty() || !cycles_per_s) return part;
+    part.has_peak = part.is_gpu ? peaks_.has_value() : cycles_per_s_.has_value();
+    if (ranges.empty() || (!part.is_gpu && !part.has_peak)) return part;
     mfu_of_op_.resize(ops_.size());
     const std::vector<std::vector<uint32_t>> ops_of_range = AssignOps(ranges);
-    for (size_t r = 0; r < ranges.size(); ++r)
-      AddRange(ranges[r], ops_of_range[r], *cycles_per_s, part);
+    for (size_t r = 0; r < ranges.size(); ++r) AddRange(ranges[r], ops_of_range[r], part);
     std::stable_sort(
         part.kernels.begin(), part.kernels.end(),
         [](const KernelRow& a, const KernelRow& b) { return a.begin_ns < b.begin_ns; });
@@ -185,6 +215,7 @@ class RankMfu {
           ops_.begin(), ops_.end(), ranges[r].begin_ns,
           [](const LaunchingOp& op, int64_t begin_ns) { return op.begin_ns < begin_ns; });
       for (auto op = first; op != ops_.end() && op->begin_ns <= ranges[r].end_ns; ++op) {
+        if (ranges[r].track != store::kNoTrack && op->track != ranges[r].track) continue;
         const auto i = static_cast<size_t>(op - ops_.begin());
         range_of_op[i] = r;
         if (compat_) ops_of_range[r].push_back(static_cast<uint32_t>(i));
@@ -197,30 +228,39 @@ class RankMfu {
     return ops_of_range;
   }
 
-  std::string_view TypeOf(const std::vector<uint32_t>& ops) const {
+  std::string_view TypeOf(const FlopsRange& range, const std::vector<uint32_t>& ops) const {
+    if (range.detail != store::kNoId) return FirstTensorType(store_, range.detail);
     const std::optional<size_t> row = rows_.Find(ops_[ops.front()].kernels.front().slice);
     if (!row) return {};
     const std::string_view types = store_.Text(store_.kernels.input_types[*row]);
     return types.substr(0, types.find(';'));
   }
 
+  // NaN if the type has none.
+  double PeakOf(const FlopsRange& range, std::string_view type, double flops_per_s) const {
+    if (peaks_) return peaks_->FlopsPerSecond(type, range.is_matrix, flops_per_s);
+    const std::optional<double> per_cycle = FlopsPerCycle(type);
+    return per_cycle ? cycles_per_s_.value_or(kNotKnown) * *per_cycle : kNotKnown;
+  }
+
   // The FLOPs of a range belong to all kernels launched in it, by their durations; the reference
   // gives all of them to each.
-  void AddRange(const FlopsRange& range, const std::vector<uint32_t>& ops, double cycles_per_s,
-                Part& part) {
+  void AddRange(const FlopsRange& range, const std::vector<uint32_t>& ops, Part& part) {
     if (ops.empty()) return;
-    const std::string_view type = TypeOf(ops);
-    const std::optional<double> per_cycle = FlopsPerCycle(type);
-    if (!per_cycle && part.unsupported_type.empty())
-      part.unsupported_type = type.empty() ? "not recorded" : std::string(type);
-    const double peak = per_cycle ? cycles_per_s * *per_cycle : kNotKnown;
     int64_t range_ns = 0;
     for (const uint32_t op : ops) range_ns = AddSaturating(range_ns, ops_[op].device_ns());
+    const std::string_view type = TypeOf(range, ops);
+    const double seconds = static_cast<double>(range_ns) * 1e-9;
+    const double peak = PeakOf(range, type, seconds > 0 ? range.flops / seconds : 0);
+    if (part.has_peak && std::isnan(peak) && part.unsupported_type.empty())
+      part.unsupported_type = type.empty() ? "not recorded" : std::string(type);
     for (const uint32_t op : ops) {
       for (const OpKernel& kernel : ops_[op].kernels) {
         const int64_t whole_ns = compat_ ? kernel.dur_ns : range_ns;
         KernelRow row = Describe(op, kernel);
         row.flops_op = range.op;
+        if (range.detail != store::kNoId)
+          row.input_shapes = store_.Text(store_.host_ops.input_shapes[range.detail]);
         if (whole_ns > 0) {
           row.flops =
               range.flops * static_cast<double>(kernel.dur_ns) / static_cast<double>(whole_ns);
@@ -270,6 +310,8 @@ class RankMfu {
 
   const TraceStore& store_;
   bool compat_;
+  std::optional<double> cycles_per_s_;  // of an NPU
+  std::optional<DevicePeaks> peaks_;    // of a GPU
   KernelRows rows_;
   std::vector<LaunchingOp> ops_;
   std::vector<std::vector<double>> mfu_of_op_;  // of each kernel; empty if FLOPs are not known
@@ -286,14 +328,9 @@ class OperatorMfu : public RecipeOf<Part> {
     if (!(options_.compat && !unsupported_type_.empty())) {
       answer.tables.push_back(Kernels());
       answer.tables.push_back(Modules());
+      if (!rooflines_.empty()) answer.tables.push_back(Rooflines());
     }
-    answer.suggestion_en =
-        "MFU is the share of the cube cores' peak that an operator reaches. Large matrix products "
-        "below about 50 % deserve a look at shapes (multiples of 16, large enough), data types and "
-        "formats; start with those that take the most time.";
-    answer.suggestion_zh =
-        "MFU 表示算子达到 Cube 峰值算力的比例。大矩阵乘低于 50% 时，建议从耗时最大的算子开始检查 "
-        "shape（是否为 16 的倍数、是否过小）、数据类型和格式。";
+    answer.suggestion = Message{"suggestion.operator_mfu"};
     return answer;
   }
 
@@ -303,8 +340,11 @@ class OperatorMfu : public RecipeOf<Part> {
   }
 
   void AddRank(const RankFacts& facts, Part part) override {
-    ranks_without_flops_ += part.has_flops ? 0 : 1;
-    ranks_without_peak_ += part.has_flops && !part.has_peak ? 1 : 0;
+    (part.is_gpu ? gpus_without_flops_ : ranks_without_flops_) += part.has_flops ? 0 : 1;
+    (part.is_gpu ? gpus_without_peak_ : ranks_without_peak_) +=
+        part.has_flops && !part.has_peak ? 1 : 0;
+    for (RooflineRow& row : part.rooflines) rooflines_.emplace_back(facts.rank, std::move(row));
+    part.rooflines.clear();
     if (unsupported_type_.empty()) unsupported_type_ = part.unsupported_type;
     ranks_.emplace_back(facts.rank, std::move(part));
   }
@@ -315,11 +355,23 @@ class OperatorMfu : public RecipeOf<Part> {
                 "{ranks} recorded no FLOPs (mstx ranges of domain 'mfu_flops')");
     answer.Note(ranks_without_peak_,
                 "{ranks} {do} not say {their} cores and clock (PROF_*/device_*/info.json.*)");
+    answer.Note(gpus_without_flops_,
+                "{ranks} recorded no input shapes of operators whose FLOPs are known "
+                "(record_shapes=True)");
+    answer.Note(gpus_without_peak_,
+                "{ranks} {do} not say which device {their} kernels ran on, or "
+                "its peak is not known");
     if (!unsupported_type_.empty()) {
       answer.notes.push_back(
           fmt::format("operators of data type {} have no MFU: the peak of that type is not known",
                       unsupported_type_));
     }
+  }
+
+  ResultTable Rooflines() const {
+    ResultTable result{.table = RooflineTable("OperatorRoofline", rooflines_)};
+    result.csv_name = "operator_rooflines.csv";
+    return result;
   }
 
   ResultTable Kernels() const {
@@ -420,8 +472,11 @@ class OperatorMfu : public RecipeOf<Part> {
 
   Options options_;
   std::vector<std::pair<int64_t, Part>> ranks_;
+  std::vector<std::pair<int64_t, RooflineRow>> rooflines_;  // with their ranks
   size_t ranks_without_flops_ = 0;
   size_t ranks_without_peak_ = 0;
+  size_t gpus_without_flops_ = 0;
+  size_t gpus_without_peak_ = 0;
   std::string unsupported_type_;
 };
 

@@ -31,12 +31,7 @@ class P2PPairing : public RecipeOf<P2POps> {
       answer.notes.push_back(fmt::format(
           "{} sends and receives have no id: their tasks do not name one peer", unpaired_));
     }
-    answer.suggestion_en =
-        "A send and the receive it meets carry the same opConnectionId. Join the table with itself "
-        "on it to see which side of a pipeline stage waits for the other.";
-    answer.suggestion_zh =
-        "一对 send 与 receive 的 opConnectionId 相同。按该列自连接，即可看出流水线相邻 stage "
-        "中哪一侧在等待。";
+    answer.suggestion = Message{"suggestion.p2p_pairing"};
     return answer;
   }
 

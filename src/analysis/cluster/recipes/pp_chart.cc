@@ -144,11 +144,7 @@ class PpChart : public RecipeOf<Part> {
     AddNotes(answer);
     answer.tables.push_back(
         {std::move(all), "step_task_info.csv", {"rank", "name", "startNs", "endNs", "type"}});
-    answer.suggestion_en =
-        "Draw the rows of each rank as bars from startNs to endNs, ranks below each other: gaps "
-        "between the bars of a stage are its pipeline bubbles.";
-    answer.suggestion_zh =
-        "按卡逐行绘制 startNs 到 endNs 的色块：同一 stage 色块之间的空隙即流水线气泡。";
+    answer.suggestion = Message{"suggestion.pp_chart"};
     return answer;
   }
 

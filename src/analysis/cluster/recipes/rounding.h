@@ -4,7 +4,7 @@
 
 namespace steplens::analysis::cluster {
 
-// To so many decimals, ties to even, as the reference's tables have their numbers.
+// To so many decimals, ties to even, as pandas does it for the reference's tables.
 inline double RoundTo(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   return std::nearbyint(value * scale) / scale;

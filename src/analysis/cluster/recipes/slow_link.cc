@@ -86,13 +86,7 @@ class SlowLink : public RecipeOf<Part> {
     answer.tables.push_back({Ops(populations), "slow_link_ops.csv"});
     if (populations.empty() && (options_.compat || !rows_.empty()))
       answer.notes.emplace_back(kNoOutlier);
-    answer.suggestion_en =
-        "Operators of the same type, size and number of ranks should need the same time to "
-        "transmit. Sort SlowLinkOps by transmitTime: the groups at the end use the slow link; "
-        "compare their links in communication_matrix.";
-    answer.suggestion_zh =
-        "同类型、同数据量、同卡数的通信算子传输时间应当接近。将 SlowLinkOps 按 transmitTime 排序，"
-        "末尾的通信域所用链路偏慢，可在 communication_matrix 中对比其链路带宽。";
+    answer.suggestion = Message{"suggestion.slow_link"};
     return answer;
   }
 

@@ -153,14 +153,7 @@ class SlowRank : public RecipeOf<Part> {
     answer.tables.push_back({SlowCalls(), "slow_op_stats.csv"});
     if (!options_.compat) answer.tables.push_back({Waits(), "rank_wait.csv"});
     AddNotes(answer);
-    answer.suggestion_en =
-        "SlowRank counts the collective calls a rank arrived late for, as seen from the other "
-        "members. Look at the rank with the most votes around the Timestamp of its calls, or run "
-        "communication_bottleneck for it.";
-    answer.suggestion_zh =
-        "SlowRank 统计每张卡在集合通信中比同组其他卡明显晚到的次数。请查看次数最多的卡在对应 "
-        "Timestamp "
-        "附近的任务，或对其运行 communication_bottleneck。";
+    answer.suggestion = Message{"suggestion.slow_rank"};
     return answer;
   }
 

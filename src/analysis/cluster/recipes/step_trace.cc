@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "analysis/breakdown/breakdown.h"
+#include "analysis/breakdown/step_table.h"
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/communication/json_number.h"
 #include "analysis/cluster/device_time.h"
@@ -55,23 +55,11 @@ struct Part {
   }
 };
 
-Row RowOf(const store::StepTraceTable& traces, size_t i) {
-  return {traces.step[i],
-          {traces.computing_us[i], traces.comm_not_overlapped_us[i], traces.overlapped_us[i],
-           traces.communication_us[i], traces.free_us[i], traces.stage_us[i], traces.bubble_us[i],
-           traces.comm_exclude_receive_us[i], traces.preparing_us[i]}};
-}
-
-// Where the input has no step table (msprof, MindSpore db, Kineto): from the timeline.
-std::vector<Row> RowsOfTimeline(const store::TraceStore& rank) {
-  const table::Table breakdown = StepBreakdown({&rank, 1}, {});
-  std::vector<Row> rows(breakdown.rows());
-  for (size_t r = 0; r < rows.size(); ++r) {
-    rows[r].step = breakdown.Find("Step")->ints[r];
-    for (const char* name : kCsvNames)
-      rows[r].times_us.push_back(static_cast<double>(breakdown.Find(name)->ints[r]) / 1000);
-  }
-  return rows;
+Row RowOf(const StepRow& times) {
+  return {times.step,
+          {times.computing_us, times.comm_not_overlapped_us, times.overlapped_us,
+           times.communication_us, times.free_us, times.stage_us, times.bubble_us,
+           times.comm_exclude_receive_us, times.preparing_us}};
 }
 
 // Where the input has no step table, as the reference has it: one row for all the capture. Receives
@@ -145,12 +133,12 @@ class StepTrace : public RecipeOf<Part> {
  protected:
   Part MapRank(const store::TraceStore& rank) const override {
     Part part;
-    for (size_t i = 0; i < rank.step_traces.size(); ++i)
-      part.rows.push_back(RowOf(rank.step_traces, i));
-    if (part.rows.empty()) {
-      const bool is_whole = rank.info.format == "db" || rank.info.source == "msprof";
-      const bool as_reference = options_.compat && is_whole;
-      part.rows = as_reference ? WholeAsReference(rank) : RowsOfTimeline(rank);
+    const bool is_whole =
+        rank.info.format == store::Format::kDb || rank.info.source == store::Source::kMsprof;
+    if (options_.compat && is_whole && rank.step_traces.size() == 0) {
+      part.rows = WholeAsReference(rank);
+    } else {
+      for (const StepRow& times : ReadStepTable(RankView(rank))) part.rows.push_back(RowOf(times));
     }
     if (!(options_.compat && rank.comm_times.size() == 0)) part.used = UsedGroups(rank);
     return part;

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "analysis/advice/finding_table.h"
+#include "analysis/advice/rules/job_rules.h"
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/communication/local_ranks.h"
 #include "analysis/cluster/core_clock.h"
@@ -12,11 +15,14 @@
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/summary/diagnosis.h"
 #include "analysis/cluster/summary/job_calls.h"
+#include "analysis/cluster/summary/job_findings.h"
 #include "analysis/cluster/summary/robust.h"
 #include "analysis/cluster/summary/summary_part.h"
 #include "analysis/cluster/summary/summary_tables.h"
 #include "analysis/cluster/summary/wait_pairs.h"
 #include "analysis/cluster/summary/waits.h"
+#include "analysis/collectives/call_times.h"
+#include "base/cancel.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -30,14 +36,41 @@ class Summary : public RecipeOf<SummaryPart> {
 
   void SetTimelines(Timelines timelines) override { timelines_ = std::move(timelines); }
 
+  void AddStore(const store::TraceStore& rank) {
+    const RankFacts facts = DescribeRank(rank);
+    AddRank(facts, MapWithFacts(rank, facts));
+  }
+
+  // What the ranks that were added come to.
+  struct Judgement {
+    double least_wait_ms = 0;
+    std::vector<RankLoad> loads;
+    std::vector<LinkTotal> links;
+    JobFindings found;
+  };
+  Judgement Judge() {
+    Judgement out;
+    out.least_wait_ms = kLeastWait * UsualStepMs(loads_);
+    ShareWaits(out.least_wait_ms);
+    out.loads = Loads();
+    out.links = Links();
+    out.found.findings = Find(out.loads, out.links);
+    out.found.step_ms = UsualStepMs(out.loads);
+    if (const int64_t expected = ExpectedRanks(LayoutWorld()); !is_complete_ && expected > ranks_) {
+      out.found.warnings.push_back(
+          {"warning.partly_captured",
+           {{"captured", std::to_string(ranks_)}, {"members", std::to_string(expected)}}});
+    }
+    return out;
+  }
+
   Result<Answer> Finish(Form) override {
-    const double least_wait_ms = kLeastWait * UsualStepMs(loads_);
-    ShareWaits(least_wait_ms);
-    std::vector<RankLoad> loads = Loads();
-    const std::vector<LinkTotal> links = Links();
-    const std::vector<Finding> findings = Find(loads, links);
+    const auto [least_wait_ms, loads, links, found] = Judge();
     Answer answer;
-    answer.tables.push_back({FindingTable(findings), "cluster_findings.csv"});
+    answer.findings = found.findings;
+    answer.step_ms = found.step_ms;
+    answer.tables.push_back(
+        {ClusterFindingTable(answer.findings, answer.step_ms), "cluster_findings.csv"});
     answer.tables.push_back({RankScoreTable(loads), "cluster_rank_scores.csv"});
     answer.tables.push_back({WaitTable(), "cluster_wait_attribution.csv"});
     answer.tables.push_back({Overview(loads), "cluster_overview.csv"});
@@ -76,7 +109,7 @@ class Summary : public RecipeOf<SummaryPart> {
       not_overlapped_ms += step.not_overlapped_us / 1000;
       copies_ms += step.copies_us / 1000;
       rank_steps_.push_back({facts.rank, step.step, step.computing_us / 1000,
-                             step.not_overlapped_us / 1000, step.free_us / 1000, 0});
+                             step.not_overlapped_us / 1000, step.free_us / 1000, 0, 0});
     }
     calls_.Add(facts.rank, part, book_);
     load.has_calls = !part.calls.empty();
@@ -86,7 +119,9 @@ class Summary : public RecipeOf<SummaryPart> {
     const size_t count = std::max<size_t>(1, part.steps.size());
     steps_ = std::max(steps_, count);
     steps_of_[facts.rank] = count;
-    for (double* total : {&load.computing_ms, &load.free_ms, &load.step_ms, &load.transit_ms})
+    load.exposed_ms = not_overlapped_ms;
+    for (double* total :
+         {&load.computing_ms, &load.free_ms, &load.step_ms, &load.exposed_ms, &load.transit_ms})
       *total /= static_cast<double>(count);
     ++ranks_;
     // Of a rank that recorded marks only, nothing can be compared.
@@ -114,39 +149,49 @@ class Summary : public RecipeOf<SummaryPart> {
       std::map<int64_t, WaitShare>& shares = waits_[dimension];
       pairs_.AddCall(dimension, call.members, least_ms * 1e6);
       group_waits_.AddCall(call.group, call.members);
-      const bool has_waits = std::find(call.recorded_waits_ns.begin(), call.recorded_waits_ns.end(),
-                                       kNone) == call.recorded_waits_ns.end();
-      if (!IsPartlySeen(call) || !has_waits) {
-        AttributeWaits(call.members, shares);
-        continue;
-      }
-      // Who was not captured may have come last: what the ranks recorded themselves tells how long
-      // they waited, and arrival only who of those seen was late.
-      std::map<int64_t, WaitShare> seen;
-      AttributeWaits(call.members, seen);
+      std::map<int64_t, WaitShare> arrivals;
+      AttributeWaits(call.members, arrivals);
+      const std::vector<CallTimes> times = Divide(call);
       for (size_t i = 0; i < call.members.size(); ++i) {
-        WaitShare& share = shares[call.members[i].rank];
-        share.suffered_ns += static_cast<double>(call.recorded_waits_ns[i]);
-        share.caused_ns += seen[call.members[i].rank].caused_ns;
+        const int64_t rank = call.members[i].rank;
+        WaitShare& share = shares[rank];
+        if (times[i].wait_ns != kNone) share.suffered_ns += static_cast<double>(times[i].wait_ns);
+        // Who was not captured may have come last.
+        if (!IsPartlySeen(call)) share.caused_ns += arrivals[rank].caused_ns;
       }
     }
   }
 
-  // With what each rank waited in each step: until the last member came.
+  // The model's word on each member of a call.
+  std::vector<CallTimes> Divide(const JobCall& call) const {
+    CallPeers peers;
+    peers.captured = static_cast<int64_t>(call.members.size());
+    peers.members = call.is_p2p ? 2 : ExpectedMembers(call.group);
+    peers.shortest_ns = call.members.front().dur_ns;
+    for (const CallMember& member : call.members)
+      peers.shortest_ns = std::min(peers.shortest_ns, member.dur_ns);
+    std::vector<CallTimes> times;
+    for (size_t i = 0; i < call.members.size(); ++i)
+      times.push_back(DivideCall(call.members[i].dur_ns, call.recorded[i], peers));
+    return times;
+  }
+
+  // With what each rank waited and moved in each step.
   std::vector<RankStep> RankSteps() {
-    std::map<std::pair<int64_t, std::string>, double> waits_ms;
+    std::map<std::pair<int64_t, std::string>, std::pair<double, double>> times_ms;
     for (const JobCall& call : calls_.calls()) {
-      int64_t shortest_ns = call.members.front().dur_ns;
-      for (const CallMember& member : call.members)
-        shortest_ns = std::min(shortest_ns, member.dur_ns);
-      for (const CallMember& member : call.members)
-        waits_ms[{member.rank, call.step}] +=
-            static_cast<double>(member.dur_ns - shortest_ns) / 1e6;
+      const std::vector<CallTimes> times = Divide(call);
+      for (size_t i = 0; i < times.size(); ++i) {
+        if (times[i].source == TimesSource::kUnknown) continue;
+        auto& [wait_ms, transit_ms] = times_ms[{call.members[i].rank, call.step}];
+        wait_ms += static_cast<double>(times[i].wait_ns) / 1e6;
+        transit_ms += static_cast<double>(times[i].transit_ns) / 1e6;
+      }
     }
     std::vector<RankStep> steps = rank_steps_;
     for (RankStep& one : steps) {
-      const auto found = waits_ms.find({one.rank, "step" + std::to_string(one.step)});
-      if (found != waits_ms.end()) one.suffered_ms = found->second;
+      const auto found = times_ms.find({one.rank, "step" + std::to_string(one.step)});
+      if (found != times_ms.end()) std::tie(one.suffered_ms, one.transit_ms) = found->second;
     }
     return steps;
   }
@@ -218,10 +263,16 @@ class Summary : public RecipeOf<SummaryPart> {
     const std::vector<JobCall>& calls = calls_.calls();
     is_complete_ = std::none_of(calls.begin(), calls.end(),
                                 [&](const JobCall& call) { return IsPartlySeen(call); });
-    std::vector<Finding> findings = Diagnose(
-        {calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete_}, loads);
-    for (Finding& finding : findings) finding.felt_in = FeltIn(finding.late_ranks);
-    BlameClocks(loads, findings);
+    std::vector<Diagnosed> found =
+        Diagnose({calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete_,
+                  ExpectedRanks(LayoutWorld())},
+                 loads);
+    BlameClocks(loads, found);
+    std::vector<Finding> findings;
+    for (Diagnosed& one : found) {
+      if (IsLate(one.finding.rule)) one.finding.felt_in = FeltIn(one.finding.ranks);
+      findings.push_back(std::move(one.finding));
+    }
     return findings;
   }
 
@@ -233,7 +284,7 @@ class Summary : public RecipeOf<SummaryPart> {
 
   // Looks at the frequency of ranks that compute longer than their peers: of one a finding, and of
   // the first few findings only, as their timelines have to be read for it unless the parts know.
-  void BlameClocks(const std::vector<RankLoad>& loads, std::vector<Finding>& findings) {
+  void BlameClocks(const std::vector<RankLoad>& loads, std::vector<Diagnosed>& found) {
     constexpr size_t kMostFindings = 4;
     constexpr double kMuchLower = 0.97;
     const auto clock_of = [&](int64_t rank) -> ComputingClock {
@@ -242,12 +293,13 @@ class Summary : public RecipeOf<SummaryPart> {
       return {rank, place->second};
     };
     std::set<int64_t> late;
-    for (const Finding& finding : findings)
-      late.insert(finding.late_ranks.begin(), finding.late_ranks.end());
-    for (size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
-      Finding& finding = findings[i];
-      if (!finding.is_computing) continue;
-      const RankLoad* slow = SlowestOf(loads, finding.late_ranks);
+    for (const Diagnosed& one : found) {
+      if (IsLate(one.finding.rule)) late.insert(one.finding.ranks.begin(), one.finding.ranks.end());
+    }
+    for (size_t i = 0; i < std::min(found.size(), kMostFindings); ++i) {
+      Finding& finding = found[i].finding;
+      if (!found[i].is_computing) continue;
+      const RankLoad* slow = SlowestOf(loads, finding.ranks);
       const RankLoad* peer = slow == nullptr ? nullptr : UsualPeer(loads, *slow, late);
       if (peer == nullptr) continue;
       const ComputingClock slow_clock = clock_of(slow->rank);
@@ -325,6 +377,14 @@ class Summary : public RecipeOf<SummaryPart> {
     return table;
   }
 
+  // The ranks that the parallel layout has; 0 without one.
+  int64_t LayoutWorld() const {
+    std::string problem;
+    const std::optional<ParallelLayout> layout =
+        distributed_args_.empty() ? std::nullopt : ParseLayout(distributed_args_, problem);
+    return layout ? layout->world : 0;
+  }
+
   // As many as metadata tells, or as the largest group has members. 0 if nobody tells.
   int64_t ExpectedRanks(int64_t world) const {
     int64_t expected = world;
@@ -335,9 +395,6 @@ class Summary : public RecipeOf<SummaryPart> {
 
   // One row: the whole job.
   table::Table Overview(const std::vector<RankLoad>& loads) {
-    std::string problem;
-    const std::optional<ParallelLayout> layout =
-        distributed_args_.empty() ? std::nullopt : ParseLayout(distributed_args_, problem);
     size_t complete = 0;
     size_t incomplete = 0;
     for (const JobCall& call : calls_.calls()) {
@@ -364,7 +421,7 @@ class Summary : public RecipeOf<SummaryPart> {
       waiting_ms += load.suffered_ms;
     }
     table.AppendInt(0, ranks_);
-    const int64_t expected = ExpectedRanks(layout ? layout->world : 0);
+    const int64_t expected = ExpectedRanks(LayoutWorld());
     table.AppendInt(1, expected > 0 ? expected : table::kNull);
     table.AppendInt(2, static_cast<int64_t>(steps_));
     table.AppendInt(3, static_cast<int64_t>(book_.groups().size()));
@@ -407,6 +464,15 @@ class Summary : public RecipeOf<SummaryPart> {
 };
 
 }  // namespace
+
+Result<JobFindings> FindInJob(std::span<const store::TraceStore> ranks, const Options& options) {
+  Summary summary(options);
+  for (const store::TraceStore& rank : ranks) {
+    if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the result any more"};
+    summary.AddStore(rank);
+  }
+  return summary.Judge().found;
+}
 
 RecipeSpec SummaryRecipe() {
   RecipeSpec spec;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
+#include "analysis/advice/rules/job_rules.h"
 #include "analysis/cluster/summary/replay.h"
 #include "analysis/cluster/summary/robust.h"
+#include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -15,9 +18,11 @@ constexpr size_t kMostReplayed = 24;    // faults, the largest by their waits; n
 
 // A finding with what a replay needs to know of it.
 struct Suspect {
-  Finding finding;
+  Diagnosed found;
   ReplayFault fault;
   double least_cost = 0;  // share of a step
+
+  double CostMs() const { return found.finding.saving->Best(); }
 };
 
 // "hcom_reduceScatter" is "reduce-total" in the matrix.
@@ -41,26 +46,23 @@ class Diagnosis {
     for (size_t c = 0; c < job.calls.size(); ++c) calls_of_[job.calls[c].group].push_back(c);
   }
 
-  std::vector<Finding> Run() {
+  std::vector<Diagnosed> Run() {
     Replay replay(job_.calls, ReplayRanks(), job_.dimensions, job_.steps);
     if (replay.is_sound()) TakeExpertWork(replay);
     SuspectLinks();
+    for (Suspect& suspect : suspects_) LimitToExposed(suspect.found.finding);
     const bool links_are_slow = !suspects_.empty();
     SuspectRanks(links_are_slow);
     // Nobody knows what ranks that were not captured would have done.
     if (replay.is_sound() && job_.is_complete) SetCosts(replay);
-    std::vector<Finding> out;
+    std::stable_sort(suspects_.begin(), suspects_.end(),
+                     [](const Suspect& a, const Suspect& b) { return a.CostMs() > b.CostMs(); });
+    std::vector<Diagnosed> out;
     for (Suspect& suspect : suspects_) {
-      Finding& finding = suspect.finding;
-      if (step_ms_ > 0) {
-        if (finding.ms_per_step < suspect.least_cost * step_ms_) continue;
-        finding.share_percent = 100 * finding.ms_per_step / step_ms_;
-      }
-      out.push_back(std::move(finding));
+      if (step_ms_ > 0 && suspect.CostMs() < suspect.least_cost * step_ms_) continue;
+      SetPlace(suspect);
+      out.push_back(std::move(suspect.found));
     }
-    std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
-      return a.ms_per_step > b.ms_per_step;
-    });
     return out;
   }
 
@@ -87,13 +89,13 @@ class Diagnosis {
   void SuspectLinks() {
     const std::vector<SmallPackets> small = FindSmallPackets(job_.packets, job_.steps);
     for (const SmallPackets& found : small)
-      suspects_.push_back({WordFinding(found), SlowTransfers(found), kMinLinkCost});
+      suspects_.push_back({{MakeFinding(found)}, SlowTransfers(found), kMinLinkCost});
     for (const SlowLink& link : FindSlowLinks(job_.links, job_.steps)) {
       const bool is_explained =
           std::any_of(small.begin(), small.end(),
                       [&](const SmallPackets& found) { return Explains(found, link); });
       if (is_explained || link.lost_ms < kMinLinkCost * step_ms_) continue;
-      suspects_.push_back({WordFinding(link), SlowTransfers(link), kMinLinkCost});
+      suspects_.push_back({{MakeFinding(link)}, SlowTransfers(link), kMinLinkCost});
     }
   }
 
@@ -108,6 +110,7 @@ class Diagnosis {
       // longer have groups that reach over more hosts than others': that is no fault.
       if (group.reason == LateReason::kTransfers && !job_.links.empty()) continue;
       if (group.reason == LateReason::kUnknown && links_are_slow) continue;
+      if (!MayBlame(group)) continue;
       ReplayFault fault;
       fault.ranks = group.ranks;
       fault.is_uneven = group.reason == LateReason::kExperts;
@@ -119,8 +122,32 @@ class Diagnosis {
       } else if (const double all_ms = excess_ms[group.ranks.front()]; all_ms > 0) {
         fault.share = group.excess_ms / all_ms;
       }
-      suspects_.push_back({WordFinding(group), std::move(fault), kMinLateCost});
+      const bool is_computing = group.reason == LateReason::kComputing;
+      suspects_.push_back({{MakeFinding(group), is_computing}, std::move(fault), kMinLateCost});
     }
+  }
+
+  // Where ranks are missing, one of those may be the late one. Who is seen to work longer than most
+  // of the job may be named all the same; who only waits less, or less than one of few, may not.
+  bool MayBlame(const LateGroup& group) const {
+    if (job_.is_complete) return true;
+    const bool does_more = group.reason == LateReason::kComputing ||
+                           group.reason == LateReason::kHost ||
+                           group.reason == LateReason::kExperts;
+    return does_more && 2 * static_cast<int64_t>(loads_.size()) > job_.ranks_expected;
+  }
+
+  // Transfers that computing hides cost nothing: no more can be saved than the ranks' communication
+  // that nothing hides, where their steps say how much that is.
+  void LimitToExposed(Finding& finding) const {
+    double most_ms = 0;
+    for (const RankLoad& load : loads_) {
+      const bool is_meant =
+          std::find(finding.ranks.begin(), finding.ranks.end(), load.rank) != finding.ranks.end();
+      if (is_meant && load.step_ms <= 0) return;
+      if (is_meant) most_ms = std::max(most_ms, load.exposed_ms);
+    }
+    finding.saving->at_most_ms = std::min(finding.saving->at_most_ms, most_ms);
   }
 
   // What the calls over slow links take longer: in each as much as the slowest of its links.
@@ -157,9 +184,8 @@ class Diagnosis {
   }
 
   void SetCosts(Replay& replay) {
-    std::stable_sort(suspects_.begin(), suspects_.end(), [](const Suspect& a, const Suspect& b) {
-      return a.finding.ms_per_step > b.finding.ms_per_step;
-    });
+    std::stable_sort(suspects_.begin(), suspects_.end(),
+                     [](const Suspect& a, const Suspect& b) { return a.CostMs() > b.CostMs(); });
     if (suspects_.size() > kMostReplayed) {
       suspects_.erase(suspects_.begin() + static_cast<int64_t>(kMostReplayed), suspects_.end());
     }
@@ -171,10 +197,45 @@ class Diagnosis {
     constexpr double kMuchLarger = 1.25;
     constexpr double kFelt = 0.5;
     for (size_t i = 0; i < suspects_.size(); ++i) {
-      Finding& finding = suspects_[i].finding;
-      finding.ms_per_step = costs[i].ms;
-      SetHidden(largest_ms > kMuchLarger * costs[i].ms && costs[i].mending_ms < kFelt * costs[i].ms,
-                finding);
+      Finding& finding = suspects_[i].found.finding;
+      finding.saving = Saving{costs[i].ms, costs[i].ms};
+      finding.confidence = Confidence::kMeasured;
+      finding.is_hidden =
+          largest_ms > kMuchLarger * costs[i].ms && costs[i].mending_ms < kFelt * costs[i].ms;
+    }
+  }
+
+  // Where to look: at the call that lost most, on the rank that lost it; of late ranks, at the call
+  // that the others waited for longest, with the time before in which the rank was late.
+  void SetPlace(Suspect& suspect) const {
+    Finding& finding = suspect.found.finding;
+    const std::set<int64_t> ranks(finding.ranks.begin(), finding.ranks.end());
+    int64_t most_ns = 0;
+    const auto look = [&](int64_t ns, const CallMember& member, int64_t before_ns) {
+      if (ns <= most_ns || member.start_ns == store::kNone) return;
+      most_ns = ns;
+      finding.places = {
+          {member.rank,
+           {AddNs(member.start_ns, -before_ns), EndNs(member.start_ns, member.dur_ns)},
+           store::kNoSlice,
+           ""}};
+    };
+    if (!IsLate(finding.rule)) {
+      for (const auto& [c, lost_ns] : suspect.fault.transfers_ns) {
+        for (const CallMember& member : job_.calls[c].members) {
+          if (ranks.contains(member.rank)) look(lost_ns, member, 0);
+        }
+      }
+      return;
+    }
+    for (const JobCall& call : job_.calls) {
+      int64_t longest_ns = 0;
+      for (const CallMember& member : call.members)
+        longest_ns = std::max(longest_ns, member.dur_ns);
+      for (const CallMember& member : call.members) {
+        const int64_t waited_ns = longest_ns - member.dur_ns;
+        if (ranks.contains(member.rank)) look(waited_ns, member, waited_ns);
+      }
     }
   }
 
@@ -193,7 +254,7 @@ double UsualStepMs(const std::vector<RankLoad>& loads) {
   return Median(std::move(times_ms));
 }
 
-std::vector<Finding> Diagnose(const JobFacts& job, std::vector<RankLoad>& loads) {
+std::vector<Diagnosed> Diagnose(const JobFacts& job, std::vector<RankLoad>& loads) {
   return Diagnosis(job, loads).Run();
 }
 

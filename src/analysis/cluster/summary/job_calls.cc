@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "analysis/cluster/group_name.h"
+#include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -19,7 +20,7 @@ bool Sends(const std::string& op) {
   return op.find("send") != op.npos || op.find("Send") != op.npos;
 }
 
-int64_t EndOf(const CallMember& member) { return member.start_ns + member.dur_ns; }
+int64_t EndOf(const CallMember& member) { return EndNs(member.start_ns, member.dur_ns); }
 
 int64_t UpperMiddle(std::vector<int64_t>& values) {
   const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
@@ -27,11 +28,16 @@ int64_t UpperMiddle(std::vector<int64_t>& values) {
   return *middle;
 }
 
+std::optional<RecordedTimes> RecordedOf(const CallPart& call) {
+  if (call.wait_ns == store::kNone || call.transit_ns == store::kNone) return std::nullopt;
+  return RecordedTimes{TimesSource::kResults, call.transit_ns, call.wait_ns, 0};
+}
+
 }  // namespace
 
 void JobCalls::AddTo(JobCall& call, int64_t rank, const SummaryPart& part, const CallPart& own) {
   call.members.push_back({rank, own.dur_ns, own.start_ns});
-  call.recorded_waits_ns.push_back(own.wait_ns);
+  call.recorded.push_back(RecordedOf(own));
   if (own.small_ns <= call.small_ns) return;
   call.small_ns = own.small_ns;
   call.small_transport = part.Text(own.small_transport);
@@ -48,7 +54,7 @@ void JobCalls::Add(int64_t rank, const SummaryPart& part, const GroupBook& book)
       const size_t counter = name.find("__");
       if (fact == nullptr || fact->ranks.size() != 2 || counter == std::string::npos) {
         loose_[{group, step}].push_back(
-            {{rank, call.dur_ns, call.start_ns}, call.wait_ns, Sends(op), op});
+            {{rank, call.dur_ns, call.start_ns}, RecordedOf(call), Sends(op), op});
         continue;
       }
       const std::vector<int64_t> members = fact->ranks.ranks();
@@ -131,7 +137,7 @@ void JobCalls::PairLoose() {
     const auto add = [&](size_t i, JobCall& call) {
       is_paired[i] = true;
       call.members.push_back(all[i].member);
-      call.recorded_waits_ns.push_back(all[i].wait_ns);
+      call.recorded.push_back(all[i].recorded);
     };
     for (size_t i = 0; i < all.size(); ++i) {
       if (is_paired[i]) continue;

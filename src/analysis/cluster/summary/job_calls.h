@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/summary/summary_part.h"
 #include "analysis/cluster/summary/waits.h"
+#include "analysis/collectives/call_times.h"
 
 namespace steplens::analysis::cluster {
 
@@ -19,9 +21,10 @@ struct JobCall {
   std::string step;   // "step10"; empty if not known
   bool is_p2p = false;
   std::vector<CallMember> members;
-  std::vector<int64_t> recorded_waits_ns;  // parallel to members; kNone if not recorded
-  int64_t small_ns = 0;                    // what the slowest member lost to small packets
-  std::string small_transport{};           // over this
+  // Parallel to members; nothing where it is not recorded.
+  std::vector<std::optional<RecordedTimes>> recorded;
+  int64_t small_ns = 0;           // what the slowest member lost to small packets
+  std::string small_transport{};  // over this
 };
 
 // The calls of a job, put together from what each rank says of its own. The same call has the same
@@ -39,7 +42,7 @@ class JobCalls {
  private:
   struct Loose {  // a send or receive whose other end is not known yet
     CallMember member;
-    int64_t wait_ns = 0;
+    std::optional<RecordedTimes> recorded;
     bool sends = false;
     std::string op;
   };

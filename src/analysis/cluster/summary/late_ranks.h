@@ -17,6 +17,7 @@ struct RankLoad {
   double step_ms = 0;
   double computing_ms = 0;
   double free_ms = 0;
+  double exposed_ms = 0;  // communication that no computing hides
   double transit_ms = 0;
   double suffered_ms = 0;  // waited for others
   double caused_ms = 0;    // others waited for it

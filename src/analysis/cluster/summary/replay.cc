@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/cluster/summary/robust.h"
+#include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -92,13 +93,13 @@ void Replay::FillRanks(const std::vector<JobCall>& calls, const std::vector<Repl
       const auto at = place.find(member.rank);
       if (at == place.end()) continue;
       Rank& rank = ranks_[at->second];
-      const int64_t start_ns = member.start_ns + rank.info.offset_ns;
+      const int64_t start_ns = AddNs(member.start_ns, rank.info.offset_ns);
       first_ns = std::min(first_ns, start_ns);
       rank.calls.push_back({.call = c,
                             .kind = kind->second,
                             .step = step,
                             .start_ns = start_ns,
-                            .end_ns = start_ns + member.dur_ns,
+                            .end_ns = EndNs(start_ns, member.dur_ns),
                             .waits = {},
                             .binding = 0});
       entry.transfer_ns = std::min(entry.transfer_ns, member.dur_ns);
@@ -110,8 +111,8 @@ void Replay::FillRanks(const std::vector<JobCall>& calls, const std::vector<Repl
       return std::tie(a.start_ns, a.end_ns) < std::tie(b.start_ns, b.end_ns);
     });
     for (uint32_t i = 0; i < own.size(); ++i) {
-      own[i].start_ns -= first_ns;
-      own[i].end_ns -= first_ns;
+      own[i].start_ns = SubtractSaturating(own[i].start_ns, first_ns);
+      own[i].end_ns = SubtractSaturating(own[i].end_ns, first_ns);
       Call& call = calls_[own[i].call];
       call.members.emplace_back(r, i);
     }
@@ -217,14 +218,14 @@ void Replay::FillFirst(Rank& rank) const {
   for (const Member& member : rank.calls) {
     if (member.waits.empty()) continue;
     const int64_t gap_ns = member.waits[member.binding].gap_ns;
-    between_ns += gap_ns;
+    between_ns = AddNs(between_ns, gap_ns);
     if (member.step == rank.calls[0].step) continue;
     rank.first_work_ns = rank.first.gap_ns = gap_ns;
-    rank.zero_ns = rank.calls[0].start_ns - gap_ns;
+    rank.zero_ns = SubtractSaturating(rank.calls[0].start_ns, gap_ns);
     rank.first.mended_ns = gap_ns;
     return;
   }
-  rank.first_work_ns = std::max<int64_t>(rank.info.work_ns - between_ns, 0);
+  rank.first_work_ns = std::max<int64_t>(SubtractSaturating(rank.info.work_ns, between_ns), 0);
   rank.first.mended_ns = rank.first.gap_ns = rank.calls[0].start_ns;
 }
 
@@ -240,7 +241,7 @@ std::map<int64_t, double> Replay::ExpertWorkMs() const {
     for (const Member& member : rank.calls) {
       if (member.waits.empty()) continue;
       const Wait& wait = member.waits[member.binding];
-      if (IsExpertWork(rank, member, wait)) sum_ns += wait.gap_ns;
+      if (IsExpertWork(rank, member, wait)) sum_ns = AddNs(sum_ns, wait.gap_ns);
     }
     if (sum_ns > 0)
       out[rank.info.rank] = static_cast<double>(sum_ns) / 1e6 / static_cast<double>(steps_);

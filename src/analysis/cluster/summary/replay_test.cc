@@ -33,7 +33,8 @@ std::vector<JobCall> Schedule(const Meeting& meeting) {
     for (size_t rank = 0; rank < ranks; ++rank) {
       call.members.push_back(
           {static_cast<int64_t>(rank), now_ns - starts_ns[rank], starts_ns[rank]});
-      call.recorded_waits_ns.push_back(ready_ns - starts_ns[rank]);
+      call.recorded.push_back(
+          RecordedTimes{TimesSource::kResults, 2 * kMs, ready_ns - starts_ns[rank], 0});
     }
   }
   return calls;

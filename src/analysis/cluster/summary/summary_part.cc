@@ -4,38 +4,34 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/breakdown/breakdown.h"
+#include "analysis/breakdown/step_table.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/step_window.h"
 #include "analysis/cluster/summary/small_packets.h"
+#include "analysis/collectives/job_call_times.h"
+#include "analysis/steps/steps.h"
+#include "analysis/time_math.h"
+#include "store/step_values.h"
 
 namespace steplens::analysis::cluster {
 namespace {
 
 using store::TraceStore;
 
-int64_t MsToNs(double ms) { return std::llround(KnownOrZero(ms) * 1e6); }
+// Times of result files. One that no capture can have counts as 0, as one that is not known does.
+int64_t UsableNs(double ns) {
+  return std::fabs(ns) <= static_cast<double>(kLatestNs) ? std::llround(ns) : 0;
+}
+int64_t MsToNs(double ms) { return UsableNs(ms * 1e6); }
+double StepUs(double value_us) { return KnownOrZero(store::UsableStepUs(value_us)); }
 
 std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) {
   std::vector<StepLoad> out;
-  const auto add = [&](const StepLoad& load) {
-    if (!options.step || load.step == *options.step) out.push_back(load);
-  };
-  const store::StepTraceTable& traces = rank.step_traces;
-  for (size_t i = 0; i < traces.size(); ++i) {
-    add({traces.step[i], KnownOrZero(traces.computing_us[i]),
-         KnownOrZero(traces.comm_not_overlapped_us[i]), KnownOrZero(traces.free_us[i]),
-         KnownOrZero(traces.stage_us[i]), KnownOrZero(traces.bubble_us[i]), 0});
-  }
-  if (traces.size() > 0) return out;
-  const table::Table breakdown = StepBreakdown({&rank, 1}, {});
-  const auto us = [&](const char* column, size_t row) {
-    return static_cast<double>(breakdown.Find(column)->ints[row]) / 1000;
-  };
-  for (size_t row = 0; row < breakdown.rows(); ++row) {
-    add({breakdown.Find("Step")->ints[row], us("Computing", row),
-         us("Communication(Not Overlapped)", row), us("Free", row), us("Stage", row),
-         us("Bubble", row), breakdown.Find("Memory") == nullptr ? 0 : us("Memory", row)});
+  for (const StepRow& times : ReadStepTable(RankView(rank))) {
+    if (options.step && times.step != *options.step) continue;
+    out.push_back({times.step, StepUs(times.computing_us), StepUs(times.comm_not_overlapped_us),
+                   StepUs(times.free_us), StepUs(times.stage_us), StepUs(times.bubble_us),
+                   times.memory_us});
   }
   return out;
 }
@@ -88,20 +84,20 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
   const SmallByCall small = ReadSmall(rank);
   // Where a row names no step, as in results of MindSpore and msprof, the timeline may.
   std::map<std::string, uint32_t> step_numbers;
-  const auto step_at = [&](int64_t ts_ns) {
-    const std::string step = StepAt(rank, ts_ns);
+  const auto text_of = [&](const std::string& step) {
     const auto [place, is_new] =
         step_numbers.try_emplace(step, static_cast<uint32_t>(part.texts.size()));
     if (is_new) part.texts.push_back(step);
     return place->second;
   };
+  const auto step_at = [&](int64_t ts_ns) { return text_of(StepAt(rank, ts_ns)); };
   for (size_t i = 0; i < times.size(); ++i) {
     const std::string_view op = rank.Text(times.op_name[i]);
     if (op.starts_with("Total") || !IsWantedStep(rank.Text(times.step[i]), options)) continue;
     CallPart& call = part.calls.emplace_back();
     call.group = number(times.group_name[i]);
     call.op = number(times.op_name[i]);
-    call.start_ns = std::llround(KnownOrZero(times.start_us[i]) * 1000);
+    call.start_ns = UsableNs(times.start_us[i] * 1000);
     call.step = rank.Text(times.step[i]).empty() ? step_at(call.start_ns) : number(times.step[i]);
     call.is_p2p = IsP2pName(op);
     call.dur_ns = MsToNs(times.elapse_ms[i]);
@@ -115,11 +111,17 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
   if (times.size() > 0) return;
   const StepWindow window = FindStepWindow(rank, options);
   const store::CommOpTable& ops = rank.comm_ops;
-  // Without a counter in the name (NCCL), the n-th call of a name in a group is the same
-  // everywhere.
-  std::map<std::pair<StringId, StringId>, int64_t> seen;
+  const std::vector<std::optional<RecordedTimes>> recorded = RecordedCalls(rank);
+  // Work of a device belongs to the step that launched it. Without a counter in the name (NCCL),
+  // the n-th call of a name in a group and step is the same everywhere.
+  const std::vector<StepRange> steps = ComputeStepRanges(rank);
+  StepFinder finder(steps);
+  std::map<std::tuple<StringId, StringId, uint32_t>, int64_t> seen;
   for (size_t i = 0; i < ops.size(); ++i) {
-    const int64_t n = seen[{ops.group_name[i], ops.name[i]}]++;
+    const auto in_step = finder.Find(ops.begin_ns[i]);
+    const uint32_t step =
+        text_of(in_step ? "step" + std::to_string(steps[*in_step].step) : std::string());
+    const int64_t n = seen[{ops.group_name[i], ops.name[i], step}]++;
     if (!window.Contains(ops.begin_ns[i])) continue;
     const std::string_view name = rank.Text(ops.name[i]);
     CallPart call;
@@ -127,10 +129,14 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
     call.op = static_cast<uint32_t>(part.texts.size());
     part.texts.push_back(name.starts_with("hcom_") ? std::string(name)
                                                    : std::string(name) + "#" + std::to_string(n));
-    call.step = step_at(ops.begin_ns[i]);
+    call.step = step;
     call.is_p2p = IsP2pName(name);
     call.start_ns = ops.begin_ns[i];
     call.dur_ns = ops.dur_ns[i];
+    if (recorded[i]) {
+      call.transit_ns = recorded[i]->transit_ns;
+      call.wait_ns = recorded[i]->wait_ns;
+    }
     part.calls.push_back(call);
   }
 }

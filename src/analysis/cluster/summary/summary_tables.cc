@@ -162,8 +162,8 @@ table::Table RankStepTable(const std::vector<RankStep>& steps) {
   table::Table table("ClusterRankStep");
   table.AddColumn("rank", CellType::kInt);
   table.AddColumn("step", CellType::kInt);
-  for (const char* name :
-       {"computing(ms)", "communicationNotOverlapped(ms)", "free(ms)", "waitSuffered(ms)"}) {
+  for (const char* name : {"computing(ms)", "communicationNotOverlapped(ms)", "free(ms)",
+                           "waitSuffered(ms)", "transit(ms)"}) {
     table.AddColumn(name, CellType::kDouble);
   }
   for (const RankStep& one : steps) {
@@ -173,6 +173,7 @@ table::Table RankStepTable(const std::vector<RankStep>& steps) {
     table.AppendDouble(3, one.not_overlapped_ms);
     table.AppendDouble(4, one.free_ms);
     table.AppendDouble(5, one.suffered_ms);
+    table.AppendDouble(6, one.transit_ms);
   }
   return table;
 }

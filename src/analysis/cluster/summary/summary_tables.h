@@ -35,6 +35,7 @@ struct RankStep {
   double not_overlapped_ms = 0;
   double free_ms = 0;
   double suffered_ms = 0;  // waited for others
+  double transit_ms = 0;   // moved data
 };
 
 // ClusterRankStep.

@@ -18,12 +18,6 @@ const PARTS: [string, string, string][] = [
   ["Idle Time(ms)", "comm.idle", "#9aa3ad"],
 ];
 
-// The same time by arrival: what a rank waited for the last one of its group, and the rest.
-const BY_ARRIVAL: [string, string, string][] = [
-  ["transfer_ms", "comm.transfer", "#3b7dd8"],
-  ["skew_ms", "comm.skew", "#e08a2b"],
-];
-
 function RankDetail({ ds, choice, operator, rank }: { ds: Dataset; choice: CommChoice; operator: string; rank: number }) {
   const bandwidth = useMetric(ds, "comm_bandwidth", { ...choice, operator, rank });
   const packets = useMetric(ds, "comm_packets", { ...choice, operator, rank });
@@ -61,7 +55,6 @@ function RankDetail({ ds, choice, operator, rank }: { ds: Dataset; choice: CommC
 export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const [operator, setOperator] = useState("Total Op Info");
   const [rank, setRank] = useState<number | null>(null);
-  const [byArrival, setByArrival] = useState(false);
   const operators = useMetric(ds, "comm_operators", { ...choice });
   const reply = useMetric(ds, "comm_durations", { ...choice, operator });
   const slow = useMetric(ds, "comm_slow_ranks", { ...choice });
@@ -77,9 +70,9 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const chart = useMemo(
     () => ({
       names: rows.map((row) => asText(row["rank"])),
-      series: (byArrival ? BY_ARRIVAL : PARTS).map(([column, key, color]) => ({ name: t(key), color, values: rows.map((row) => asNumber(row[column])) })),
+      series: PARTS.map(([column, key, color]) => ({ name: t(key), color, values: rows.map((row) => asNumber(row[column])) })),
     }),
-    [reply.data, byArrival, t("comm.wait")],
+    [reply.data, t("comm.wait")],
   );
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
   const table = tableOf(reply.data, "durations");
@@ -88,9 +81,6 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
     <>
       <div class="controls">
         <Pick label={t("comm.operator")} value={operator} options={(names.length > 0 ? names : [operator]).map((name) => ({ value: name, text: name }))} onPick={(name) => (noteState({ op: null }), setOperator(name))} />
-        <button class="toggle" aria-pressed={byArrival} onClick={() => setByArrival(!byArrival)}>
-          {t("comm.by_arrival")}
-        </button>
       </div>
       <Warnings reply={reply.data} />
       <Card title={t("comm.durations_title")} definition={reply.data?.definition}>

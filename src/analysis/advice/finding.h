@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/overlap/overlap.h"
+#include "analysis/text/message.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// Every rule; registry.cc has their names and what they need.
+enum class RuleId : uint8_t {
+  kLateRank,
+  kLateGroup,
+  kUnevenLoad,
+  kSlowLink,
+  kSmallPackets,
+  kExposedCommunication,
+  kConversion,
+  kHostBound,
+  kDependency,
+  kLaunch,
+  kUnsteadyKernel,
+  kAicpu,
+  kFrequency,
+  kFusion,
+  kAffinityApi,
+  kAffinityOptimizer,
+  kDispatch,
+  kByteAlignment,
+  kContention,
+  kRetransmission,
+};
+
+// "late_rank": the rule in tables; "rule.late_rank" is its title in the catalogue.
+std::string_view RuleName(RuleId rule);
+
+enum class Confidence : uint8_t {
+  kMeasured,   // the evidence shows it, and what it costs was measured or replayed
+  kEstimated,  // the evidence shows it, what it costs is a bound
+  kHint,       // worth a look
+};
+std::string_view ConfidenceName(Confidence confidence);  // "measured"
+
+// What has to be changed.
+enum class Effort : uint8_t { kSetting, kCode, kModel, kHardware };
+std::string_view EffortName(Effort effort);  // "setting"
+
+// What a step would gain, in ms.
+struct Saving {
+  std::optional<double> ms;  // by a replay of the job; nothing where only the bound is known
+  double at_most_ms = 0;     // its category has no more, or no more of it can be hidden
+
+  double Best() const { return ms.value_or(at_most_ms); }
+};
+
+// Where to look: what the timeline jumps to.
+struct Place {
+  int64_t rank = 0;
+  Interval range{};  // epoch ns
+  store::SliceId slice = store::kNoSlice;
+  std::string name{};  // of the slice; empty: the range alone
+};
+
+struct Finding {
+  // A number behind the sentence, and the SQL that gives it.
+  struct Evidence {
+    Message text;
+    std::string query;
+  };
+
+  RuleId rule = RuleId::kLateRank;
+  Message subject;  // "rank 5", "link 3-4", a group, a kernel
+  Message reason;
+  Message advice;
+  std::vector<int64_t> ranks;
+  std::optional<Saving> saving{};
+  bool is_hidden = false;  // something slower hides it: it saves nothing until that is fixed
+  std::string felt_in{};   // the kind of group where the others wait most
+  Confidence confidence = Confidence::kHint;
+  Effort effort = Effort::kCode;
+  std::vector<Place> places{};
+  std::vector<Evidence> evidence{};
+
+  Message WholeReason() const;  // with what hides it
+};
+
+// "0,1,2,...,7,... (16 ranks)": the first few.
+std::string ShortRanks(const std::vector<int64_t>& ranks);
+
+}  // namespace steplens::analysis

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/advice/finding.h"
+#include "analysis/classify/classify.h"
+#include "analysis/facts/rank_view.h"
+#include "analysis/overlap/cover.h"
+#include "analysis/viewer/comm_data.h"
+#include "analysis/viewer/free_causes.h"
+#include "store/trace_store.h"
+
+namespace steplens::analysis {
+
+// The times of a rank's steps, summed over its steps and devices, as `steplens breakdown` has them.
+// Without steps the whole capture is one.
+struct StepTimes {
+  size_t steps = 1;
+  int64_t step_ns = 0;  // their step time (breakdown/step_times.h), which shares are of
+  int64_t computing_ns = 0;
+  int64_t exposed_ns = 0;     // communication that no computing hides
+  int64_t overlapped_ns = 0;  // communication that computing hides
+  int64_t free_ns = 0;
+};
+StepTimes MeasureSteps(const RankView& rank);
+
+// What a rule about a rank looks at. Lives for one Advise; for one thread.
+class RankEvidence {
+ public:
+  // `rank_index` is one of the job's ranks. The job must outlive this.
+  RankEvidence(const store::Job& job, uint32_t rank_index);
+
+  const store::Job& job() const { return job_; }
+  const store::TraceStore& store() const { return job_.ranks[rank_index_]; }
+  int64_t rank() const { return store().info.rank; }
+  Platform platform() const { return view_.platform(); }
+  bool is_torch_npu() const;
+  const std::vector<TrackKind>& tracks() const { return view_.tracks(); }
+
+  const StepTimes& times() const { return times_; }
+  double step_us() const { return PerStepUs(times_.step_ns); }
+  // Device time of the steps; time outside of them does not count.
+  const Cover& in_steps() const { return in_steps_; }
+  bool IsInSteps(int64_t ts_ns) const;
+  std::vector<Interval> InSteps(const std::vector<Interval>& intervals) const;
+  // In steps only, of all devices.
+  std::vector<Interval> Exposed() const;
+  const viewer::FreeCauses& free_causes() const;
+  const viewer::CommData& communication() const;  // of all ranks
+
+  double PerStepUs(int64_t ns) const;
+  // `ns` of a category that has no more than `limit_ns`, as what a step saves at most.
+  Saving AtMost(int64_t ns, int64_t limit_ns) const;
+  // "12.3": the share of the step time, in percent.
+  std::string Percent(int64_t ns) const;
+  // What is worth a finding: 5 % of the step time.
+  bool IsNoticeable(int64_t ns) const;
+
+  Place PlaceOf(Interval range) const { return {rank(), range, store::kNoSlice, ""}; }
+  Place PlaceOfSlice(store::SliceId slice) const;
+  Place PlaceOfKernel(uint32_t kernel) const;
+  // A finding about this rank.
+  Finding Make(RuleId rule, Message subject, Message reason, Message advice) const;
+
+ private:
+  const store::Job& job_;
+  uint32_t rank_index_;
+  RankView view_;
+  StepTimes times_;
+  Cover in_steps_;
+  mutable std::optional<viewer::FreeCauses> free_causes_;
+  mutable std::optional<viewer::CommData> communication_;
+};
+
+// A name as SQL quotes it, without the quotes around it.
+std::string SqlText(std::string_view text);
+
+// "12.3 us", "1.234 ms": a time in a sentence.
+std::string SentenceTime(double us);
+
+}  // namespace steplens::analysis

@@ -1,0 +1,133 @@
+#include "analysis/advice/rules/transfers.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "analysis/overlap/cover.h"
+#include "analysis/time_math.h"
+#include "analysis/viewer/scope.h"
+
+namespace steplens::analysis {
+namespace {
+
+using store::TraceStore;
+using viewer::CommTime;
+using viewer::CommTraffic;
+using viewer::ContainsInAnyCase;
+
+constexpr double kContendedGbps = 14.4;
+constexpr double kRetransmissionMs = 4000;
+constexpr int64_t kAlignedBytes = 512;
+
+// The collective of a task: as recorded, else the one of its group that runs when the task starts.
+class TaskOwners {
+ public:
+  explicit TaskOwners(const TraceStore& rank) : rank_(rank) {
+    for (uint32_t i = 0; i < rank.comm_ops.size(); ++i) {
+      by_group_[rank.comm_ops.group_name[i]].emplace(rank.comm_ops.begin_ns[i], i);
+    }
+  }
+  std::string_view Of(size_t task) const {
+    const std::string_view named = rank_.Text(rank_.comm_tasks.op_name[task]);
+    if (!named.empty()) return named;
+    const auto group = by_group_.find(rank_.comm_tasks.group_name[task]);
+    if (group == by_group_.end()) return {};
+    const int64_t ts_ns = rank_.comm_tasks.begin_ns[task];
+    auto after = group->second.upper_bound(ts_ns);
+    if (after == group->second.begin()) return {};
+    const uint32_t op = std::prev(after)->second;
+    const int64_t end_ns = EndNs(rank_.comm_ops.begin_ns[op], rank_.comm_ops.dur_ns[op]);
+    return ts_ns <= end_ns ? rank_.Text(rank_.comm_ops.name[op]) : std::string_view();
+  }
+
+ private:
+  const TraceStore& rank_;  // outlives this
+  std::map<StringId, std::multimap<int64_t, uint32_t>> by_group_;
+};
+
+bool IsUnaligned(const TraceStore& rank, size_t task) {
+  const store::CommTaskTable& tasks = rank.comm_tasks;
+  const std::string_view name = rank.Text(tasks.name[task]);
+  if (!ContainsInAnyCase(name, "memcpy") && !ContainsInAnyCase(name, "reduce")) return false;
+  if (rank.Text(tasks.transport[task]) != "SDMA") return false;
+  if (rank.Text(tasks.link[task]) == "ON_CHIP") return false;
+  const int64_t bytes = tasks.size_bytes[task];
+  return bytes > kAlignedBytes && bytes % kAlignedBytes != 0;
+}
+
+Cover MatmulsOf(const TraceStore& rank) {
+  std::vector<Interval> times;
+  const store::KernelTable& kernels = rank.kernels;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
+    if (!ContainsInAnyCase(rank.Text(kernels.type[i]), "matmul")) continue;
+    times.push_back({kernels.begin_ns[i], EndNs(kernels.begin_ns[i], kernels.dur_ns[i])});
+  }
+  return Cover(std::move(times));
+}
+
+}  // namespace
+
+std::vector<UnalignedTransfer> ListUnalignedTransfers(const TraceStore& store) {
+  std::map<std::string_view, UnalignedTransfer> found;
+  const TaskOwners owners(store);
+  for (size_t i = 0; i < store.comm_tasks.size(); ++i) {
+    if (!IsUnaligned(store, i)) continue;
+    const std::string_view op = owners.Of(i);
+    UnalignedTransfer& transfer = found[op];
+    if (transfer.tasks++ > 0) continue;
+    transfer.op = op;
+    transfer.bytes = store.comm_tasks.size_bytes[i];
+    transfer.begin_ns = store.comm_tasks.begin_ns[i];
+    transfer.dur_ns = store.comm_tasks.dur_ns[i];
+  }
+  std::vector<UnalignedTransfer> out;
+  for (auto& [op, transfer] : found) out.push_back(std::move(transfer));
+  return out;
+}
+
+std::vector<ContendedTransfer> ListContendedTransfers(const TraceStore& store,
+                                                      const viewer::CommData& data) {
+  std::map<std::string_view, double> slow;  // operator -> bandwidth
+  for (const CommTraffic& row : data.traffic) {
+    if (row.rank != store.info.rank || row.transport != "SDMA" || row.bandwidth_gbps <= 0) continue;
+    if (row.bandwidth_gbps < kContendedGbps) slow[row.op] = row.bandwidth_gbps;
+  }
+  std::vector<ContendedTransfer> out;
+  if (slow.empty()) return out;
+  const Cover matmuls = MatmulsOf(store);
+  for (uint32_t i = 0; i < store.comm_ops.size(); ++i) {
+    const auto op = slow.find(store.Text(store.comm_ops.name[i]));
+    if (op == slow.end()) continue;
+    const int64_t begin_ns = store.comm_ops.begin_ns[i];
+    const int64_t shared_ns = matmuls.Within({begin_ns, EndNs(begin_ns, store.comm_ops.dur_ns[i])});
+    if (shared_ns > 0) out.push_back({std::string(op->first), op->second, shared_ns, i});
+  }
+  return out;
+}
+
+std::vector<Retransmission> ListRetransmissions(const viewer::CommData& data) {
+  using Key = std::pair<std::string_view, std::string_view>;  // group, operator
+  std::map<Key, double> least_elapse_ms;
+  for (const CommTime& row : data.times) {
+    const auto [place, is_new] = least_elapse_ms.try_emplace({row.group, row.op}, row.elapse_ms);
+    place->second = std::min(place->second, row.elapse_ms);
+  }
+  std::map<Key, double> rdma_ms;
+  for (const CommTraffic& row : data.traffic) {
+    if (row.transport != "RDMA") continue;
+    double& longest_ms = rdma_ms[{row.group, row.op}];
+    longest_ms = std::max(longest_ms, row.time_ms);
+  }
+  std::vector<Retransmission> out;
+  for (const auto& [key, elapse_ms] : least_elapse_ms) {
+    const auto transit = rdma_ms.find(key);
+    if (elapse_ms < kRetransmissionMs || transit == rdma_ms.end()) continue;
+    if (transit->second <= kRetransmissionMs) continue;
+    out.push_back({std::string(key.first), std::string(key.second), elapse_ms, transit->second});
+  }
+  return out;
+}
+
+}  // namespace steplens::analysis

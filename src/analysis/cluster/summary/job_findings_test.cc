@@ -1,0 +1,48 @@
+#include "analysis/cluster/summary/job_findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/advice/finding_table.h"
+#include "analysis/testing/store_builder.h"
+
+namespace steplens::analysis::cluster {
+namespace {
+
+using testing::ElementsAre;
+
+// A rank of a job of four that computes for so long and then meets the others in a collective,
+// which ends when the last one has come.
+store::TraceStore Rank(int64_t rank, int64_t computing_ns) {
+  constexpr int64_t kAllCameNs = 60'000'000;
+  StoreBuilder b;
+  b.store.info.rank = rank;
+  b.store.info.format = store::Format::kText;
+  const store::TrackId group = b.ThreadOf("Communication", "Group 0 Communication");
+  b.Kernel("MatMul", "MatMul", "AI_CORE", 0, computing_ns);
+  b.CommOp("hcom_allReduce__123_0_1", computing_ns, kAllCameNs + 1'000'000, group);
+  b.store.comm_ops.group_name.Set(0, b.Text("123"));
+  return std::move(b.store);
+}
+
+TEST(FindInJob, NamesTheRanksAsNumbers) {
+  std::vector<store::TraceStore> ranks;
+  for (const int64_t rank : {0, 1, 2, 3}) ranks.push_back(Rank(rank, 20'000'000));
+  ranks.push_back(Rank(12, 60'000'000));
+  const Result<JobFindings> found = FindInJob(ranks, {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_FALSE(found->findings.empty());
+  EXPECT_EQ(found->findings.front().rule, RuleId::kLateRank);
+  EXPECT_THAT(found->findings.front().ranks, ElementsAre(12));
+  const table::Table table = ClusterFindingTable(found->findings, found->step_ms);
+  EXPECT_EQ(table.Find("ranks")->texts[0], "12");
+}
+
+TEST(FindInJob, FindsNothingInNothing) {
+  const Result<JobFindings> found = FindInJob({}, {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_TRUE(found->findings.empty());
+}
+
+}  // namespace
+}  // namespace steplens::analysis::cluster

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "analysis/question/question.h"
+#include "query/analysis_table.h"
+
+namespace steplens::query {
+
+// The questions of analysis/question as SQL tables, one for each table of an answer: named after
+// the question if it has no arguments and one table, else <question>_<table>. Times in them are
+// those of the other tables. `read_args` as for analysis::AskQuestion.
+std::vector<AnalysisTable> QuestionTables(const analysis::ArgsReader& read_args = {});
+
+}  // namespace steplens::query

@@ -1,0 +1,86 @@
+"""The commands a mutant goes through, and what counts as a find."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+MODES = ["all", "summary", "communication_time_sum", "cann_api_sum,compute_op_sum,hccl_sum", "slow_rank,slow_link", "p2p_pairing,pp_chart",
+         "freq_analysis,ep_load_balance", "cluster_time_summary"]
+QUERIES = ["SELECT * FROM breakdown", "SELECT count(*), min(begin_ns), max(begin_ns + dur_ns) FROM slices", "SELECT * FROM kernels LIMIT 50",
+           "SELECT name, sum(dur_ns) FROM slices GROUP BY name", "SELECT * FROM flows", "SELECT * FROM comm_ops", "SELECT * FROM memory_samples"]
+# 0 done, 1 a rule is broken, 2 usage, 3 not found, 4 damaged, 5 not supported, 6 the system refused, 7 out of memory
+EXPECTED_CODES = range(0, 8)
+REPORT = re.compile(rb"AddressSanitizer|runtime error:|LeakSanitizer|terminate called|SL_CHECK|Assertion")
+
+
+def words_of(random, capture, scratch):
+    """One command line for each command, by name."""
+    threads = ["--threads", random.choice(["1", "2", "7"])]
+    cache = random.choice([[], ["--no-cache"], ["--strict"]])
+    out = scratch / "out"
+    return {
+        "info": ["info", capture, *threads, *cache, *random.choice([[], ["--json"]])],
+        "breakdown": ["breakdown", capture, *threads, *cache, *random.choice([[], ["--json"], ["--csv"], ["--compat"], ["--step", "1"]])],
+        "ops": ["ops", capture, *threads, *cache, "--by", random.choice(["name", "type", "shape", "core", "api", "operator"])],
+        "query": ["query", capture, random.choice(QUERIES), *threads, *cache, "--format", random.choice(["table", "csv", "json"])],
+        "schema": ["query", capture, "--schema", *threads],
+        "verify": ["verify", capture, *threads, *cache, *random.choice([[], ["--all"], ["--json"]])],
+        "convert": ["convert", capture, "--to", random.choice(["text", "db"]), "-o", out, *threads, *cache],
+        "analyse": ["analyse", capture, "--force", "--export-type", random.choice(["text", "db", "text,db"])],
+        "export": ["analyse", capture, "--export", random.choice(["chrome_trace", "stacks", "memory_timeline"]), "--output", scratch / "one_file"],
+        "cluster": ["cluster", "-d", capture, "-m", random.choice(MODES), "-o", out, "--export_type",
+                    random.choice(["db", "text", "csv", "json", "console"]), *threads, *random.choice([[], ["--no-cache"], ["--compat"]])],
+        "cluster map": ["cluster", "map", "-d", capture, "-m", random.choice(MODES), "--out", scratch / "parts"],
+        "link": ["link", capture, "--time", "1ms,3ms"],
+    }
+
+
+WRITES_INTO_THE_CAPTURE = {"analyse"}
+
+
+def stamp_of(folder):
+    """What must not change below a folder: names, sizes, times."""
+    out = []
+    for path in sorted(folder.rglob("*")):
+        info = path.lstat()
+        out.append((str(path), info.st_mode, info.st_size, info.st_mtime_ns))
+    return out
+
+
+def environment(scratch, memory_mb):
+    options = f"exitcode=99:hard_rss_limit_mb={memory_mb}:detect_leaks=0:abort_on_error=0:max_allocation_size_mb={memory_mb}"
+    return dict(os.environ, ASAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1:exitcode=99", STEPLENS_CACHE_DIR=str(scratch / "cache"),
+                HOME=str(scratch), TMPDIR=str(scratch))
+
+
+def verdict(code, errors):
+    """Why an end is a find; nothing if it is not."""
+    if REPORT.search(errors):
+        return "a sanitizer or an assertion spoke"
+    if code < 0:
+        return f"ended by signal {-code}"
+    if code not in EXPECTED_CODES:
+        return f"exit code {code}"
+    return None
+
+
+def run_command(program, words, scratch, seconds, memory_mb):
+    """Runs one command line. Returns (find or None, the error stream)."""
+    try:
+        done = subprocess.run([program, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              env=environment(scratch, memory_mb), timeout=seconds, cwd=scratch, check=False)
+    except subprocess.TimeoutExpired as late:
+        return f"not done after {seconds} s", late.stderr or b""
+    return verdict(done.returncode, done.stderr), done.stderr
+
+
+def first_report(errors):
+    """The lines of an error stream that say what and where."""
+    lines = errors.decode("utf-8", "replace").splitlines()
+    telling = [line for line in lines if re.search(r"ERROR:|runtime error:|^\s+#[0-9] .* /.*src/", line)]
+    return "\n".join((telling or lines)[:12])
+
+
+def default_program():
+    return pathlib.Path(__file__).resolve().parents[2] / "build/asan/steplens"
