@@ -14,6 +14,7 @@ from ... import _daemon, _log, _rank
 from ..._channel import FILE_NAME, Channel, PlainLayout, write_default
 from ..._check import is_int
 from ..._session import Source
+from .._host import Callback
 from . import _dynamic_config, _output
 from ._dynamic_config import DynamicConfig
 from ._schedule import quiet_schedule
@@ -21,8 +22,12 @@ from .profiler import Profiler, TraceHandler
 
 _SHM_PREFIX = "DynamicProfileShm"
 _DEFAULT_OUTPUT = "./dyn_profile_data"
-# Where MindSpore is loaded the monitor is one of its callbacks.
-_Callback: Any = getattr(getattr(sys.modules.get("mindspore"), "train", None), "Callback", object)
+
+
+def _callback_of_mindspore() -> Optional[type]:
+    """The class that a training of MindSpore wants its callbacks to be of; None where MindSpore is not loaded."""
+    real = sys.modules.get("mindspore")
+    return getattr(getattr(real, "train", real), "Callback", None)
 
 
 class _DynamicProfiler(Profiler):
@@ -31,10 +36,16 @@ class _DynamicProfiler(Profiler):
     _source = Source.DYNAMIC
 
 
-class DynamicProfilerMonitor(_Callback):
+class DynamicProfilerMonitor(Callback):
     """`cfg_path`: the folder of profiler_config.json, shared by all nodes; raises TypeError if it is no str. Captures go to
     `output_path`/rank<r>_start<a>_stop<b>/. `poll_interval`: seconds between looks at a file that others than this host
-    change; changes by this host are seen at once. Used by the training thread."""
+    change; changes by this host are seen at once. Used by the training thread. Where MindSpore is loaded it is one of its callbacks."""
+
+    def __new__(cls, *args, **kwargs):
+        wanted = _callback_of_mindspore()
+        if wanted is None or issubclass(cls, wanted):
+            return super().__new__(cls)
+        return super().__new__(type(cls.__name__, (cls, wanted), {"__module__": cls.__module__}))
 
     def __init__(self, cfg_path=None, output_path=_DEFAULT_OUTPUT, poll_interval=2, **kwargs):
         super().__init__()
