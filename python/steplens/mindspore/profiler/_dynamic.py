@@ -107,6 +107,7 @@ class DynamicProfilerMonitor(Callback):
         self._profiler = _DynamicProfiler(
             output_path=self._folder(output, config), on_trace_ready=handler,
             schedule=quiet_schedule(active=self._steps_left, skip_first=1), **config.parameters)
+        self._profiler._step_label = start - 1  # its own first recorded step is number 1
         self._profiler.step()
         self._used = config.steps
         _tell(f"Rank {self._rank} starts to record at step {start}, until step {stop}")
@@ -125,19 +126,25 @@ class DynamicProfilerMonitor(Callback):
         step = _step_number(run_context)
         if config is None or not self._callback_may_start(config, step) or config.start_step != step:
             return
-        self._profiler = _DynamicProfiler(output_path=self._folder(self._output_path, config), **config.parameters)
+        handler = TraceHandler(config.analyse_mode, _output.Place())
+        started = _DynamicProfiler(
+            output_path=self._folder(self._output_path, config), on_trace_ready=handler, start_profile=False,
+            schedule=quiet_schedule(active=config.stop_step - config.start_step + 1), **config.parameters)
+        started._step_label = step
+        started.start()
+        self._profiler = started
         self._used = config.steps
         _tell(f"Rank {self._rank} starts to record at step {step}")
 
     @_log.guarded()
     def step_end(self, run_context: Any) -> None:
-        if self._profiler is None or _step_number(run_context) < self._used[1]:
+        if self._profiler is None:
+            return
+        self._profiler.step()
+        if _step_number(run_context) < self._used[1]:
             return
         finished, self._profiler = self._profiler, None
         finished.stop()
-        mode = self._config.analyse_mode if self._config is not None else "no"
-        if mode != "no":
-            finished.analyse(mode=mode)
         _tell(f"Rank {self._rank} stopped at step {self._used[1]}")
 
     def _callback_may_start(self, config: DynamicConfig, step: int) -> bool:
@@ -178,8 +185,8 @@ class DynamicProfilerMonitor(Callback):
         if changed is not None:
             self._is_valid = changed.pop("is_valid", True) is True
             self._config = _dynamic_config.parse(changed, _log.warning) if self._is_valid else None
-        if not self._is_valid:
-            _log.error("profiler_config.json is not valid JSON; nothing is started.")
+            if not self._is_valid:  # once; the next file is a new one
+                _log.error("profiler_config.json is not valid JSON; nothing is started.")
 
     def _folder(self, output: str, config: DynamicConfig) -> str:
         return os.path.join(output, f"rank{self._rank}_start{config.start_step}_stop{config.stop_step}")
