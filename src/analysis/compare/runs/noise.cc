@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "analysis/cluster/summary/robust.h"
-#include "analysis/compare/runs/rank_test.h"
+#include "analysis/compare/runs/rank_sum.h"
 
 namespace steplens::analysis::runs {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/compare/runs/rank_test.h"
+#include "analysis/compare/runs/rank_sum.h"
 
 #include <algorithm>
 #include <cmath>
