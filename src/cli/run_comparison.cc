@@ -73,9 +73,20 @@ Result<cluster::SummarisedRun> ReadSide(Team& team, ThreadPool& pool, const Argu
   return out;
 }
 
+// What fits a terminal: the whole is in the reports.
+table::Table Narrowed(const table::Table& table) {
+  constexpr std::string_view kLeftOut[] = {"Low", "High", "p"};
+  table::Table out(table.name());
+  for (const table::Column& column : table.columns()) {
+    if (std::find(std::begin(kLeftOut), std::end(kLeftOut), column.name) == std::end(kLeftOut))
+      out.AddColumn(column);
+  }
+  return out;
+}
+
 std::string ShownTable(const table::Table& table, std::string_view title) {
   if (table.rows() == 0) return {};
-  table::Table shown = table;
+  table::Table shown = Narrowed(table);
   shown.Truncate(kShownRows);
   std::string text =
       fmt::format("\n{}\n{}", title, table::ToConsole(shown, {.width = TerminalWidth()}));
@@ -90,8 +101,7 @@ std::string ConsoleText(const runs::RunComparison& comparison, const runs::RunSu
   std::string text = fmt::format("base: {}: {} ranks, {} steps\nnew:  {}: {} ranks, {} steps\n",
                                  base.label, base.ranks.size(), base.steps.size(), run.label,
                                  run.ranks.size(), run.steps.size());
-  table::Table overview = tables[0];
-  text += "\nStep of the job\n" + table::ToConsole(overview, {.width = TerminalWidth()});
+  text += "\nStep of the job\n" + table::ToConsole(Narrowed(tables[0]), {.width = TerminalWidth()});
   if (!text.ends_with('\n')) text += '\n';
   text += ShownTable(tables[1], "Largest changes by name");
   text += ShownTable(tables[2], fmt::format("Own time of ranks, paired by {}",

@@ -68,9 +68,15 @@ double Presence(const SumRow& row, const RunSummary& run) {
   return all > 0 ? seen / all : 0;
 }
 
-// What a name takes that a run does not have: nothing, in each of its steps.
-std::vector<double> Nothing(const RunSummary& run) {
-  return std::vector<double>(run.steps.size(), 0.0);
+// What a name takes at most in a run that does not list it: nothing, unless the run had to cut
+// names off, in each of its steps.
+std::vector<double> Unlisted(const RunSummary& run, RowKind kind) {
+  const auto most_ns = static_cast<double>(run.cut_ns[static_cast<size_t>(kind)]);
+  return std::vector<double>(run.steps.size(), most_ns);
+}
+
+bool IsCut(const RunSummary& run, RowKind kind) {
+  return run.cut_ns[static_cast<size_t>(kind)] > 0;
 }
 
 Difference RowDifference(const SumRow* in_a, const SumRow* in_b, const RunSummary& a,
@@ -80,10 +86,10 @@ Difference RowDifference(const SumRow* in_a, const SumRow* in_b, const RunSummar
   out.subject = Subject::kRow;
   out.kind = any.kind;
   out.name = any.name;
-  out.is_only_a = in_b == nullptr;
-  out.is_only_b = in_a == nullptr;
-  out.shift = MeasureShift(in_a != nullptr ? RowValues(*in_a) : Nothing(a),
-                           in_b != nullptr ? RowValues(*in_b) : Nothing(b));
+  out.is_only_a = in_b == nullptr && !IsCut(b, any.kind);
+  out.is_only_b = in_a == nullptr && !IsCut(a, any.kind);
+  out.shift = MeasureShift(in_a != nullptr ? RowValues(*in_a) : Unlisted(a, any.kind),
+                           in_b != nullptr ? RowValues(*in_b) : Unlisted(b, any.kind));
   const double presence = std::max(in_a != nullptr ? Presence(*in_a, a) : 0.0,
                                    in_b != nullptr ? Presence(*in_b, b) : 0.0);
   out.contribution_ns = out.shift.change * std::min(1.0, presence);
@@ -92,12 +98,9 @@ Difference RowDifference(const SumRow* in_a, const SumRow* in_b, const RunSummar
   return out;
 }
 
-// Whether a name that only one run lists may be in the other's "(others)".
-bool MayBeCutOff(const Difference& row, const RunSummary& a, const RunSummary& b) {
-  const auto kind = static_cast<size_t>(row.kind);
-  if (row.is_only_a) return row.shift.a <= static_cast<double>(b.cut_ns[kind]);
-  if (row.is_only_b) return row.shift.b <= static_cast<double>(a.cut_ns[kind]);
-  return false;
+// Whether one run lists a name with no more than what the other may have cut off.
+bool MayBeCutOff(const Difference& row, const SumRow* in_a, const SumRow* in_b) {
+  return (in_b == nullptr && row.shift.change >= 0) || (in_a == nullptr && row.shift.change <= 0);
 }
 
 std::vector<Difference> RowDifferences(const RunSummary& a, const RunSummary& b) {
@@ -113,7 +116,7 @@ std::vector<Difference> RowDifferences(const RunSummary& a, const RunSummary& b)
     const auto& has = has_kind[static_cast<size_t>(key.first)];
     if (!has[0] || !has[1]) continue;  // one run was captured without this kind
     Difference row = RowDifference(pair.first, pair.second, a, b);
-    if (MayBeCutOff(row, a, b)) continue;
+    if (MayBeCutOff(row, pair.first, pair.second)) continue;
     out.push_back(std::move(row));
   }
   return out;

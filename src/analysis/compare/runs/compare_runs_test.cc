@@ -130,7 +130,13 @@ TEST(CompareRuns, ANameThatMayBeAmongTheOthersIsNotCalledNew) {
   std::erase_if(a.rows, [](const SumRow& row) { return row.name == "Add"; });
   EXPECT_TRUE(CompareRuns(a, b).rows.front().is_only_b);
   a.cut_ns[static_cast<size_t>(RowKind::kKernel)] = 6'000'000;
-  for (const Difference& row : CompareRuns(a, b).rows) EXPECT_FALSE(row.is_only_b) << row.name;
+  for (const Difference& row : CompareRuns(a, b).rows) EXPECT_NE(row.name, "Add");
+  // More than could have been cut off is a change from there, at least.
+  a.cut_ns[static_cast<size_t>(RowKind::kKernel)] = 2'000'000;
+  const RunComparison comparison = CompareRuns(a, b);
+  EXPECT_EQ(comparison.rows.front().name, "Add");
+  EXPECT_FALSE(comparison.rows.front().is_only_b);
+  EXPECT_NEAR(comparison.rows.front().shift.change, 3e6, 1e5);
 }
 
 }  // namespace

@@ -51,9 +51,10 @@ std::vector<std::string> RuleOutcome::Lines() const {
     if (state == RuleState::kBreached) {
       lines.push_back(fmt::format("'{}' is breached by {}", rule.text, DescribeDifference(one)));
     } else {
-      lines.push_back(
-          fmt::format("'{}' cannot be decided: not enough steps to tell noise ({} against {}); {}",
-                      rule.text, one.shift.b_steps, one.shift.a_steps, DescribeDifference(one)));
+      lines.push_back(fmt::format(
+          "'{}' cannot be decided: not enough steps to tell noise ({} against {}, {} are "
+          "needed); {}",
+          rule.text, one.shift.b_steps, one.shift.a_steps, steps_needed, DescribeDifference(one)));
     }
   }
   if (state == RuleState::kNothingMatched)
@@ -93,6 +94,7 @@ GateOutcome ApplyGate(const RunSummary& base, const RunSummary& run,
   for (const GateRule& rule : rules) {
     RuleOutcome& outcome = out.rules.emplace_back();
     outcome.rule = rule;
+    outcome.steps_needed = StepsNeeded(looked_at.size(), options);
     std::vector<Difference> undecided;
     const Difference* closest = nullptr;
     for (const Difference& one : looked_at) {

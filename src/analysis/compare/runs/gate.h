@@ -23,6 +23,7 @@ struct RuleOutcome {
   RuleState state = RuleState::kPassed;
   std::vector<Difference> found;  // breaches, else what is undecided; largest change first
   size_t matched = 0;             // differences that were looked at
+  size_t steps_needed = 0;        // on each side, to decide all rules
   // What came closest to the limit, for reports of rules that passed; empty if nothing matched.
   std::vector<Difference> closest;
 

@@ -124,8 +124,9 @@ TEST(ApplyGate, FewStepsDecideNothing) {
                 TestJob{.steps = 3, .seed = 2, .free_ns = 30e6}.Run(), Rules({"e2e>3%"}));
   EXPECT_EQ(gate.rules[0].state, RuleState::kUndecided);
   EXPECT_FALSE(gate.is_breached());
-  EXPECT_NE(gate.rules[0].Lines()[0].find("not enough steps to tell noise (3 against 3)"),
-            std::string::npos);
+  EXPECT_NE(
+      gate.rules[0].Lines()[0].find("not enough steps to tell noise (3 against 3, 5 are needed)"),
+      std::string::npos);
 }
 
 // Two halves of one run's steps, drawn anew 200 times: nothing changed.

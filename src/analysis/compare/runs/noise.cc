@@ -174,6 +174,13 @@ std::vector<double> HolmAdjusted(std::span<const double> p) {
   return out;
 }
 
+size_t StepsNeeded(size_t tests, const NoiseOptions& options) {
+  const auto count = static_cast<double>(std::max<size_t>(tests, 1));
+  size_t steps = 2;
+  while (steps < 100 && SmallestP(steps, steps) * count > options.level) ++steps;
+  return steps;
+}
+
 Verdict Judge(const Shift& shift, double adjusted_p, size_t tests, double least,
               const NoiseOptions& options) {
   const double most_tests = static_cast<double>(std::max<size_t>(tests, 1));

@@ -48,6 +48,10 @@ Shift MeasureShift(std::span<const double> a, std::span<const double> b);
 // another.
 std::vector<double> HolmAdjusted(std::span<const double> p);
 
+// How many steps each side needs so that the largest difference could be told from noise, if so
+// many are tested together.
+size_t StepsNeeded(size_t tests, const NoiseOptions& options);
+
 // The verdict on one of `tests` differences that are shown together. `adjusted_p` is Holm's;
 // `least` is the smallest change worth a report, in the unit of the values.
 Verdict Judge(const Shift& shift, double adjusted_p, size_t tests, double least,

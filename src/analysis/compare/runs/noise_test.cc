@@ -83,6 +83,15 @@ TEST(Judge, NeedsEnoughStepsAndEnoughChange) {
   EXPECT_EQ(Judge(same, same.p, 1, 1, options), Verdict::kWithinNoise);
 }
 
+TEST(StepsNeeded, GrowsSlowlyWithTheNumberOfTests) {
+  const NoiseOptions options;
+  EXPECT_EQ(StepsNeeded(1, options), 5u);   // 2/252 = 0.008
+  EXPECT_EQ(StepsNeeded(4, options), 6u);   // 4 * 2/924
+  EXPECT_EQ(StepsNeeded(10, options), 7u);  // 10 * 2/3432
+  EXPECT_EQ(StepsNeeded(60, options), 8u);  // 60 * 2/12870
+  EXPECT_EQ(StepsNeeded(1, {.level = 0.05}), 4u);
+}
+
 // Steps of a run that did not change: normal or skewed, each with something of the one before.
 Values Series(Normal& normal, size_t steps, double rho, bool is_skewed) {
   Values out;

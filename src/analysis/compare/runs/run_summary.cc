@@ -93,7 +93,8 @@ void KeepLongest(std::vector<SumRow>& rows, size_t per_kind,
     const auto kind = static_cast<size_t>(row.kind);
     if (out.empty() || out.back().kind != row.kind) of_kind = 0;
     const bool is_rest = row.name == kOthersName;
-    if (of_kind < per_kind && !is_rest) {
+    const size_t most = row.kind == RowKind::kGroup ? kGroupsKept : per_kind;
+    if (of_kind < most && !is_rest) {
       out.push_back(std::move(row));
       ++of_kind;
       continue;

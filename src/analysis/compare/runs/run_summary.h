@@ -145,9 +145,12 @@ struct RunSummary {
   }
 };
 
-// Keeps the longest names of each kind and puts the rest into "(others)"; `cut_ns` tells the
-// largest total among these, per rank and step. Rows come out by kind, then longest first.
+// Keeps the longest names of each kind (of groups kGroupsKept) and puts the rest into "(others)";
+// `cut_ns` tells the largest total among these, per rank and step. Rows come out by kind, then
+// longest first.
 inline constexpr size_t kRowsPerKind = 100;
+inline constexpr size_t kGroupsKept =
+    4096;  // of groups: large jobs have many, and none is the longest
 void KeepLongest(std::vector<SumRow>& rows, size_t per_kind,
                  std::array<int64_t, kRowKinds>& cut_ns);
 
@@ -156,7 +159,7 @@ void KeepLongest(std::vector<SumRow>& rows, size_t per_kind,
 class RunFolder {
  public:
   void Add(RankPart part, std::string_view level);
-  // `steps_kept`: of longer runs so many steps, evenly spread.
+  // Of runs with more than 256 steps so many are kept, evenly spread.
   RunSummary Finish(std::string label);
 
  private:
