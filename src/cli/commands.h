@@ -14,6 +14,7 @@ CommandSpec AskCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
+CommandSpec BaselineCommand();
 CommandSpec ConvertCommand();
 CommandSpec ViewCommand();
 CommandSpec LinkCommand();
