@@ -10,6 +10,8 @@ CommandSpec InfoCommand();
 CommandSpec AnalyseCommand();
 CommandSpec BreakdownCommand();
 CommandSpec OpsCommand();
+CommandSpec CriticalPathCommand();
+CommandSpec WhatIfCommand();
 CommandSpec AskCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
