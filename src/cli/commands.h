@@ -15,6 +15,7 @@ CommandSpec QueryCommand();
 CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
 CommandSpec ConvertCommand();
+CommandSpec CompareCommand();
 CommandSpec ViewCommand();
 CommandSpec LinkCommand();
 CommandSpec CompletionCommand();
