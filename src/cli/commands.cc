@@ -23,6 +23,7 @@ constexpr NamedCommand kCommandMakers[] = {
     {"ask", AskCommand},
     {"query", QueryCommand},
     {"verify", VerifyCommand},
+    {"compare", CompareCommand},
     {"cluster", ClusterCommand},
     {"baseline", BaselineCommand},
     {"view", ViewCommand},

@@ -18,6 +18,7 @@ CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
 CommandSpec BaselineCommand();
 CommandSpec ConvertCommand();
+CommandSpec CompareCommand();
 CommandSpec ViewCommand();
 CommandSpec LinkCommand();
 CommandSpec CompletionCommand();
