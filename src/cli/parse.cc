@@ -171,6 +171,24 @@ std::vector<std::string> TakeRest(const std::vector<CommandSpec>& commands,
   return rest;
 }
 
+// "--profile_step_start" is "--profile-step-start": settings of trainings are spelled both ways.
+// Options that have a "_" themselves stay as they are.
+void SpellWithDashes(const std::vector<CommandSpec>& commands, std::vector<std::string>& words) {
+  if (commands.size() != 1) return;
+  const auto is_option = [&](const std::string& name) {
+    const auto& options = commands.front().options;
+    return std::any_of(options.begin(), options.end(),
+                       [&](const OptionSpec& option) { return option.name == name; });
+  };
+  for (std::string& word : words) {
+    const size_t end = std::min(word.find('='), word.size());
+    std::string name = word.substr(0, end);
+    if (!name.starts_with("--") || is_option(name)) continue;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (is_option(name)) word.replace(0, end, name);
+  }
+}
+
 int Fail(const Error& error) {
   Say(fmt::format("steplens: {}\n", error.message));
   if (error.code == ErrorCode::kInternal) {
@@ -270,6 +288,7 @@ int RunProgram(int argc, const char* const* argv) {
   }
   std::vector<std::string> rest = TakeRest(commands, words);
   ReplaceLongShortNames(commands, words);
+  SpellWithDashes(commands, words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
