@@ -51,6 +51,8 @@ export interface ImportIssue {
 }
 
 export interface RankMeta {
+  /** Recorded where the host is the device. */
+  is_cpu?: boolean;
   rank: number;
   alias: string;
   source: string;
@@ -324,8 +326,8 @@ export interface SqlLanesReply {
 }
 
 export interface LanesReply {
-  /** [track, slices, busy ns, of counters the largest value] */
-  rows: [number, number, number, number?][];
+  /** [track, slices, busy ns, of counters the largest value, of streams the ns in which they only wait] */
+  rows: [number, number, number, (number | null)?, number?][];
 }
 
 export interface AlignQuery {

@@ -2,7 +2,7 @@
 import { cancelSlow, slowRequests } from "../api";
 import { formatDuration, formatShort } from "../format";
 import { t } from "../i18n";
-import { kFirstPage, type PageDef, pages, type ScopePart } from "../pages/registry";
+import { type PageDef, pages, type ScopePart } from "../pages/registry";
 import { route } from "../state/router";
 import { connected, dataset, formatRanks, info, meta, parseRanks, progress, scope, scopeSide, scopeSteps, setScope, sideName } from "../state/session";
 import { formatSide, type Side } from "../state/sides";
@@ -116,7 +116,7 @@ function Part({ part, page, isSet, children, onOpen }: { part: ScopePart; page: 
 
 export function ScopeBar() {
   const { ranks, step, range, baseline } = scope.value;
-  const page = pages.find((each) => each.id === (route.value.page || kFirstPage));
+  const page = pages.find((each) => each.id === (route.value.page || "overview"));
   return (
     <footer class="scope-bar">
       <span class="muted">{t("scope")}</span>

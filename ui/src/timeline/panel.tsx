@@ -71,7 +71,7 @@ export function BottomPanel({ model, search, height, onHeight }: Props) {
           class="icon"
           aria-label={t("tl.cmd.panel")}
           title={`${t("tl.cmd.panel")} (Q)`}
-          onClick={() => (model.panelOpen.value = !open)}
+          onClick={() => model.togglePanel()}
         >
           {open ? "▾" : "▴"}
         </button>
