@@ -1,4 +1,5 @@
 // The readable form of a kernel's name; src/base/kernel_label.cc does the same on the console, and one list of names tests both.
+import { middleEllipsis } from "./format";
 
 interface Piece {
   name: string;
@@ -111,4 +112,19 @@ export function kernelLabel(name: string): string {
   if (known.size > 20_000) known.clear();
   known.set(name, label);
   return label;
+}
+
+/** Labels of at most `keep` characters that differ where the names do: where a cut makes two alike, each says which it is. */
+export function distinctLabels(names: readonly string[], keep: number): string[] {
+  const labels = names.map((name) => middleEllipsis(kernelLabel(name), keep));
+  const first = new Map<string, string>();
+  labels.forEach((label, at) => first.has(label) || first.set(label, names[at]!));
+  const next = new Map<string, number>();
+  return labels.map((label, at) => {
+    if (first.get(label) === names[at]) return label;
+    const number = (next.get(label) ?? 1) + 1;
+    next.set(label, number);
+    const mark = ` #${number}`;
+    return middleEllipsis(kernelLabel(names[at]!), keep - mark.length) + mark;
+  });
 }
