@@ -7,6 +7,7 @@ import { route } from "../state/router";
 import { connected, dataset, formatRanks, info, meta, parseRanks, progress, scope, scopeSide, scopeSteps, setScope, sideName } from "../state/session";
 import { formatSide, type Side } from "../state/sides";
 import { askText } from "../widgets/dialog";
+import { askForDataset } from "./file_browser";
 import { type MenuEntry, openMenuAt } from "../widgets/menu";
 
 const kMenuRanks = 32;
@@ -69,6 +70,7 @@ function chooseBaseline(anchor: Element): void {
   openMenuAt(anchor, [
     pick(null, t("scope.no_baseline")),
     { label: t("scope.keep_baseline", { name: sideName(here) }), run: () => setScope({ baseline: here }) },
+    { label: t("scope.open_baseline"), run: askForDataset },
     "-",
     ...sides.map((side) => pick(side, sideName(side))),
   ]);
