@@ -28,6 +28,8 @@ export interface FsEntry {
 }
 
 export interface StepSpan {
+  /** From the first device work that the step launched to the end of the last; absent without a timeline. */
+  device?: [number, number];
   step: number;
   begin: number;
   end: number;

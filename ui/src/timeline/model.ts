@@ -43,9 +43,9 @@ export interface LaneStat {
   wait_ns: number;
 }
 
-export type Tab = "selection" | "area" | "flame" | "histogram" | "events" | "search" | "stats" | "explain";
+export type Tab = "selection" | "area" | "calls" | "flame" | "histogram" | "events" | "search" | "stats" | "explain";
 
-export const kTabs: Tab[] = ["selection", "area", "flame", "histogram", "events", "search", "stats", "explain"];
+export const kTabs: Tab[] = ["selection", "area", "calls", "flame", "histogram", "events", "search", "stats", "explain"];
 
 export interface Hover {
   x: number;
