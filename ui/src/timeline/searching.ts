@@ -22,6 +22,11 @@ export class TimelineSearch {
   readonly busy = signal(false);
   /** Position among the loaded hits; -1 before the first step. */
   readonly at = signal(-1);
+  /** The lane of the hit that was gone to, rank first; "" before the first step. */
+  readonly place = computed(() => {
+    const hit = this.at.value < 0 ? undefined : this.reply.value?.hits[this.at.value];
+    return hit ? this.model.laneName(hit.track) : "";
+  });
   /** Hits by track, for the lane headers. */
   readonly perTrack = computed(() => new Map(this.reply.value?.per_track ?? []));
 
@@ -59,7 +64,7 @@ export class TimelineSearch {
     if (next === hits.length - 1) await this.more();
     this.at.value = next;
     const hit = hits[next];
-    if (hit) await selectSlice(this.model, hit.track, hit.i, true);
+    if (hit) await selectSlice(this.model, hit.track, hit.i, "keep zoom");
   }
 
   applyDim(): void {
