@@ -217,6 +217,9 @@ std::vector<MemoryRecord> CollectMemory(const Side& side, bool compat) {
     }
     // The db itself has no such names, so the reference places all its rows by time.
     const bool is_by_time = compat && side.is_db;
+    if (is_by_time) {
+      record.at_ns = std::llroundl(static_cast<long double>(EpochUs(record.alloc_ns)) * 1000.0L);
+    }
     if (!is_by_time && record.name.find("cann::") != std::string_view::npos) {
       if (!queue) queue.emplace(side);
       const std::optional<int64_t> at_ns = queue->EnqueuedAt(record.alloc_ns);
