@@ -136,7 +136,10 @@ class ModuleTreeBuilder {
       node.end_ns = event.end_ns;
       node.track = event.track;
       node.call_stack = calls_.StackAt(event.track, event.begin_ns);
-      if (node.call_stack.empty()) node.call_stack = node.path;
+      if (node.call_stack.empty()) {
+        for (const uint32_t outer : stack) node.call_stack += tree_.nodes[outer].name + ";\n";
+        node.call_stack += node.name;
+      }
       tree_.nodes.push_back(std::move(node));
       tree_.nodes[parent].children.push_back(index);
       stack.push_back(index);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "analysis/compare/rounding.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis::compare {
@@ -73,9 +74,8 @@ bool IsDeviceBlock(std::string_view device) { return device != "CPU"; }
 
 // The difference of two doubles of microseconds since the epoch, which step by 0.25.
 int64_t DoubleDuration(const MemoryRecord& record) {
-  const double alloc_us = static_cast<double>(record.alloc_ns) / 1000;
-  const double release_us = static_cast<double>(record.release_ns) / 1000;
-  return static_cast<int64_t>(std::llround((release_us - alloc_us) * 1000));
+  const double us = EpochUs(record.release_ns) - EpochUs(record.alloc_ns);
+  return static_cast<int64_t>(std::llround(us * 1000));
 }
 
 class TreeBuilder {
@@ -217,6 +217,9 @@ std::vector<MemoryRecord> CollectMemory(const Side& side, bool compat) {
     }
     // The db itself has no such names, so the reference places all its rows by time.
     const bool is_by_time = compat && side.is_db;
+    if (is_by_time) {
+      record.at_ns = std::llroundl(static_cast<long double>(EpochUs(record.alloc_ns)) * 1000.0L);
+    }
     if (!is_by_time && record.name.find("cann::") != std::string_view::npos) {
       if (!queue) queue.emplace(side);
       const std::optional<int64_t> at_ns = queue->EnqueuedAt(record.alloc_ns);

@@ -108,7 +108,7 @@ std::string MemoryTime(const Side& side, int64_t ns, bool compat) {
     return ns % 1000 == 0 ? std::to_string(ns / 1000) : FormatNsAsUs(ns);
   }
   if (side.is_db && compat) {
-    return ns == kNone ? "0.0" : PythonNumber(static_cast<double>(ns) / 1000);
+    return ns == kNone ? "0.0" : PythonNumber(EpochUs(ns));
   }
   return ns == kNone ? "0" : FormatNsAsUs(ns);
 }

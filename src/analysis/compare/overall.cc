@@ -149,7 +149,10 @@ std::vector<Interval> MeasureDevices(const Side& side, Overall& overall) {
   }
   if (!side.is_gpu) {
     ForEachSliceOn(side, TrackKind::kDevice, [&](size_t i, int64_t begin_ns, int64_t end_ns) {
-      if (!CategoryOf(side, i).starts_with("PROFILING_")) hull.Add(begin_ns, end_ns);
+      // Marks of the profiler itself, under their names in db and text.
+      const std::string_view type = CategoryOf(side, i);
+      const bool is_mark = type.starts_with("PROFILING_") || type == "PLACE_HOLDER_SQE";
+      if (!is_mark) hull.Add(begin_ns, end_ns);
       if (LowerCase(side.store.Text(side.store.slices.name[i])) == "kernel_aivec") {
         overall.lccl.Add(end_ns - begin_ns);
       }

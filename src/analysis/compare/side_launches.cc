@@ -56,6 +56,7 @@ class EventMaker {
     DeviceEvent event;
     event.name = side_.store.Text(kernels.name[row]);
     event.task_type = side_.store.Text(kernels.core[row]);
+    if (event.task_type.empty()) event.task_type = "N/A";
     event.shapes = side_.store.Text(kernels.input_shapes[row]);
     event.knows_shapes = true;
     event.task_id = kernels.task_id[row];
