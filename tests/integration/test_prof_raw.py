@@ -267,6 +267,23 @@ class Golden(Case):
             self.close(mine["dur_ns"] / 1000, float(row["Duration(us)"]), 0.0011, row["Name"])
             self.assertEqual(mine["release_total_allocated_bytes"], float(row["Release Total Allocated(KB)"]) * 1024)
 
+    def test_sheets_are_the_csv_files(self):
+        def check(name):
+            for sheet in ("aicpu", "dp", "aicpu_mi", "l2_cache", "fusion_op"):
+                theirs = table(name, f"{sheet}.csv")
+                if theirs is None:
+                    continue
+                ours = self.query(raw_of(name), f"select * from {sheet}")
+                self.assertEqual(len(ours), len(theirs), f"{name}: {sheet}")
+                for mine, row in zip(ours, theirs):
+                    for header, text in row.items():
+                        if sheet == "fusion_op" and header == "Device_id":
+                            continue  # the script's files have a number there
+                        within = 0.26 if header in ("Timestamp(us)",) else 0.0011  # a double of 16 digits
+                        self.close(mine[header], cell(text), within, f"{name}: {sheet}: {header}")
+
+        self.for_each_set(check)
+
     def test_number_of_threads_does_not_matter(self):
         for sql in ("select * from slices", "select * from kernels", "select * from comm_tasks", "select * from counters", "select * from flows"):
             answers = [self.run_program("query", raw_of("l1_full"), sql, "--format", "json", "--threads", threads, expect=0).out for threads in (1, 4)]

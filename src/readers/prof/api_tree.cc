@@ -47,7 +47,7 @@ ApiTree::ApiTree(std::vector<Api> apis) : apis_(std::move(apis)) {
 
 void ApiTree::BuildThread(uint32_t thread, const std::vector<uint32_t>& apis) {
   const size_t first = nodes_.size();
-  std::array<std::pair<uint64_t, uint64_t>, 4> last = {};  // begin and end kept last, by level
+  std::array<std::optional<std::pair<uint64_t, uint64_t>>, 4> last;  // begin and end, by level
   std::array<size_t, 4> level_first;
   for (size_t i = 0; i < levels_.size(); ++i) level_first[i] = levels_[i].nodes.size();
   std::vector<uint32_t> stack;
@@ -56,8 +56,8 @@ void ApiTree::BuildThread(uint32_t thread, const std::vector<uint32_t>& apis) {
     const size_t level = *LevelIndex(api.level);
     if (api.level != raw::kLevelNode) {
       // Calls of one level do not overlap: what does is damaged or from another layer below.
-      const auto [begin, end] = last[level];
-      if (end >= api.begin && api.end >= begin) continue;
+      const auto& kept = last[level];
+      if (kept && kept->second >= api.begin && api.end >= kept->first) continue;
       last[level] = {api.begin, api.end};
     }
     while (!stack.empty() && ApiOf(stack.back()).end < api.end) stack.pop_back();

@@ -200,6 +200,12 @@ bool HasUniqueTasks(const Control& control) {
          control.chip != kChipMdc && control.chip != 11;
 }
 
+bool IsKnownChip(int64_t chip) {
+  constexpr int64_t kNano = 9;
+  constexpr int64_t kFirst950 = 15;  // and what comes later
+  return chip >= kChip910A && chip != kNano && chip < kFirst950;
+}
+
 bool HasStars(int64_t chip) {
   return chip != kChip310 && chip != kChip910A && chip != kChipMdc && chip != kChip610 &&
          chip != kChip310P;

@@ -64,6 +64,8 @@ Control ReadControl(const Side& side, store::IssueLog& issues);
 
 // Whether task ids can be told apart by their wraps, so that the whole capture is one.
 bool HasUniqueTasks(const Control& control);
+// Whether the layouts of the chip's task records are known.
+bool IsKnownChip(int64_t chip);
 // STARS schedules the tasks; earlier chips have the hardware task scheduler.
 bool HasStars(int64_t chip);
 std::string ChipName(int64_t chip);

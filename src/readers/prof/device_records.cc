@@ -1,5 +1,7 @@
 #include "readers/prof/device_records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -155,6 +157,12 @@ void ReadFrequencies(const Side& device, const ReadOptions& options, store::Issu
 DeviceRecords ReadDeviceRecords(const Side& device, const Control& control, bool has_wide_streams,
                                 const ReadOptions& options, store::IssueLog& issues) {
   DeviceRecords out;
+  if (!IsKnownChip(control.chip)) {
+    issues.Add(store::IssueKind::kDeviceUnknown,
+               fmt::format("{}: tasks of chip {} are not read", NameOf(device.folder),
+                           ChipName(control.chip)));
+    return out;
+  }
   TaskLogs logs;
   const bool has_stars = HasStars(control.chip);
   const std::function<void(store::IssueLog&)> jobs[] = {

@@ -14,11 +14,6 @@ namespace {
 namespace raw = format::prof;
 using format::Bytes;
 
-// One end of an interval.
-struct ApiPart {
-  std::vector<Api> rows;  // end == raw::kIsEvent for an event
-};
-
 std::vector<Api> ReadApis(const Side& host, const ReadOptions& options, store::IssueLog& issues) {
   std::vector<Api> rows =
       ReadRows<Api>(host.Find("api_event"), sizeof(raw::ApiEvent), Cut::kAtRecords, options, issues,
@@ -151,22 +146,6 @@ CommOpInfo MakeCommOp(const raw::RecordHead& head, Bytes record, const Slice&) {
   return op;
 }
 
-CopyInfo MakeCopy(const raw::RecordHead& head, Bytes record, const Slice&) {
-  const auto info = As<raw::MemcpyInfo>(record, raw::kPayloadAt);
-  CopyInfo copy;
-  copy.time = head.time;
-  copy.thread = head.thread;
-  copy.size = info.size;
-  if (head.data_len < raw::kMemcpyInfoFull) {
-    copy.max_size = info.size;
-    copy.direction = static_cast<uint16_t>(info.max_size & 0xFFFF);
-  } else {
-    copy.max_size = info.max_size;
-    copy.direction = info.direction;
-  }
-  return copy;
-}
-
 StreamCapture MakeCapture(const raw::RecordHead& head, Bytes record, const Slice&) {
   const auto info = As<raw::CaptureStreamInfo>(record, raw::kPayloadAt);
   StreamCapture capture;
@@ -217,17 +196,6 @@ AicpuGroup MakeAicpuGroup(const raw::RecordHead&, Bytes record, const Slice&) {
     group.streams.push_back(stream);
   }
   return group;
-}
-
-LogicStream MakeLogicStream(const raw::RecordHead&, Bytes record, const Slice&) {
-  const auto info = As<raw::LogicStreamInfo>(record, raw::kPayloadAt);
-  LogicStream stream;
-  stream.logic = info.logic;
-  for (uint32_t i = 0; i < std::size(info.physical) && i < info.count; ++i) {
-    const uint32_t physical = info.physical[i];
-    stream.physical.push_back(physical);
-  }
-  return stream;
 }
 
 FusedOp MakeFusedOp(const raw::RecordHead& head, Bytes record, const Slice&) {
@@ -407,7 +375,6 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   add(wide_tasks, "compact.task_track_v2", raw::kCompactBytes, MakeWideTask);
   add(out.nodes, "compact.node_basic_info", raw::kCompactBytes, MakeNode);
   add(out.comm_ops, "compact.hccl_op_info", raw::kCompactBytes, MakeCommOp);
-  add(out.copies, "compact.memcpy_info", raw::kCompactBytes, MakeCopy);
   add(out.captures, "compact.capture_stream_info", raw::kCompactBytes, MakeCapture);
   add(wide, "compact.expand_stream_spec", raw::kCompactBytes,
       [](const raw::RecordHead&, Bytes record, const Slice&) {
@@ -416,7 +383,6 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   add(out.comm_tasks, "additional.hccl_info", raw::kAdditionalBytes, MakeCommTask);
   add(out.memory, "additional.task_memory_info", raw::kAdditionalBytes, MakeMemory);
   add(out.aicpu_groups, "additional.mc2_comm_info", raw::kAdditionalBytes, MakeAicpuGroup);
-  add(out.logic_streams, "additional.logic_stream_info", raw::kAdditionalBytes, MakeLogicStream);
   add(out.fused_ops, "additional.fusion_op_info", raw::kAdditionalBytes, MakeFusedOp);
   add(out.graphs, "additional.graph_id_map", raw::kAdditionalBytes, MakeGraphName);
   std::vector<store::IssueLog> logs(jobs.size());

@@ -101,14 +101,6 @@ struct CommOpInfo {
   bool is_retry = false;
 };
 
-struct CopyInfo {
-  uint64_t time = 0;
-  uint64_t size = 0;
-  uint64_t max_size = 0;
-  uint32_t thread = 0;
-  uint16_t direction = 0;
-};
-
 // A graph that is recorded from a stream, or no longer.
 struct StreamCapture {
   uint64_t time = 0;
@@ -146,11 +138,6 @@ struct AicpuGroup {
   uint64_t group = 0;
   uint32_t kernel_stream = 0;
   std::vector<uint32_t> streams;
-};
-
-struct LogicStream {
-  uint32_t logic = 0;
-  std::vector<uint32_t> physical;
 };
 
 // An operator of a graph that was recorded from a stream.
@@ -192,13 +179,11 @@ struct HostRecords {
   std::vector<uint32_t> contexts;
   std::vector<CommTaskInfo> comm_tasks;
   std::vector<CommOpInfo> comm_ops;
-  std::vector<CopyInfo> copies;
   std::vector<StreamCapture> captures;
   std::vector<CapturedOp> captured_ops;
   std::vector<Mark> marks;
   std::vector<MemoryChange> memory;
   std::vector<AicpuGroup> aicpu_groups;
-  std::vector<LogicStream> logic_streams;
   std::vector<FusedOp> fused_ops;
   std::vector<GraphName> graphs;
   bool has_wide_streams = false;  // stream ids of 15 bits

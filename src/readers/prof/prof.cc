@@ -24,6 +24,7 @@
 #include "readers/prof/host_tasks.h"
 #include "readers/prof/kernel_metrics.h"
 #include "readers/prof/prof_files.h"
+#include "readers/prof/prof_sheets.h"
 #include "readers/prof/step_trace.h"
 #include "readers/prof/write_device.h"
 #include "readers/prof/write_host.h"
@@ -58,8 +59,10 @@ class ProfReader {
     records.tasks = {};
     records.nodes = {};
     records.tensors = {};
-    if (options_.wanted.others)
+    if (options_.wanted.others) {
       WriteOperatorMemory(std::move(records.memory), host_clock_, names_, out_);
+      WriteFusionSheet(tree, records, names_, out_);
+    }
     if (!options_.wanted.timeline) return {};
     const HostPlaces places =
         WriteHost(tree, records.marks, main_control().pid, host_clock_, names_, tracks_, out_);
@@ -125,7 +128,10 @@ class ProfReader {
     WriteIterations(FindIterations(device.marks), side.device, clock, tracks_, out_);
     const SampleInput samples{side, control, clock, options_, tracks_, out_};
     WriteDeviceSamples(samples, device);
-    if (options_.wanted.others) WriteDeviceMemory(samples);
+    if (options_.wanted.others) {
+      WriteDeviceMemory(samples);
+      WriteDeviceSheets(samples, view, aicpu, names_);
+    }
     AddMetrics(writer.WriteKernels(), control, device, tasks, host);
   }
 

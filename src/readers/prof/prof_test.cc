@@ -244,6 +244,99 @@ TEST(ReadProf, ThreadsDoNotChangeTheResult) {
   }
 }
 
+TEST(ReadProf, UnknownChipIsSaid) {
+  TestTree tree;
+  AddMatMul(tree);
+  tree.WriteText("device_0/info.json.0", R"({"platform_version":"15","DeviceInfo":[]})");
+  const store::TraceStore out = ReadTree(tree);
+  EXPECT_EQ(out.kernels.size(), 0u);
+  EXPECT_EQ(out.slices.size(), 2u);
+  EXPECT_EQ(Issues(out, store::IssueKind::kDeviceUnknown), 1u);
+}
+
+// A kernel that AI CPU runs for a collective gives tasks to stream 40, which join the collective.
+TEST(ReadProf, AicpuTasksJoinTheirCollective) {
+  TestTree tree;
+  tree.Type(5000, 1, "KERNEL_AICPU");
+  tree.Type(5000, 14, "NOTIFY_WAIT");
+  tree.Type(5500, 0x10001, "master");
+  tree.Hash(21, "hcom_allReduce_");
+  tree.Hash(22, "Memcpy");
+  tree.Hash(23, "allreduceAicpuKernel");
+  tree.Hash(1234567, "group_0");
+  tree.Api(raw::kLevelNode, 5, 100, 400, 21);
+  tree.Api(raw::kLevelCommunication, 0x10001, 120, 180, 22);
+  tree.Api(raw::kLevelNode, 5, 200, 300, 23);
+  tree.Task(150, 3, 0, raw::kTaskNotifyWait);
+  tree.Task(250, 30, 0, raw::kTaskKernelAicpu);
+  raw::HcclOpInfo op{};
+  op.group = 1234567;
+  tree.Record("compact.hccl_op_info", raw::kLevelNode, 400, op);
+  raw::Mc2CommInfo streams{};
+  streams.group = 1234567;
+  streams.kernel_stream = 30;
+  streams.stream_count = 1;
+  streams.streams[0] = 40;
+  tree.Record("additional.mc2_comm_info", raw::kLevelNode, 10, streams);
+  tree.Run(7, 3, 0, 900, 2100);
+  tree.Run(1, 30, 0, 1000, 2000);
+  tree.Run(7, 40, 0, 1200, 1300);
+  tree.Run(11, 40, 1, 1300, 1800);
+  raw::AicpuHcclOp device_op{};
+  device_op.group = 1234567;
+  device_op.stream = 30;
+  tree.Aicpu(raw::kAicpuHcclOp, 1100, device_op);
+  tree.Aicpu(raw::kAicpuMainStream, 1150, raw::AicpuMainStream{30, 0, 40, 0, 0});
+  tree.Aicpu(raw::kAicpuMainStream, 1160, raw::AicpuMainStream{30, 0, 40, 1, 1});
+  raw::AicpuHcclTask tasks[2] = {};
+  tasks[0].item = tasks[1].item = 22;
+  tasks[0].group = tasks[1].group = 1234567;
+  tasks[0].stream = tasks[1].stream = 40;
+  tasks[1].task = 1;
+  tasks[1].size = 64;
+  tree.Aicpu(raw::kAicpuHcclTasks, 1170, tasks);
+  const store::TraceStore out = ReadTree(tree);
+  ASSERT_EQ(out.comm_ops.size(), 1u);
+  EXPECT_EQ(out.comm_ops.begin_ns[0], 900);
+  EXPECT_EQ(out.comm_ops.dur_ns[0], 1200);
+  ASSERT_EQ(out.comm_tasks.size(), 3u);
+  EXPECT_EQ(out.Text(out.comm_tasks.op_name[2]), "hcom_allReduce__567_0_1");
+  EXPECT_EQ(out.comm_tasks.is_master[1], 0);  // the first of the main stream never is
+  EXPECT_EQ(out.comm_tasks.is_master[2], 1);
+  EXPECT_EQ(out.comm_tasks.plane[2], 1);
+  EXPECT_EQ(out.comm_tasks.size_bytes[2], 64);
+}
+
+// Two iterations of a graph; the second ends with the model.
+TEST(ReadProf, IterationsOfAGraph) {
+  TestTree tree;
+  const auto mark = [&](uint64_t time, uint16_t tag) {
+    raw::TsTrack track{};
+    track.function = raw::kTsStepTrace;
+    track.time = time;
+    track.step.model = 3;
+    track.step.tag = tag;
+    tree.Append("device_0/data/ts_track.data.0.slice_0", track);
+  };
+  mark(100, raw::kTagModelStart);
+  mark(110, raw::kTagForwardStart);
+  mark(150, raw::kTagBackwardEnd);
+  mark(170, raw::kTagIterationEnd);
+  mark(175, raw::kTagModelEnd);
+  mark(200, raw::kTagModelStart);
+  mark(290, raw::kTagModelEnd);
+  const store::TraceStore out = ReadTree(tree);
+  ASSERT_EQ(out.slices.size(), 4u);
+  EXPECT_EQ(out.Text(out.slices.name[0]), "Iteration 1");
+  EXPECT_EQ(out.slices.begin_ns[0], 100);
+  EXPECT_EQ(out.slices.dur_ns[0], 70);
+  EXPECT_EQ(out.Text(out.slices.name[1]), "FP_BP Time 1");
+  EXPECT_EQ(out.slices.dur_ns[1], 40);
+  EXPECT_EQ(out.Text(out.slices.name[3]), "Iteration 2");
+  EXPECT_EQ(out.slices.begin_ns[3], 200);
+  EXPECT_EQ(out.slices.dur_ns[3], 90);
+}
+
 TEST(ReadProf, FolderWithoutDataIsAnError) {
   ThreadPool pool(1);
   ReadOptions options;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "format/prof/aicpu_records.h"
 #include "format/prof/device_records.h"
 #include "format/prof/host_records.h"
 
@@ -77,6 +78,20 @@ class TestTree {
     std::memcpy(bytes.data(), &head, sizeof(head));
     std::memcpy(bytes.data() + sizeof(head), &payload, sizeof(payload));
     AppendBytes("host/data/aging." + family + ".slice_0", bytes);
+  }
+  // A record of AI CPU.
+  template <typename Payload>
+  void Aicpu(uint32_t type, uint64_t time, const Payload& payload) {
+    const format::prof::RecordHead head{format::prof::kHostMagic,
+                                        format::prof::kLevelAicpu,
+                                        type,
+                                        1,
+                                        static_cast<uint32_t>(sizeof(payload)),
+                                        time};
+    std::string bytes(format::prof::kAdditionalBytes, '\0');
+    std::memcpy(bytes.data(), &head, sizeof(head));
+    std::memcpy(bytes.data() + sizeof(head), &payload, sizeof(payload));
+    AppendBytes("device_0/data/aicpu.data.0.slice_0", bytes);
   }
   void Task(uint64_t time, uint16_t stream, uint32_t task, uint64_t type, uint16_t blocks = 1) {
     format::prof::TaskTrack track{};
