@@ -37,12 +37,14 @@ def train():
     pending = dist.all_reduce(torch.ones(20000), async_op=True)
     optimizer.step()
 
-def record(folder, steps, **switches):
+def record(folder, steps, waits=False, **switches):
     capture = Capture(Config(activities={"cpu", "npu"}, level="1", **switches), folder)
     capture.start()
     for step in range(steps):
         capture.step_begin(step)
         train()
+        if waits and step == steps - 1:  # gloo begins a collective on a thread of its own, perhaps after the step that called it
+            pending.wait()
         capture.step_end()
     capture.stop()
     capture.finalize({})
@@ -62,7 +64,7 @@ for i, switches in enumerate(json.loads(sys.argv[2])):
     pending.wait()
     pending = None
     dist.barrier()
-    record(os.path.join(sys.argv[1], f"{i}_ascend_pt"), 5, **switches)
+    record(os.path.join(sys.argv[1], f"{i}_ascend_pt"), 5, True, **switches)
 pending.wait()
 """
 KILLED = """
@@ -120,7 +122,8 @@ class CpuDevice(NativeTest):
                     self.assertGreater(values["Computing"], 0, (capture, row))
                     self.assertAlmostEqual(values["Computing"] + values["Communication(Not Overlapped)"] + values["Free"],
                                            values["Stage"] + values["Bubble"], delta=0.5)
-                kernels = rows(capture, "kernel_details.csv")
+                # A collective of the capture before may begin to move its data before the first step of this one.
+                kernels = [row for row in rows(capture, "kernel_details.csv") if row["Accelerator Core"] == "AI_CORE"]
                 self.assertEqual({row["Step Id"] for row in kernels}, {"0", "1", "2", "3"})
 
     def test_kernel_counts_are_those_of_the_program(self):

@@ -287,8 +287,8 @@ int RunProgram(int argc, const char* const* argv) {
     return printed.ok() ? Finish(0) : Fail(printed.error());
   }
   std::vector<std::string> rest = TakeRest(commands, words);
-  ReplaceLongShortNames(commands, words);
   SpellWithDashes(commands, words);
+  ReplaceLongShortNames(commands, words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
