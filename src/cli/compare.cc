@@ -118,7 +118,7 @@ CommandSpec CompareCommand() {
       "with any other, a GPU with an NPU as well. Without an --enable switch all are compared. "
       "Exit codes: 0 done, 1 the data could not be compared, 2 usage.";
   spec.options = Joined(CompareOptions(), InputOptions());
-  spec.example = "steplens compare -d new/rank0_ascend_pt -bp old/rank0_ascend_pt -o results";
+  spec.example = "steplens compare -d examples/sample -bp examples/sample -o /tmp/sample";
   spec.run = RunCompare;
   return spec;
 }

@@ -70,8 +70,9 @@ class SequenceMatcher {
   }
 
  private:
-  bool HasCommonRun(const Gap& gap, size_t length) {
+  bool HasCommonRun(const Gap& gap, size_t length) const {
     std::unordered_set<uint64_t> runs;
+    runs.reserve(gap.comparison_end - gap.comparison_begin);
     for (size_t i = gap.comparison_begin; i + length <= gap.comparison_end; ++i) {
       runs.insert(comparison_hashes_.Of(i, length));
     }
