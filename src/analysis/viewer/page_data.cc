@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/classify/text_memo.h"
-#include "analysis/viewer/rl_config.h"
+#include "analysis/parallel/rl_config.h"
 #include "analysis/viewer/scope.h"
 
 namespace steplens::analysis::viewer {
