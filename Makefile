@@ -42,6 +42,7 @@ demo: program ## trains a small transformer on two ranks, records it and shows w
 
 test: setup-test ## everything CI runs
 	@$(STAGE) "lint" scripts/lint
+	@$(STAGE) "clang-tidy on what changed, types of the web app" $(MAKE) --no-print-directory run-checks
 	@$(STAGE) "the program and its integration tests" $(MAKE) --no-print-directory run-tests
 	@$(STAGE) "unit tests with address and undefined behaviour sanitizers, fuzzing" $(MAKE) --no-print-directory run-asan
 	@$(STAGE) "thread sanitizer" $(MAKE) --no-print-directory run-tsan
@@ -61,8 +62,20 @@ else
 	@build/debug/tests/$(ROOM)_test --gtest_brief=1 $(if $(T),--gtest_filter='$(T)')
 endif
 
+# What takes a compiler: clang-tidy on the sources that differ from BASE, and the types of the web app.
+run-checks: ui/dist/index.html
+	@$(SETUP) tooling
+	@cmake --preset debug $(FASTER) >/dev/null
+	@scripts/tidy_change build/debug $(BASE)
+	@cd ui && npm run --silent check
+
 lint: setup-test ## layout, layers and file rules
 	@scripts/lint
+
+tidy-change: ## clang-tidy over the sources that differ from BASE (main, else the commit before)
+	@$(SETUP)
+	@cmake --preset debug $(FASTER) >/dev/null
+	@scripts/tidy_change build/debug $(BASE)
 
 tidy: ## clang-tidy over src, or over FILES (a regular expression); takes half an hour
 	@$(SETUP)
@@ -71,7 +84,7 @@ tidy: ## clang-tidy over src, or over FILES (a regular expression); takes half a
 
 format: ## lays out all sources with clang-format
 	@$(SETUP) test
-	@find src bench fuzz tests -name '*.h' -o -name '*.cc' | xargs clang-format-19 -i
+	@find src include python/native bench fuzz tests -name '*.h' -o -name '*.cc' | xargs clang-format-19 -i
 
 bench: ## the benchmarks
 	@$(SETUP)
@@ -126,5 +139,5 @@ fuzz-all: setup-test ui/dist/index.html ## every command and the server on damag
 	@$(BUILD) build/asan -j $(JOBS) --target steplens
 	@scripts/fuzz_all build/asan $(FUZZ_ALL_SECONDS)
 
-.PHONY: help program demo test test-fast t lint tidy format bench install clean setup-test build-tests \
-        run-tests run-asan run-tsan fuzz fuzz-all
+.PHONY: help program demo test test-fast t lint tidy tidy-change format bench install clean setup-test build-tests \
+        run-checks run-tests run-asan run-tsan fuzz fuzz-all

@@ -87,6 +87,26 @@ def measure_mpi(add, program, what, words, is_headline=True):
     add("two threads against one, the same input", f"{best_of['alone'] / best_of['threads']:.2f}", "-", True)
 
 
+def info_seconds(program, ranks, *words):
+    """CPU seconds of `info` on all ranks, with a cache that is empty."""
+    with tempfile.TemporaryDirectory() as cache:
+        process = subprocess.Popen([program, "info", ranks, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "STEPLENS_CACHE_DIR": cache})
+        _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"bench: info on {ranks} failed")
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure_cold_cache(add, program, folder):
+    """What it costs to fill the cache: the folder is looked through once, not for every rank."""
+    ranks = make_cluster(folder, 1024, "text")
+    rounds = [(info_seconds(program, ranks), info_seconds(program, ranks, "--no-cache")) for _ in range(RUNS)]
+    cold, without = (min(times) for times in zip(*rounds))
+    add(f"`info` on 1,024 text ranks, cold ({cold:.2f} CPU s) against `--no-cache` ({without:.2f})", f"{cold / without:.2f}", "at most 1.3",
+        cold <= 1.3 * without)
+
+
 def measure_cluster(add, program, capture, folder, with_largest=True):
     """add(what, measured, target, holds) for each line of the report."""
     for form in ("text", "db"):
@@ -106,6 +126,7 @@ def measure_cluster(add, program, capture, folder, with_largest=True):
         of_input = input_bytes(make_cluster(folder, 1024, form)) / input_bytes(make_cluster(folder, 256, form)) / 4
         add(f"1,024 ranks against four times 256 ({form}; their input is {of_input:.2f} of four times)", f"{growth:.2f}", "at most 1.15",
             growth <= 1.15)
+    measure_cold_cache(add, program, folder)
     measure_mpi(add, program, "256 ranks, 16 steps, `all` on text", ["-d", make_cluster(folder, 256, "text", steps=16)], is_headline=False)
     measure_mpi(add, program, "1,024 ranks, 16 steps, `all` on text", ["-d", make_cluster(folder, 1024, "text", steps=16)])
     measure_mpi(add, program, "1,024 ranks, 8 steps, four recipes over the timelines of dbs",

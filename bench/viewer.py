@@ -126,6 +126,7 @@ def measure_clicks(program, scratch, slices):
     process, client, ds, _, _ = start(program, folder, scratch / "cache_clicks")
     rng = random.Random(4)
     walls = []
+    reasons = []
     for name in rng.sample(range(200), 50):
         hits = client.post(f"/ds/{ds}/search", {"q": f"kernel_{name}<", "limit": 20})["hits"]
         hit = rng.choice(hits)
@@ -133,8 +134,13 @@ def measure_clicks(program, scratch, slices):
         found = client.get(f"/ds/{ds}/slice?track={hit['track']}&i={hit['i']}")
         walls.append((time.perf_counter() - began) * 1000)
         assert found["kernel"]["name"] == found["name"]
+        began = time.perf_counter()
+        client.post(f"/ds/{ds}/explain", {"kind": "slice", "track": hit["track"], "i": hit["i"]})
+        reasons.append((time.perf_counter() - began) * 1000)
     report(f"click on a kernel of {slices:,} slices: first / median / p95",
            f"{walls[0]:.0f} / {percentile(walls[1:], .5):.1f} / {percentile(walls[1:], .95):.1f} ms", "20 ms")
+    report("its explanation: first / median / p95",
+           f"{reasons[0]:.0f} / {percentile(reasons[1:], .5):.1f} / {percentile(reasons[1:], .95):.1f} ms", "20 ms")
     process.send_signal(signal.SIGINT)
     process.wait()
 

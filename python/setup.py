@@ -9,7 +9,6 @@ pip would then want to fetch them anew (newer pips: add --no-build-isolation). V
 
 import glob
 import os
-import re
 import shutil
 import subprocess
 import sys

@@ -1,16 +1,17 @@
-/* The device side of a capture: the vendor's profiling libraries (ACL profiling, MSPTI), loaded at run time.
+/* The device side of a capture: the vendor's profiling libraries (ACL profiling, MSPTI), loaded at
+ * run time.
  *
- * Nothing here is needed to record the host. Every library and every symbol is optional: what is missing shows as a
- * missing capability and as a code, never as a crash. Calls return 0 or a code, the vendor's or one of ours;
- * sl_last_error() has the words. After a 0 of configure or start it tells what the vendor refused of the wishes, "" if
- * nothing: that costs its own data, not the capture. The order is
- *   init, configure, (warmup), start, (step_mark, mark)..., stop, finalize
- * on one thread. A failure leaves the device out; the host is recorded all the same. After a failure, too, finalize
- * ends what init began.
+ * Nothing here is needed to record the host. Every library and every symbol is optional: what is
+ * missing shows as a missing capability and as a code, never as a crash. Calls return 0 or a code,
+ * the vendor's or one of ours; sl_last_error() has the words. After a 0 of configure or start it
+ * tells what the vendor refused of the wishes, "" if nothing: that costs its own data, not the
+ * capture. The order is init, configure, (warmup), start, (step_mark, mark)..., stop, finalize on
+ * one thread. A failure leaves the device out; the host is recorded all the same. After a failure,
+ * too, finalize ends what init began.
  *
- * Libraries are looked for in: the folder STEPLENS_ASCEND_LIB, the process, $ASCEND_HOME_PATH/lib64,
- * $ASCEND_TOOLKIT_HOME/lib64, the loader's path. With LD_PRELOAD set, symbols of the process come first. They are never
- * unloaded. */
+ * Libraries are looked for in: the folder STEPLENS_ASCEND_LIB, the process,
+ * $ASCEND_HOME_PATH/lib64, $ASCEND_TOOLKIT_HOME/lib64, the loader's path. With LD_PRELOAD set,
+ * symbols of the process come first. They are never unloaded. */
 #ifndef STEPLENS_DEVICE_H_
 #define STEPLENS_DEVICE_H_
 
@@ -52,8 +53,8 @@ typedef struct sl_device_config {
   int sys_interconnection;
   const char* host_sys; /* "cpu,mem"; NULL: none */
   int use_mspti;        /* activities instead of ACL profiling */
-  int mindspore;        /* as MindSpore does it: memory at 100 Hz instead of 50, other tags of steps */
-  int hardware_memory;  /* counters of the device's memory; profile_memory has them, too */
+  int mindspore; /* as MindSpore does it: memory at 100 Hz instead of 50, other tags of steps */
+  int hardware_memory; /* counters of the device's memory; profile_memory has them, too */
 } sl_device_config;
 
 /* Loads the libraries in the first call. sl_device_capability bits; 0: no device here. */
@@ -72,11 +73,13 @@ SL_API int sl_device_mark(const char* message, void* stream);
 SL_API int sl_device_stop(void);
 SL_API int sl_device_finalize(void);
 
-/* What configure made of the configuration: the switches handed to the vendor and the metrics it can do. */
+/* What configure made of the configuration: the switches handed to the vendor and the metrics it
+ * can do. */
 SL_API uint64_t sl_device_mask(void);
 SL_API int sl_device_metrics(void);
 
-/* A function of the vendor's libraries, for interfaces that are not ours (steplens.mspti); NULL where none has it. */
+/* A function of the vendor's libraries, for interfaces that are not ours (steplens.mspti); NULL
+ * where none has it. */
 SL_API void* sl_device_function(const char* name);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
-/* User marks, compatible with mstx: the same names, types and injection protocol, so that a program built with this
- * header works with every tool that speaks mstx, and one built with the vendor's header works with steplens.
+/* User marks, compatible with mstx: the same names, types and injection protocol, so that a program
+ * built with this header works with every tool that speaks mstx, and one built with the vendor's
+ * header works with steplens.
  *
- * Header only. The first call of a process looks for a tool: the library named by MSTX_INJECTION_PATH, else any loaded
- * library that exports InitInjectionMstx (LD_PRELOAD). Without a tool every call is a test of one pointer. Link with -ldl
- * where libc does not have dlopen. */
+ * Header only. The first call of a process looks for a tool: the library named by
+ * MSTX_INJECTION_PATH, else any loaded library that exports InitInjectionMstx (LD_PRELOAD). Without
+ * a tool every call is a test of one pointer. Link with -ldl where libc does not have dlopen. */
 #ifndef STEPLENS_MSTX_H_
 #define STEPLENS_MSTX_H_
 
@@ -22,7 +23,9 @@ typedef struct mstxDomainRegistration_st* mstxDomainHandle_t;
 typedef struct mstxMemHeap_st* mstxMemHeapHandle_t;
 typedef struct mstxMemRegion_st* mstxMemRegionHandle_t;
 
-/* ---- Memory pools ----------------------------------------------------------------------------------------------- */
+/* ---- Memory pools
+ * -----------------------------------------------------------------------------------------------
+ */
 
 typedef struct mstxMemVirtualRangeDesc_t {
   uint32_t deviceId;
@@ -31,8 +34,8 @@ typedef struct mstxMemVirtualRangeDesc_t {
 } mstxMemVirtualRangeDesc_t;
 
 typedef struct mstxMemHeapDesc_t {
-  int32_t usage; /* 0 sub-allocator */
-  int32_t type;  /* 0 virtual addresses */
+  int32_t usage;                /* 0 sub-allocator */
+  int32_t type;                 /* 0 virtual addresses */
   const void* typeSpecificDesc; /* mstxMemVirtualRangeDesc_t */
 } mstxMemHeapDesc_t;
 
@@ -67,13 +70,20 @@ typedef struct mstxMemPermissionsAssignBatch_t {
   const mstxMemPermissionsAssignRegionsDesc_t* regionDescArray;
 } mstxMemPermissionsAssignBatch_t;
 
-/* ---- The injection protocol, for tools -------------------------------------------------------------------------- */
+/* ---- The injection protocol, for tools
+ * -------------------------------------------------------------------------- */
 
 typedef void (*mstxFuncPointer)(void);
-typedef mstxFuncPointer** mstxFuncTable; /* pointers to slots; a tool writes *table[id] = function */
+typedef mstxFuncPointer**
+    mstxFuncTable; /* pointers to slots; a tool writes *table[id] = function */
 
 enum { MSTX_MODULE_CORE = 1, MSTX_MODULE_DOMAIN = 2, MSTX_MODULE_MEMORY = 3 };
-enum { MSTX_CORE_MARK = 1, MSTX_CORE_RANGE_START = 2, MSTX_CORE_RANGE_END = 3, MSTX_CORE_TOOL_ID = 4 };
+enum {
+  MSTX_CORE_MARK = 1,
+  MSTX_CORE_RANGE_START = 2,
+  MSTX_CORE_RANGE_END = 3,
+  MSTX_CORE_TOOL_ID = 4
+};
 enum {
   MSTX_DOMAIN_CREATE = 1,
   MSTX_DOMAIN_DESTROY = 2,
@@ -89,12 +99,14 @@ enum {
   MSTX_MEMORY_PERMISSIONS_ASSIGN = 5
 };
 
-/* Gives the slots of a module: ids 1 .. *size - 1 are valid. 0, or 1 for an unknown module or NULL. */
+/* Gives the slots of a module: ids 1 .. *size - 1 are valid. 0, or 1 for an unknown module or NULL.
+ */
 typedef int (*mstxGetTableFunc)(int module, mstxFuncTable* table, unsigned int* size);
 /* What a tool exports as "InitInjectionMstx"; 0 if it took over. */
 typedef int (*mstxInitInjectionFunc)(mstxGetTableFunc get_table);
 
-/* One table a binary, shared by its source files. `state`: 0 not looked yet, 1 looking, 2 a tool is there, 3 there is none. */
+/* One table a binary, shared by its source files. `state`: 0 not looked yet, 1 looking, 2 a tool is
+ * there, 3 there is none. */
 struct mstx_table_ {
   int state;
   mstxFuncPointer core[5];
@@ -146,14 +158,16 @@ static inline int mstx_has_tool_(void) {
   if (state == 2) return 1;
   if (state == 3) return 0;
   int expected = 0;
-  if (__atomic_compare_exchange_n(&mstx_table_.state, &expected, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  if (__atomic_compare_exchange_n(&mstx_table_.state, &expected, 1, 0, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
     mstx_look_for_tool_();
   }
   while ((state = __atomic_load_n(&mstx_table_.state, __ATOMIC_ACQUIRE)) == 1) sched_yield();
   return state == 2;
 }
 
-/* ---- The functions ---------------------------------------------------------------------------------------------- */
+/* ---- The functions
+ * ---------------------------------------------------------------------------------------------- */
 
 #ifndef MSTX_API_
 #define MSTX_API_ static inline
@@ -191,7 +205,8 @@ MSTX_API_ void mstxGetToolId(uint64_t* id) {
   if (function != NULL) function(id);
 }
 
-/* A named set of marks that can be switched on and off; NULL if there is no tool or the name is not allowed. */
+/* A named set of marks that can be switched on and off; NULL if there is no tool or the name is not
+ * allowed. */
 MSTX_API_ mstxDomainHandle_t mstxDomainCreateA(const char* name) {
   typedef mstxDomainHandle_t (*Function)(const char*);
   Function function = MSTX_SLOT_(Function, domain, MSTX_DOMAIN_CREATE);
@@ -210,7 +225,8 @@ MSTX_API_ void mstxDomainMarkA(mstxDomainHandle_t domain, const char* message, a
   if (function != NULL) function(domain, message, stream);
 }
 
-MSTX_API_ uint64_t mstxDomainRangeStartA(mstxDomainHandle_t domain, const char* message, aclrtStream stream) {
+MSTX_API_ uint64_t mstxDomainRangeStartA(mstxDomainHandle_t domain, const char* message,
+                                         aclrtStream stream) {
   typedef uint64_t (*Function)(mstxDomainHandle_t, const char*, aclrtStream);
   Function function = MSTX_SLOT_(Function, domain, MSTX_DOMAIN_RANGE_START);
   return function != NULL ? function(domain, message, stream) : 0;
@@ -223,7 +239,8 @@ MSTX_API_ void mstxDomainRangeEnd(mstxDomainHandle_t domain, uint64_t id) {
 }
 
 /* Memory pools, for tools that check accesses; `domain` NULL is the global one. */
-MSTX_API_ mstxMemHeapHandle_t mstxMemHeapRegister(mstxDomainHandle_t domain, const mstxMemHeapDesc_t* desc) {
+MSTX_API_ mstxMemHeapHandle_t mstxMemHeapRegister(mstxDomainHandle_t domain,
+                                                  const mstxMemHeapDesc_t* desc) {
   typedef mstxMemHeapHandle_t (*Function)(mstxDomainHandle_t, const mstxMemHeapDesc_t*);
   Function function = MSTX_SLOT_(Function, memory, MSTX_MEMORY_HEAP_REGISTER);
   return function != NULL ? function(domain, desc) : NULL;
@@ -235,19 +252,22 @@ MSTX_API_ void mstxMemHeapUnregister(mstxDomainHandle_t domain, mstxMemHeapHandl
   if (function != NULL) function(domain, heap);
 }
 
-MSTX_API_ void mstxMemRegionsRegister(mstxDomainHandle_t domain, const mstxMemRegionsRegisterBatch_t* batch) {
+MSTX_API_ void mstxMemRegionsRegister(mstxDomainHandle_t domain,
+                                      const mstxMemRegionsRegisterBatch_t* batch) {
   typedef void (*Function)(mstxDomainHandle_t, const mstxMemRegionsRegisterBatch_t*);
   Function function = MSTX_SLOT_(Function, memory, MSTX_MEMORY_REGIONS_REGISTER);
   if (function != NULL) function(domain, batch);
 }
 
-MSTX_API_ void mstxMemRegionsUnregister(mstxDomainHandle_t domain, const mstxMemRegionsUnregisterBatch_t* batch) {
+MSTX_API_ void mstxMemRegionsUnregister(mstxDomainHandle_t domain,
+                                        const mstxMemRegionsUnregisterBatch_t* batch) {
   typedef void (*Function)(mstxDomainHandle_t, const mstxMemRegionsUnregisterBatch_t*);
   Function function = MSTX_SLOT_(Function, memory, MSTX_MEMORY_REGIONS_UNREGISTER);
   if (function != NULL) function(domain, batch);
 }
 
-MSTX_API_ void mstxMemPermissionsAssign(mstxDomainHandle_t domain, const mstxMemPermissionsAssignBatch_t* batch) {
+MSTX_API_ void mstxMemPermissionsAssign(mstxDomainHandle_t domain,
+                                        const mstxMemPermissionsAssignBatch_t* batch) {
   typedef void (*Function)(mstxDomainHandle_t, const mstxMemPermissionsAssignBatch_t*);
   Function function = MSTX_SLOT_(Function, memory, MSTX_MEMORY_PERMISSIONS_ASSIGN);
   if (function != NULL) function(domain, batch);

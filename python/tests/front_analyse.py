@@ -16,7 +16,7 @@ from steplens.torch_npu.profiler import profiler as torch_module
 
 SCRIPT = """#!/bin/sh
 echo "$@" >> "{log}"
-case "$*" in *broken*) echo "first line" >&2; echo "broken: cannot be read" >&2; exit 4;; 
+case "$*" in *broken*) echo "first line" >&2; echo "broken: cannot be read" >&2; exit 4;;
   *slow*) sleep 0.5; echo done >> "{log}";;
   *partly*) echo "steplens: rank 0: not all of it" >&2;; esac
 """

@@ -1,8 +1,6 @@
 """The --profile* flags of MindSpeed-LLM and the keys of its FSDP2 trainer: defaults, steps, ranks, errors."""
 
 import argparse
-import contextlib
-import io
 import os
 import unittest
 from unittest import mock

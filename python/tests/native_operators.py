@@ -203,7 +203,7 @@ class Memory(NativeTest):
         train(model, optimizer, 1)
         with captured(profile_memory=True) as recorded:
             train(model, optimizer, 3)
-        live, total = {}, None
+        live = {}
         for event in recorded.memory:
             if event.kind == 0:
                 self.assertNotIn(event.address, live)

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/cells.h"
 #include "analysis/compare/runs/run_tables.h"
-#include "analysis/viewer/cells.h"
 #include "base/roots.h"
 #include "base/team.h"
 #include "base/thread_pool.h"
@@ -51,11 +51,10 @@ Result<int> SaveBaseline(const Arguments& arguments, const Baselines& baselines,
 
 Result<int> ListBaselines(const Arguments& arguments, const Baselines& baselines) {
   SL_ASSIGN_OR_RETURN(const std::vector<Baselines::Entry> entries, baselines.List());
-  analysis::viewer::TableRows rows(
+  analysis::TableRows rows(
       "baselines",
-      {analysis::viewer::TextColumn("Name"), analysis::viewer::IntColumn("Ranks"),
-       analysis::viewer::IntColumn("Steps"), analysis::viewer::NumberColumn("Size(KB)", 1),
-       analysis::viewer::TextColumn("Made Of")});
+      {analysis::TextColumn("Name"), analysis::IntColumn("Ranks"), analysis::IntColumn("Steps"),
+       analysis::NumberColumn("Size(KB)", 1), analysis::TextColumn("Made Of")});
   for (const Baselines::Entry& entry : entries) {
     const Result<RunSummary> run = baselines.Load(entry.name);
     if (!run.ok()) {

@@ -35,7 +35,8 @@ CommandSpec BreakdownCommand() {
   spec.description =
       "One row per rank and step, computed from the timeline: computing, communication (overlapped "
       "by computing and not), free, "
-      "pipeline bubble and preparing. Columns as in step_trace_time.csv, in microseconds.";
+      "pipeline bubble and preparing. Columns as in step_trace_time.csv, then the step time, in "
+      "microseconds.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined(
       {{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},

@@ -10,7 +10,7 @@
 namespace steplens::cluster {
 namespace {
 
-constexpr std::string_view kCacheMagic = "slparts2";
+constexpr std::string_view kCacheMagic = "slparts3";
 
 struct RecordHeader {
   uint64_t key_high = 0;

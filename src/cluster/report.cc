@@ -79,45 +79,29 @@ html::Chart WaitChart(const Table& scores) {
   return {{"Wait versus transfer by rank", "各卡等待与传输"}, std::move(bars)};
 }
 
-// The ranks that late ranks, late groups and slow links are about: "40", "8,9". Of a long list
-// ("0,1,... (12 ranks)") nobody knows all.
-std::set<std::string> RanksNamed(const Table& findings) {
-  std::set<std::string> out;
-  for (size_t row = 0; row < findings.rows(); ++row) {
-    const std::string& kind = findings.Find("kind")->texts[row];
-    if (kind != "slow_link" && !kind.starts_with("late_")) continue;
-    const std::string& ranks = findings.Find("ranks")->texts[row];
-    for (size_t begin = 0; begin < ranks.size();) {
-      const size_t end = std::min(ranks.find(',', begin), ranks.size());
-      out.insert(ranks.substr(begin, end - begin));
-      begin = end + 1;
+// The ranks that late ranks, late groups and slow links are about.
+std::set<int64_t> RanksNamed(std::span<const Export> exports) {
+  std::set<int64_t> out;
+  for (const Export& one : exports) {
+    for (const analysis::Finding& finding : one.answer->findings) {
+      const bool is_meant = finding.rule == analysis::RuleId::kLateRank ||
+                            finding.rule == analysis::RuleId::kLateGroup ||
+                            finding.rule == analysis::RuleId::kSlowLink;
+      if (is_meant) out.insert(finding.ranks.begin(), finding.ranks.end());
     }
   }
   return out;
 }
 
-// The lateness from which a rank of a late group is one: half of what the least of them costs.
-double LeastOfLongLists(const Table& findings) {
-  double least_ms = std::numeric_limits<double>::infinity();
-  for (size_t row = 0; row < findings.rows(); ++row) {
-    if (findings.Find("kind")->texts[row] == "late_group" &&
-        findings.Find("ranks")->texts[row].ends_with(")"))
-      least_ms = std::min(least_ms, findings.Find("msPerStep")->doubles[row] / 2);
-  }
-  return least_ms;
-}
-
-html::Chart LateChart(const Table& scores, const Table& findings) {
-  const std::set<std::string> named = RanksNamed(findings);
-  const double least_ms = LeastOfLongLists(findings);
+html::Chart LateChart(const Table& scores, std::span<const Export> exports) {
+  const std::set<int64_t> named = RanksNamed(exports);
   html::BarChart bars;
   bars.key_label = {"Rank", "卡"};
   bars.value_label = {"Kept its peers waiting (ms per step)", "使同组卡等待 (ms/步)"};
   bars.keys = RanksOf(scores);
   bars.series = {{{"Late", "迟到"}, scores.Find("relativeScore(ms)")->doubles}};
   for (size_t i = 0; i < bars.keys.size(); ++i) {
-    if (named.contains(bars.keys[i]) || bars.series[0].values[i] >= least_ms)
-      bars.highlighted.push_back(i);
+    if (named.contains(scores.Find("rank")->ints[i])) bars.highlighted.push_back(i);
   }
   return {{"Slow ranks", "慢卡"}, std::move(bars)};
 }
@@ -398,7 +382,7 @@ std::string MakeReport(std::span<const Export> exports, const std::string& input
                     SummaryText(exports, analysis::Language::kChinese)};
     if (steps != nullptr && steps->rows() > 0) section.charts.push_back(StepChart(*steps));
     if (scores->rows() > 0) {
-      section.charts.push_back(LateChart(*scores, *findings));
+      section.charts.push_back(LateChart(*scores, exports));
       section.charts.push_back(WaitChart(*scores));
     }
     if (rank_steps != nullptr && rank_steps->rows() > 0) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace steplens::cluster {
 namespace {
@@ -27,24 +28,48 @@ std::string CopiesText(double percent, Language language) {
   return Render({"summary.copies", {{"percent", OneDecimal(percent)}}}, language);
 }
 
+Message RanksText(const Table& overview) {
+  const std::string seen = std::to_string(overview.Find("ranksSeen")->ints[0]);
+  const int64_t expected = overview.Find("ranksExpected")->ints[0];
+  if (expected == table::kNull) return {"summary.rank_count", {{"ranks", seen}}};
+  return {"summary.captured", {{"ranks", seen}, {"expected", std::to_string(expected)}}};
+}
+
+// How long a step takes: on the device, and with the host where the captures say it.
+Message StepText(const Table& overview) {
+  const std::string device_ms = fmt::format("{:.3f}", Number(overview, "step(ms)", 0));
+  const double step_ms = Number(overview, "stepTime(ms)", 0);
+  if (std::isnan(step_ms)) return {"summary.device_step", {{"ms", device_ms}}};
+  return {"summary.step", {{"time", fmt::format("{:.3f}", step_ms)}, {"ms", device_ms}}};
+}
+
+bool HasCalls(const Table& overview) {
+  return Number(overview, "callsComplete", 0) + Number(overview, "callsPartlySeen", 0) > 0;
+}
+
+// Nothing where nobody communicates.
+std::string WaitsText(const Table& overview, Language language) {
+  if (!HasCalls(overview)) return {};
+  const double percent = Number(overview, "waiting(%)", 0);
+  if (std::isnan(percent)) return Render({"summary.waiting_unknown"}, language);
+  return Render({"summary.waiting", {{"waiting", OneDecimal(percent)}}}, language);
+}
+
 std::string JobText(const Table& overview, Language language) {
   const auto number = [&](const char* name) { return Number(overview, name, 0); };
   const auto count = [&](const char* name) {
     return std::to_string(static_cast<int64_t>(number(name)));
   };
-  std::string ranks = count("ranksSeen");
-  if (const int64_t expected = overview.Find("ranksExpected")->ints[0]; expected != table::kNull)
-    ranks += "/" + std::to_string(expected);
   const Message message{"summary.job",
-                        {{"ranks", ranks},
+                        {{"ranks", RanksText(overview)},
                          {"steps", count("steps")},
                          {"groups", count("groups")},
-                         {"ms", fmt::format("{:.3f}", number("step(ms)"))},
+                         {"step", StepText(overview)},
                          {"computing", OneDecimal(number("computing(%)"))},
                          {"exposed", OneDecimal(number("communicationNotOverlapped(%)"))},
                          {"copies", CopiesText(number("copies(%)"), language)},
                          {"free", OneDecimal(number("free(%)"))},
-                         {"waiting", OneDecimal(number("waiting(%)"))}}};
+                         {"waits", WaitsText(overview, language)}}};
   return Render(message, language) + "\n";
 }
 
@@ -102,6 +127,8 @@ std::string SummaryText(std::span<const Export> exports, Language language) {
   text += JobText(*overview, language);
   const auto partly = static_cast<int64_t>(Number(*overview, "callsPartlySeen", 0));
   if (partly > 0) say({"summary.partly_seen", {{"calls", std::to_string(partly)}}});
+  if (HasCalls(*overview) && overview->Find("ranksExpected")->ints[0] == table::kNull)
+    say({"warning.group_size_unknown"});
   constexpr size_t kShown = 8;
   const std::vector<Finding>& findings = summary->findings;
   for (size_t i = 0; i < std::min(findings.size(), kShown); ++i)

@@ -3,13 +3,13 @@
 #include <map>
 #include <unordered_map>
 
-#include "analysis/viewer/transfers.h"
+#include "analysis/parallel/rank_transfers.h"
 
 namespace steplens::server {
 
 Result<RankLinks> RankLinks::Find(const store::Job& job) {
   RankLinks out(job);
-  const auto transfers = analysis::viewer::FindTransfers(job);
+  const auto transfers = analysis::FindRankTransfers(job);
   // Ends that cannot be paired are no reason to draw nothing.
   if (!transfers.ok() || transfers->empty()) return out;
   // Ends are named by rank and start; the row tells the lane, too.
@@ -28,7 +28,7 @@ Result<RankLinks> RankLinks::Find(const store::Job& job) {
     end = {index->second, row->second};
     return true;
   };
-  for (const analysis::viewer::Transfer& transfer : *transfers) {
+  for (const analysis::RankTransfer& transfer : *transfers) {
     Transfer found;
     if (find(transfer.from_rank, transfer.from_ns, found.from) &&
         find(transfer.to_rank, transfer.to_ns, found.to))

@@ -17,8 +17,6 @@ import contextlib
 import csv
 import json
 import math
-import pathlib
-import shutil
 import sqlite3
 import statistics
 import unittest

@@ -10,7 +10,6 @@ import csv
 import importlib.util
 import json
 import math
-import pathlib
 import re
 import shutil
 import sqlite3

@@ -15,8 +15,9 @@ import sys
 
 MAX_LINES = 600
 LONG_LINES = 500
-CHECKED = {".h", ".cc", ".py", ".md", ".cmake", ".json", ".svg"}
-CHECKED_FOLDERS = ["src", "tests", "bench", "fuzz", "examples", "docs", "scripts", "tools", "cmake"]
+CHECKED = {".h", ".cc", ".py", ".md", ".cmake", ".json", ".svg", ".ts", ".tsx", ".mjs", ".css", ".html"}
+CHECKED_FOLDERS = ["src", "include", "python", "ui/src", "ui/tests", "ui/public", "tests", "bench", "fuzz", "examples", "docs", "scripts", "tools",
+                   "cmake"]
 # Data with the layout of its format, not ours.
 DATA = re.compile(r"^(examples/sample|tests/(golden|data)|fuzz/corpus)/")
 # The rules themselves have to spell out what they forbid.

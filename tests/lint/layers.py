@@ -2,8 +2,9 @@
 
     python3 tests/lint/layers.py [SRC]
 
-Two rules, reported as file:line:
+Three rules, reported as file:line:
   * a file includes only headers of its own room and of the rooms its room may use;
+  * inside of analysis, pages are on top: only viewer itself and the list of questions include viewer's headers;
   * a third-party header appears in no header of ours and, outside base, in one file a room: its adapter there.
     Tests (x_test.cc, test_x.h, testing/), benchmarks and fuzz targets are free to use the libraries directly.
 """
@@ -23,6 +24,9 @@ OTHER_ROOMS = {
 
 # The collection library links nothing: of base it may use what needs only the standard library's headers.
 COLLECT_SAFE_BASE = {"base/utf8.h", "base/saturate.h", "base/testing/scratch_folder.h"}
+
+# Folders of analysis that may include the page layout, analysis/viewer.
+ABOVE_PAGES = {"viewer", "question"}
 
 # Third-party libraries by the header that stands for them. fmt is welcome in every .cc file.
 LIBRARIES = {
@@ -110,6 +114,13 @@ def room_problem(room, header):
     return None
 
 
+def page_problem(inner, header):
+    """Why a file of the folder `inner` of analysis may not include our header, or None."""
+    if not header.startswith("analysis/viewer/") or inner in ABOVE_PAGES:
+        return None
+    return f'analysis/viewer is page layout, which analysis/{inner} may not use ("{header}")'
+
+
 def check(src):
     """All problems below the folder `src`, as "file:line: text"."""
     problems = []
@@ -122,6 +133,8 @@ def check(src):
             continue
         for line, ours, theirs in includes(path):
             problem = room_problem(room, ours) if ours else None
+            if ours and room == "analysis" and not is_test_code(file):
+                problem = problem or page_problem(path.relative_to(src).parts[1], ours)
             if problem:
                 problems.append(f"{file}:{line}: {problem}")
             library = library_of(theirs) if theirs else None

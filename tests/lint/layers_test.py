@@ -40,6 +40,13 @@ class Layers(unittest.TestCase):
         self.assertEqual(['src/base/a.h:2: base may not use store ("store/job.h")'],
                          self.check({"base/a.h": '#pragma once\n#include "store/job.h"\n'}))
 
+    def test_pages_are_on_top_of_the_analyses(self):
+        text = '#include "analysis/viewer/metric.h"\n'
+        problems = self.check({"analysis/advice/a.h": text, "analysis/advice/a_test.cc": text, "analysis/viewer/b.cc": text,
+                               "analysis/question/c.cc": text, "server/d.cc": text})
+        self.assertEqual(problems, ['src/analysis/advice/a.h:1: analysis/viewer is page layout, which analysis/advice may not use '
+                                    '("analysis/viewer/metric.h")'])
+
     def test_readers_and_analysis_do_not_meet(self):
         problems = self.check({
             "readers/a.cc": '#include "analysis/x.h"\n',

@@ -7,15 +7,16 @@
 #include <numeric>
 
 #include "analysis/classify/classify.h"
-#include "analysis/viewer/align.h"
-#include "analysis/viewer/explain.h"
+#include "analysis/clocks/align.h"
+#include "analysis/explain/explain.h"
+#include "analysis/overlap/overlap_lanes.h"
 #include "analysis/viewer/flame.h"
-#include "analysis/viewer/overlap_lanes.h"
 #include "captures.h"
 
 namespace steplens::viewer_test {
 namespace {
 
+using namespace analysis;
 using namespace analysis::viewer;
 using analysis::TrackKind;
 

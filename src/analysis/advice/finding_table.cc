@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "analysis/cells.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 
 namespace steplens::analysis {
 namespace {
 
 using table::CellType;
-using viewer::IntColumn;
-using viewer::kNoNumber;
-using viewer::NumberColumn;
-using viewer::RoundTo;
-using viewer::TextColumn;
 
 // The page that has the numbers behind a finding.
 std::string_view PageOf(RuleId rule) {
@@ -85,14 +80,14 @@ table::Table ClusterFindingTable(const std::vector<Finding>& findings, double st
 }
 
 table::Table FindingTable(const std::vector<Finding>& findings, double step_us, int64_t origin_ns) {
-  viewer::TableRows rows(
-      "findings", {TextColumn("kind"),     TextColumn("subject"),      TextColumn("subjectZh"),
-                   TextColumn("reason"),   TextColumn("reasonZh"),     TextColumn("advice"),
-                   TextColumn("adviceZh"), NumberColumn("gain_us", 3), NumberColumn("share", 2),
-                   IntColumn("is_bound"),  TextColumn("confidence"),   TextColumn("effort"),
-                   TextColumn("ranks"),    IntColumn("rank"),          IntColumn("t0_ns"),
-                   IntColumn("t1_ns"),     TextColumn("name"),         TextColumn("page"),
-                   TextColumn("evidence"), TextColumn("evidenceZh"),   TextColumn("query")});
+  TableRows rows("findings",
+                 {TextColumn("kind"),     TextColumn("subject"),      TextColumn("subjectZh"),
+                  TextColumn("reason"),   TextColumn("reasonZh"),     TextColumn("advice"),
+                  TextColumn("adviceZh"), NumberColumn("gain_us", 3), NumberColumn("share", 2),
+                  IntColumn("is_bound"),  TextColumn("confidence"),   TextColumn("effort"),
+                  TextColumn("ranks"),    IntColumn("rank"),          IntColumn("t0_ns"),
+                  IntColumn("t1_ns"),     TextColumn("name"),         TextColumn("page"),
+                  TextColumn("evidence"), TextColumn("evidenceZh"),   TextColumn("query")});
   for (const Finding& one : findings) {
     // What something slower hides saves nothing yet.
     const bool has_gain = one.saving && !one.is_hidden;

@@ -6,8 +6,8 @@
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/breakdown/step_times.h"
+#include "analysis/overlap/overlap_lanes.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/overlap_lanes.h"
 
 namespace steplens::analysis {
 namespace {
@@ -73,22 +73,22 @@ std::vector<Interval> RankEvidence::InSteps(const std::vector<Interval>& interva
 
 std::vector<Interval> RankEvidence::Exposed() const {
   std::vector<Interval> exposed;
-  for (const viewer::OverlapLanes& device : viewer::ComputeOverlapLanes(store()))
+  for (const OverlapLanes& device : ComputeOverlapLanes(store()))
     exposed.insert(exposed.end(), device.not_overlapped.begin(), device.not_overlapped.end());
   return InSteps(exposed);
 }
 
-const viewer::FreeCauses& RankEvidence::free_causes() const {
+const FreeCauses& RankEvidence::free_causes() const {
   if (free_causes_) return *free_causes_;
   std::vector<Interval> gaps;
-  for (const viewer::OverlapLanes& device : viewer::ComputeOverlapLanes(store()))
+  for (const OverlapLanes& device : ComputeOverlapLanes(store()))
     gaps.insert(gaps.end(), device.free.begin(), device.free.end());
-  free_causes_ = viewer::FindFreeCauses(job_, rank_index_, InSteps(gaps));
+  free_causes_ = FindFreeCauses(job_, rank_index_, InSteps(gaps));
   return *free_causes_;
 }
 
-const viewer::CommData& RankEvidence::communication() const {
-  if (!communication_) communication_ = viewer::ReadCommData(job_, {});
+const CommData& RankEvidence::communication() const {
+  if (!communication_) communication_ = ReadCommData(job_, {});
   return *communication_;
 }
 
@@ -136,12 +136,6 @@ Finding RankEvidence::Make(RuleId rule, Message subject, Message reason, Message
   finding.advice = std::move(advice);
   finding.ranks = {rank()};
   return finding;
-}
-
-std::string SqlText(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
-  return out;
 }
 
 std::string SentenceTime(double us) {

@@ -9,10 +9,10 @@
 
 #include "analysis/advice/finding.h"
 #include "analysis/classify/classify.h"
+#include "analysis/collectives/comm_data.h"
+#include "analysis/explain/free_causes.h"
 #include "analysis/facts/rank_view.h"
 #include "analysis/overlap/cover.h"
-#include "analysis/viewer/comm_data.h"
-#include "analysis/viewer/free_causes.h"
 #include "store/trace_store.h"
 
 namespace steplens::analysis {
@@ -50,8 +50,8 @@ class RankEvidence {
   std::vector<Interval> InSteps(const std::vector<Interval>& intervals) const;
   // In steps only, of all devices.
   std::vector<Interval> Exposed() const;
-  const viewer::FreeCauses& free_causes() const;
-  const viewer::CommData& communication() const;  // of all ranks
+  const FreeCauses& free_causes() const;
+  const CommData& communication() const;  // of all ranks
 
   double PerStepUs(int64_t ns) const;
   // `ns` of a category that has no more than `limit_ns`, as what a step saves at most.
@@ -73,12 +73,9 @@ class RankEvidence {
   RankView view_;
   StepTimes times_;
   Cover in_steps_;
-  mutable std::optional<viewer::FreeCauses> free_causes_;
-  mutable std::optional<viewer::CommData> communication_;
+  mutable std::optional<FreeCauses> free_causes_;
+  mutable std::optional<CommData> communication_;
 };
-
-// A name as SQL quotes it, without the quotes around it.
-std::string SqlText(std::string_view text);
 
 // "12.3 us", "1.234 ms": a time in a sentence.
 std::string SentenceTime(double us);

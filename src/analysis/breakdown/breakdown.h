@@ -54,8 +54,9 @@ std::vector<StepParts> BreakDown(const RankView& rank, const BreakdownOptions& o
 bool HasSeveralDevices(std::span<const StepParts> breakdown);
 
 // `steplens breakdown`, the same for all ranks as a table. Columns: Rank, Device_id (only if a rank
-// has several devices), Step, then those of step_trace_time.csv, then Memory if any rank is a GPU
-// capture. For people and files; analyses call BreakDown.
+// has several devices), Step, then those of step_trace_time.csv, Memory if any rank is a GPU
+// capture and, unless files or the reference are asked for, Step Time (step_times.h). For people
+// and files; analyses call BreakDown.
 table::Table StepBreakdown(const store::Job& job, const BreakdownOptions& options);
 table::Table StepBreakdown(std::span<const store::TraceStore> ranks,
                            const BreakdownOptions& options);

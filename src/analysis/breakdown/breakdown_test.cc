@@ -123,10 +123,24 @@ TEST(BreakDown, RowsAreByDeviceThenStep) {
 }
 
 TEST(StepBreakdown, HasTheColumnsOfStepTraceTime) {
-  EXPECT_THAT(Names(StepBreakdown(TwoSteps(store::Format::kText).Job(), {})),
+  BreakdownOptions compat;
+  compat.compat = true;
+  EXPECT_THAT(Names(StepBreakdown(TwoSteps(store::Format::kText).Job(), compat)),
               ElementsAre("Rank", "Step", "Computing", "Communication(Not Overlapped)",
                           "Overlapped", "Communication", "Free", "Stage", "Bubble",
                           "Communication(Not Overlapped and Exclude Receive)", "Preparing"));
+}
+
+// The step time that every page shows stands beside the parts of the step.
+TEST(StepBreakdown, EndsWithTheStepTime) {
+  const store::Job job = TwoSteps(store::Format::kText).Job();
+  const table::Table table = StepBreakdown(job, {});
+  EXPECT_EQ(Names(table).back(), "Step Time");
+  // From mark to mark, as from device work to device work; the last mark itself lasts as long.
+  EXPECT_EQ(table.Find("Step Time")->ints, (std::vector<int64_t>{1000, 1000}));
+  BreakdownOptions as_file;
+  as_file.rule = BreakdownRule::kText;
+  EXPECT_EQ(Names(StepBreakdown(job, as_file)).back(), "Preparing");
 }
 
 TEST(StepBreakdown, ReceivesAreBubbleAndLeaveTheStage) {

@@ -9,33 +9,42 @@
 
 namespace steplens::analysis {
 
-GroupSizes::GroupSizes(const store::Job& job) {
-  for (const store::TraceStore& rank : job.ranks) {
-    for (const cluster::GroupFact& fact : cluster::DescribeRank(rank).groups) {
-      Raise(cluster::GroupName(fact.id), static_cast<int64_t>(fact.ranks.size()));
-    }
-    for (const auto& [group, size] : cluster::LeastMembers(rank)) Raise(group, size);
-    AddKineto(rank);
-  }
+namespace {
+
+void Raise(std::map<std::string, int64_t>& sizes, const std::string& group, int64_t size) {
+  if (size <= 0) return;
+  int64_t& known = sizes[group];
+  known = std::max(known, size);
 }
 
-void GroupSizes::AddKineto(const store::TraceStore& rank) {
+void AddKineto(const store::TraceStore& rank, std::map<std::string, int64_t>& sizes) {
   const auto text = rank.FindMeta("distributedInfo");
   if (!text) return;
   const Result<JsonDocument> document = JsonDocument::Parse(std::string(*text), "distributedInfo");
   if (!document.ok()) return;
   const JsonValue root = document->root();
-  Raise("", root["world_size"].AsInt().value_or(0));
+  Raise(sizes, "", root["world_size"].AsInt().value_or(0));
   root["pg_config"].ForEachElement([&](JsonValue group) {
     const auto name = group["pg_name"].AsString();
-    if (name) Raise(cluster::GroupName(*name), group["pg_size"].AsInt().value_or(0));
+    if (name) Raise(sizes, cluster::GroupName(*name), group["pg_size"].AsInt().value_or(0));
   });
 }
 
-void GroupSizes::Raise(const std::string& group, int64_t size) {
-  if (size <= 0) return;
-  int64_t& known = sizes_[group];
-  known = std::max(known, size);
+}  // namespace
+
+std::map<std::string, int64_t> GroupSizesOf(const store::TraceStore& rank) {
+  std::map<std::string, int64_t> sizes;
+  for (const cluster::GroupFact& fact : cluster::DescribeRank(rank).groups)
+    Raise(sizes, cluster::GroupName(fact.id), static_cast<int64_t>(fact.ranks.size()));
+  for (const auto& [group, size] : cluster::LeastMembers(rank)) Raise(sizes, group, size);
+  AddKineto(rank, sizes);
+  return sizes;
+}
+
+GroupSizes::GroupSizes(const store::Job& job) {
+  for (const store::TraceStore& rank : job.ranks) {
+    for (const auto& [group, size] : GroupSizesOf(rank)) Raise(sizes_, group, size);
+  }
 }
 
 int64_t GroupSizes::Of(const std::string& group) const {

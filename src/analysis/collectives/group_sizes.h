@@ -8,9 +8,12 @@
 
 namespace steplens::analysis {
 
-// How many ranks the communication groups of a job have, captured or not: by the metadata
-// (parallel_group_info, Kineto's pg_config), by the ranks that links name, or, for a group without
-// a name, by the world size.
+// What one rank says of the sizes of its groups, by name as GroupNames (collective_book.h) has it:
+// the metadata (parallel_group_info, Kineto's pg_config), the ranks that its links name, and for a
+// group without a name the world size.
+std::map<std::string, int64_t> GroupSizesOf(const store::TraceStore& rank);
+
+// How many ranks the communication groups of a job have, captured or not, by what its ranks say.
 class GroupSizes {
  public:
   explicit GroupSizes(const store::Job& job);
@@ -18,9 +21,6 @@ class GroupSizes {
   int64_t Of(const std::string& group) const;
 
  private:
-  void AddKineto(const store::TraceStore& rank);
-  void Raise(const std::string& group, int64_t size);
-
   std::map<std::string, int64_t> sizes_;
 };
 

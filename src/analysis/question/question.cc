@@ -119,6 +119,23 @@ Question KernelQuestion(std::string name, std::string description, KernelGroupin
   });
 }
 
+// Tables that only an answer about one rank has.
+void AddTablesOfARank(const Job& empty, Question& question) {
+  const bool takes_rank = std::any_of(question.args.begin(), question.args.end(),
+                                      [](const QuestionArg& arg) { return arg.name == "rank"; });
+  if (!takes_rank) return;
+  QuestionArgs args;
+  args.values["rank"] = empty.ranks.front().info.rank;
+  Result<QuestionAnswer> answer = question.ask(args, empty, {});
+  if (!answer.ok()) return;
+  for (table::Table& one : answer->tables) {
+    const bool is_known =
+        std::any_of(question.answer.begin(), question.answer.end(),
+                    [&](const table::Table& known) { return known.name() == one.name(); });
+    if (!is_known) question.answer.push_back(std::move(one));
+  }
+}
+
 std::vector<Question> MakeQuestions() {
   std::vector<Question> all = {
       TableQuestion(
@@ -180,6 +197,7 @@ std::vector<Question> MakeQuestions() {
   for (Question& question : all) {
     Result<QuestionAnswer> answer = question.ask({}, empty, {});
     if (answer.ok()) question.answer = std::move(answer->tables);
+    AddTablesOfARank(empty, question);
     for (table::Table& one : question.answer) one.Truncate(0);
   }
   return all;

@@ -14,7 +14,6 @@
 namespace steplens::analysis {
 
 // What was asked beyond the name, and what comes back.
-using viewer::ArgsReader;
 using QuestionArgs = viewer::MetricArgs;
 using QuestionAnswer = viewer::MetricAnswer;
 

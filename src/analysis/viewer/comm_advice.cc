@@ -2,8 +2,8 @@
 #include <map>
 
 #include "analysis/advice/rules/transfers.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/comm_data.h"
+#include "analysis/cells.h"
+#include "analysis/collectives/comm_data.h"
 #include "analysis/viewer/metrics.h"
 
 // The Communication page: what to look at, by the rules of the reference viewer.

@@ -4,14 +4,14 @@
 #include <map>
 #include <set>
 
+#include "analysis/cells.h"
 #include "analysis/cluster/communication/time_totals.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/collectives/collective_book.h"
+#include "analysis/collectives/comm_data.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/comm_data.h"
 #include "analysis/viewer/metrics.h"
 
 // The Communication page: its selectors, the times of ranks, the thumbnail.

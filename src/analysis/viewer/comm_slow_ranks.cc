@@ -2,8 +2,8 @@
 #include <map>
 #include <vector>
 
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/comm_data.h"
+#include "analysis/cells.h"
+#include "analysis/collectives/comm_data.h"
 #include "analysis/viewer/metrics.h"
 
 // The Communication page: ranks that the others wait for.

@@ -4,10 +4,10 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/comm_data.h"
+#include "analysis/cells.h"
+#include "analysis/cluster/recipe_tables.h"
+#include "analysis/collectives/comm_data.h"
 #include "analysis/viewer/metrics.h"
-#include "analysis/viewer/recipe_tables.h"
 
 // The Communication page: links between ranks, transports, packets.
 

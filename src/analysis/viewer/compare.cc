@@ -7,14 +7,14 @@
 #include <span>
 
 #include "analysis/breakdown/breakdown.h"
+#include "analysis/cells.h"
+#include "analysis/collectives/group_times.h"
 #include "analysis/compare/collective_keys.h"
+#include "analysis/explain/free_causes.h"
+#include "analysis/overlap/overlap_lanes.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/comm_groups.h"
 #include "analysis/viewer/compare_kernels.h"
-#include "analysis/viewer/free_causes.h"
-#include "analysis/viewer/overlap_lanes.h"
 
 // Two sides next to each other.
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/cells.h"
 #include "analysis/compare/collective_keys.h"
+#include "analysis/kernels/kernel_rows.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/kernel_rows.h"
 
 namespace steplens::analysis::viewer {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/flows/flow_ends.h"
 #include "analysis/nesting/nesting.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 
 // Operator dispatch: how long it takes from a call in Python to the launch on the device, through

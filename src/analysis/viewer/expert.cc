@@ -7,10 +7,10 @@
 #include "analysis/advice/rules/frequency.h"
 #include "analysis/advice/rules/replaceable.h"
 #include "analysis/advice/rules/slice_lists.h"
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/classify/text_memo.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 
 // System View > Expert: what the reference viewer points out of its own accord.

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "analysis/cells.h"
+#include "analysis/kernels/kernel_rows.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/kernel_rows.h"
 #include "analysis/viewer/metrics.h"
 #include "base/number.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/explain/explain_common.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/explain_common.h"
 #include "analysis/viewer/scope.h"
 
 namespace steplens::analysis::viewer {

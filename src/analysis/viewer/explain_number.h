@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/viewer/explain.h"
+#include "analysis/explain/explain.h"
 #include "analysis/viewer/metric.h"
 
 namespace steplens::analysis::viewer {

@@ -1,6 +1,6 @@
 // Findings, dispatch, experts and passes on hand-made captures.
-#include "analysis/viewer/recipe_tables.h"
-#include "analysis/viewer/rl_fsdp.h"
+#include "analysis/cluster/recipe_tables.h"
+#include "analysis/parallel/rl_fsdp.h"
 #include "analysis/viewer/test_metric.h"
 
 namespace steplens::analysis::viewer {

@@ -5,10 +5,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/nesting/nesting.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 
 namespace steplens::analysis::viewer {

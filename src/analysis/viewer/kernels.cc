@@ -4,11 +4,11 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/duration_stats.h"
+#include "analysis/kernels/kernel_rows.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/kernel_rows.h"
 #include "analysis/viewer/metrics.h"
 #include "base/json.h"
 

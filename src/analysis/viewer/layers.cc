@@ -3,12 +3,12 @@
 #include <array>
 #include <functional>
 
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/classify/text_memo.h"
+#include "analysis/overlap/overlap_lanes.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
-#include "analysis/viewer/overlap_lanes.h"
 #include "analysis/viewer/slice_stats.h"
 
 // System View > Stats: the names of one layer of the timeline with their times.

@@ -4,10 +4,10 @@
 #include <map>
 #include <optional>
 
+#include "analysis/cells.h"
+#include "analysis/memory/allocation_names.h"
+#include "analysis/memory/memory_series.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/allocation_names.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/memory_series.h"
 #include "analysis/viewer/metrics.h"
 
 // The Memory page: the curve, the allocations, the components.

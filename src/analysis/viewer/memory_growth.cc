@@ -2,9 +2,9 @@
 #include <map>
 #include <vector>
 
+#include "analysis/cells.h"
+#include "analysis/memory/allocation_names.h"
 #include "analysis/steps/steps.h"
-#include "analysis/viewer/allocation_names.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 
 // Memory that grows from step to step: what each step leaves behind, and who allocated it.

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "analysis/cells.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "base/number.h"
 

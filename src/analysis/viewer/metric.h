@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/args_reader.h"
 #include "analysis/text/message.h"
 #include "base/status.h"
 #include "store/trace_store.h"
@@ -40,10 +41,6 @@ struct MetricAnswer {
   std::string query;                 // SQL that gives the rows behind it; empty if there is none
   std::vector<Message> warnings;     // what the data lacks for it, one sentence each
 };
-
-// The args of a slice as JSON text, for the few metrics that need what the store does not hold
-// (sizes of copies). Analyses open no file: who can reads them. Empty text: no args.
-using ArgsReader = std::function<std::string(const store::TraceStore&, store::SliceId)>;
 
 struct MetricEntry {
   std::string name;

@@ -4,12 +4,12 @@
 #include <array>
 #include <map>
 
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/classify/cpu_words.h"
 #include "analysis/duration_stats.h"
+#include "analysis/kernels/kernel_rows.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/kernel_rows.h"
 #include "analysis/viewer/metrics.h"
 
 // The Operator page: kernels of a rank grouped five ways.

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cells.h"
+#include "analysis/collectives/group_times.h"
+#include "analysis/kernels/kernel_paths.h"
+#include "analysis/overlap/overlap_lanes.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/comm_groups.h"
-#include "analysis/viewer/kernel_paths.h"
 #include "analysis/viewer/metrics.h"
-#include "analysis/viewer/overlap_lanes.h"
 
 // Overall Metrics: where the time of a rank went, as a tree.
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "analysis/viewer/kernel_paths.h"
+#include "analysis/kernels/kernel_paths.h"
 #include "analysis/viewer/test_rank.h"
 
 namespace steplens::analysis::viewer {

@@ -5,12 +5,12 @@
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/breakdown/step_times.h"
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/classify/cpu_words.h"
 #include "analysis/cluster/spread.h"
+#include "analysis/kernels/kernel_rows.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
-#include "analysis/viewer/kernel_rows.h"
 #include "analysis/viewer/metrics.h"
 
 // The Overview page: steps of all ranks, the kernels that cost most, what the data lacks.

@@ -5,7 +5,7 @@
 #include "analysis/classify/text_memo.h"
 #include "analysis/cluster/communication/group_book.h"
 #include "analysis/cluster/rank_facts.h"
-#include "analysis/viewer/rl_config.h"
+#include "analysis/parallel/rl_config.h"
 #include "analysis/viewer/scope.h"
 
 namespace steplens::analysis::viewer {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "analysis/advice/rules/sequence_rules.h"
-#include "analysis/viewer/cells.h"
+#include "analysis/cells.h"
+#include "analysis/memory/memory_series.h"
+#include "analysis/parallel/strategy.h"
 #include "analysis/viewer/flame.h"
-#include "analysis/viewer/memory_series.h"
-#include "analysis/viewer/strategy.h"
 #include "analysis/viewer/test_rank.h"
 
 namespace steplens::analysis::viewer {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/cells.h"
 #include "analysis/cluster/communication/group_book.h"
+#include "analysis/cluster/recipe_tables.h"
 #include "analysis/flows/flow_ends.h"
 #include "analysis/nesting/nesting.h"
+#include "analysis/parallel/pipeline_stages.h"
+#include "analysis/parallel/rank_transfers.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
-#include "analysis/viewer/pipeline_stages.h"
-#include "analysis/viewer/recipe_tables.h"
-#include "analysis/viewer/transfers.h"
 
 // The Pipeline page: forward and backward passes of the ranks, their sends and receives.
 
@@ -117,10 +117,10 @@ table::Table P2pTable(const MetricCall& call, const std::set<int64_t>& wanted, i
 // Sends and receives that are the two ends of one transfer.
 Result<table::Table> ArrowTable(const MetricCall& call, const std::set<int64_t>& wanted,
                                 int64_t origin_ns) {
-  SL_ASSIGN_OR_RETURN(const std::vector<Transfer> transfers, FindTransfers(call.job));
+  SL_ASSIGN_OR_RETURN(const std::vector<RankTransfer> transfers, FindRankTransfers(call.job));
   TableRows rows("arrows", {IntColumn("from_rank"), IntColumn("from_ns"), IntColumn("to_rank"),
                             IntColumn("to_ns"), TextColumn("id")});
-  for (const Transfer& one : transfers) {
+  for (const RankTransfer& one : transfers) {
     if (!wanted.empty() && (!wanted.contains(one.from_rank) || !wanted.contains(one.to_rank)))
       continue;
     rows.Add(one.from_rank, AddNs(one.from_ns, -origin_ns), one.to_rank,

@@ -1,4 +1,4 @@
-#include "analysis/viewer/pipeline_stages.h"
+#include "analysis/parallel/pipeline_stages.h"
 
 #include "analysis/viewer/test_metric.h"
 

@@ -5,7 +5,7 @@
 
 #include "analysis/breakdown/step_table.h"
 #include "analysis/cluster/rank_facts.h"
-#include "analysis/viewer/comm_data.h"
+#include "analysis/collectives/comm_data.h"
 
 namespace steplens::analysis::viewer {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/parallel/strategy.h"
 #include "analysis/viewer/scope.h"
-#include "analysis/viewer/strategy.h"
 #include "base/status.h"
 #include "store/trace_store.h"
 

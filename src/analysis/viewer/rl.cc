@@ -2,12 +2,12 @@
 #include <map>
 #include <set>
 
+#include "analysis/cells.h"
 #include "analysis/classify/classify.h"
+#include "analysis/parallel/rl_config.h"
+#include "analysis/parallel/rl_fsdp.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
-#include "analysis/viewer/rl_config.h"
-#include "analysis/viewer/rl_fsdp.h"
 
 // The RL page: tasks of a reinforcement learning loop on the ranks, found by the names of marks.
 

@@ -2,21 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
+#include "analysis/cluster/group_name.h"
 #include "analysis/time_math.h"
-#include "base/cancel.h"
 
 namespace steplens::analysis::viewer {
-namespace {
-
-bool SameLetter(char any, char lower) {
-  return std::tolower(static_cast<unsigned char>(any)) == lower;
-}
-
-}  // namespace
-
 Result<const store::TraceStore*> RankOf(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> wanted, call.args.Int("rank"));
   for (const store::TraceStore& store : call.job.ranks) {
@@ -59,26 +48,14 @@ Result<std::optional<int64_t>> StepOf(const MetricCall& call) {
   return call.args.Int("step");
 }
 
-Status StillWanted() {
-  if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the result any more"};
-  return {};
-}
-
-std::string SqlText(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out.append(c == '\'' ? 2 : 1, c);
-  return out + "'";
-}
-
-bool ContainsInAnyCase(std::string_view text, std::string_view lower_word) {
-  return std::search(text.begin(), text.end(), lower_word.begin(), lower_word.end(), SameLetter) !=
-         text.end();
-}
-
-bool StartsInAnyCase(std::string_view text, std::string_view lower_word) {
-  return text.size() >= lower_word.size() &&
-         std::equal(lower_word.begin(), lower_word.end(), text.begin(),
-                    [](char lower, char any) { return SameLetter(any, lower); });
+Result<CommScope> CommScopeOf(const MetricCall& call) {
+  CommScope scope;
+  SL_ASSIGN_OR_RETURN(scope.step, StepOf(call));
+  SL_ASSIGN_OR_RETURN(scope.group, call.args.TextOr("group", ""));
+  SL_ASSIGN_OR_RETURN(scope.op, call.args.TextOr("operator", kTotalOp));
+  if (scope.op.empty()) scope.op = kTotalOp;
+  if (!scope.group.empty() && scope.group != "p2p") scope.group = cluster::GroupName(scope.group);
+  return scope;
 }
 
 }  // namespace steplens::analysis::viewer

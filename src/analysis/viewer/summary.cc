@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
+#include "analysis/cells.h"
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "analysis/viewer/rank_loads.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "analysis/advice/finding_table.h"
+#include "analysis/cells.h"
 #include "analysis/cluster/summary/job_findings.h"
-#include "analysis/viewer/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "analysis/viewer/rank_loads.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/viewer/cells.h"
+#include "analysis/cells.h"
 #include "analysis/viewer/metrics.h"
 #include "analysis/viewer/rank_loads.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/viewer/align.h"
+#include "analysis/clocks/align.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,6 @@
 
 namespace steplens::server {
 namespace {
-
-namespace viewer = analysis::viewer;
 
 struct Aligned {
   std::vector<int64_t> offset_ns;          // by slot
@@ -34,7 +32,7 @@ std::vector<int64_t> DefaultOffsets(const Ask& ask) {
 }
 
 // From the order of job.ranks to slots. Ranks that could not be aligned keep the offset they have.
-Aligned BySlot(const Ask& ask, const viewer::RankOffsets& found, std::vector<int64_t> kept_ns) {
+Aligned BySlot(const Ask& ask, const analysis::RankOffsets& found, std::vector<int64_t> kept_ns) {
   Aligned out;
   out.offset_ns = std::move(kept_ns);
   const std::vector<size_t> slots = ask.view.SlotsByRank();
@@ -58,7 +56,7 @@ Result<Aligned> AlignByCollectives(const Ask& ask) {
   std::vector<int64_t> offset_ns = DefaultOffsets(ask);
   std::vector<int64_t> start_ns;
   for (const size_t slot : ask.view.SlotsByRank()) start_ns.push_back(offset_ns[slot]);
-  return BySlot(ask, viewer::AlignByCollectives(*job, start_ns), std::move(offset_ns));
+  return BySlot(ask, analysis::AlignByCollectives(*job, start_ns), std::move(offset_ns));
 }
 
 Result<Aligned> AlignByOperator(const Ask& ask) {
@@ -70,11 +68,11 @@ Result<Aligned> AlignByOperator(const Ask& ask) {
     return Error{ErrorCode::kInvalidArgument, "a derived lane cannot be aligned by"};
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
   std::vector<int64_t> offset_ns = CurrentOffsets(ask);
-  SL_ASSIGN_OR_RETURN(
-      const viewer::RankOffsets found,
-      viewer::AlignBySlice(*job, JobIndex(ask, *ref.lane), static_cast<store::SliceId>(ref.slice),
-                           side == "left" ? viewer::AlignSide::kLeft : viewer::AlignSide::kRight,
-                           offset_ns[ref.lane->rank_slot]));
+  SL_ASSIGN_OR_RETURN(const analysis::RankOffsets found,
+                      analysis::AlignBySlice(
+                          *job, JobIndex(ask, *ref.lane), static_cast<store::SliceId>(ref.slice),
+                          side == "left" ? analysis::AlignSide::kLeft : analysis::AlignSide::kRight,
+                          offset_ns[ref.lane->rank_slot]));
   return BySlot(ask, found, std::move(offset_ns));
 }
 

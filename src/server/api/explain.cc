@@ -1,7 +1,8 @@
-#include "analysis/viewer/explain.h"
+#include "analysis/explain/explain.h"
 
 #include <optional>
 
+#include "readers/slice_args.h"
 #include "server/api/handlers.h"
 #include "server/api/message.h"
 #include "server/bad_request.h"
@@ -9,7 +10,6 @@
 namespace steplens::server {
 namespace {
 
-namespace viewer = analysis::viewer;
 using analysis::Interval;
 
 // What is explained: a time on a lane, and the slice of the store that it is, if it is one.
@@ -21,7 +21,7 @@ struct Subject {
 
 struct Explained {
   Subject subject;
-  viewer::Explanation explanation;
+  analysis::Explanation explanation;
 };
 
 // The lane whose slices are the gaps of all streams together.
@@ -46,7 +46,7 @@ Result<Interval> GapAt(const Ask& ask, const Lane& lane, int64_t ts_ns) {
   if (lane.is_merged()) return Bad("gaps are explained on single streams; split this lane");
   if (lane.kind != LaneKind::kSlices || (lane.flags & kDeviceLane) == 0)
     return Bad("gaps are explained on streams, on communication groups and on the Free lane");
-  Result<Interval> gap = viewer::FindGap(*ask.view.RankOf(lane).store, lane.track, ts_ns);
+  Result<Interval> gap = analysis::FindGap(*ask.view.RankOf(lane).store, lane.track, ts_ns);
   // The lane is there: what is wrong is the time.
   if (!gap.ok()) return Bad(gap.error().message);
   return gap;
@@ -55,8 +55,8 @@ Result<Interval> GapAt(const Ask& ask, const Lane& lane, int64_t ts_ns) {
 Result<Explained> ExplainGap(const Ask& ask, const store::Job& job, const Lane& lane,
                              Interval gap) {
   const store::TrackId track = IsFreeLane(lane) ? store::kNoTrack : lane.track;
-  SL_ASSIGN_OR_RETURN(viewer::Explanation explanation,
-                      viewer::ExplainGap(job, JobIndex(ask, lane), track, gap));
+  SL_ASSIGN_OR_RETURN(analysis::Explanation explanation,
+                      analysis::ExplainGap(job, JobIndex(ask, lane), track, gap));
   return Explained{{&lane, gap}, std::move(explanation)};
 }
 
@@ -68,9 +68,10 @@ Result<Explained> ExplainOne(const Ask& ask, const store::Job& job, const SliceR
   const uint32_t rank_index = JobIndex(ask, lane);
   const auto slice = static_cast<store::SliceId>(ref.slice);
   SL_ASSIGN_OR_RETURN(
-      viewer::Explanation explanation,
-      wait ? viewer::ExplainWait(job, rank_index, slice)
-           : viewer::ExplainSlice(job, rank_index, slice, ask.view.RankOf(lane).facts));
+      analysis::Explanation explanation,
+      wait ? analysis::ExplainWait(job, rank_index, slice)
+           : analysis::ExplainSlice(job, rank_index, slice, ask.view.RankOf(lane).facts,
+                                    readers::MakeArgsReader()));
   return Explained{{&lane, TimesOf(lane, ref.slice), ref.slice}, std::move(explanation)};
 }
 
@@ -90,7 +91,7 @@ Result<Explained> Explain(const Ask& ask) {
 }
 
 // Where to look. Evidence that names no place is about the subject itself.
-Subject PlaceOf(const Ask& ask, const viewer::Evidence& item, const Subject& subject) {
+Subject PlaceOf(const Ask& ask, const analysis::Evidence& item, const Subject& subject) {
   Subject place = subject;
   if (item.slice) {
     const ShownRank& rank = *ask.view.ranks()[ask.view.SlotsByRank()[item.slice->rank_index]];
@@ -105,7 +106,7 @@ Subject PlaceOf(const Ask& ask, const viewer::Evidence& item, const Subject& sub
   return place;
 }
 
-void WriteItem(JsonWriter& json, const Ask& ask, const viewer::Evidence& item,
+void WriteItem(JsonWriter& json, const Ask& ask, const analysis::Evidence& item,
                const Subject& subject) {
   const Subject place = PlaceOf(ask, item, subject);
   json.BeginObject();
@@ -127,7 +128,7 @@ Result<Response> PostExplain(const Ask& ask) {
   json.BeginObject().Key("title").BeginObject();
   WriteMessage(json, answer.explanation.title);
   json.EndObject().Key("items").BeginArray();
-  for (const viewer::Evidence& item : answer.explanation.items)
+  for (const analysis::Evidence& item : answer.explanation.items)
     WriteItem(json, ask, item, answer.subject);
   json.EndArray().Key("verdict").BeginObject();
   WriteMessage(json, answer.explanation.verdict);

@@ -96,7 +96,7 @@ TEST(PostExplain, AWaitLeadsToTheLaneOfTheLastRank) {
       api.Post("explain", fmt::format(R"({{"kind":"wait","track":{},"i":0,"align":{}}})", own,
                                       *shifted.root()["align"].AsInt()));
   const auto items = Items(answer);
-  EXPECT_EQ(items.at("wait.skew"), fmt::format("800 {} 1 500 700", other));
+  EXPECT_EQ(items.at("wait.skew_of_captured"), fmt::format("800 {} 1 500 700", other));
   EXPECT_EQ(items.at("wait.transfer"), fmt::format("200 {} 0 0 1000", own));
   EXPECT_EQ(items.at("wait.last_computed"), fmt::format("690 {} 1 -300 500", other));
   EXPECT_EQ(answer.root()["verdict"]["args"]["rank"].AsString(), "5");

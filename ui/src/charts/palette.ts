@@ -23,6 +23,7 @@ export const partColors: Record<string, string> = {
   communication: "#e08a2b",
   overlapped: "#1f9e89",
   not_overlapped: "#e08a2b",
+  memory: "#c9a227",
   free: "#9aa3ad",
   preparing: "#b35bc4",
 };

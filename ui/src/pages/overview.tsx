@@ -25,6 +25,7 @@ interface StepRow {
   computing: number;
   not_overlapped: number;
   overlapped: number;
+  memory: number;
   free: number;
   bubble: number;
   preparing: number;
@@ -35,24 +36,26 @@ const COLUMNS: [keyof StepRow, string][] = [
   ["computing", "Computing"],
   ["not_overlapped", "Communication(Not Overlapped)"],
   ["overlapped", "Overlapped"],
+  ["memory", "Memory"],
   ["free", "Free"],
   ["bubble", "Bubble"],
   ["preparing", "Preparing"],
 ];
-const PARTS = ["computing", "not_overlapped", "free", "preparing"] as const;
-const METRICS = ["total", "computing", "not_overlapped", "overlapped", "free", "preparing"] as const;
+const PARTS = ["computing", "not_overlapped", "memory", "free", "preparing"] as const;
+const METRICS = ["total", "computing", "not_overlapped", "overlapped", "memory", "free", "preparing"] as const;
 type Metric = (typeof METRICS)[number];
 
-function stepRows(reply: TableReply | null): StepRow[] {
+/** The total is the time on the device, as `breakdown`, findings and the cluster have it; Preparing comes before it. */
+export function stepRows(reply: TableReply | null): StepRow[] {
   if (!reply) return [];
   const at = (name: string) => reply.columns.findIndex((column) => column.name === name);
   const places = COLUMNS.map(([key, name]) => [key, at(name)] as const);
   return reply.rows.map((cells: Cell[]) => {
-    const row: StepRow = { rank: asNumber(cells[at("Rank")]), step: null, computing: 0, not_overlapped: 0, overlapped: 0, free: 0, bubble: 0, preparing: 0, total: 0 };
+    const row: StepRow = { rank: asNumber(cells[at("Rank")]), step: null, computing: 0, not_overlapped: 0, overlapped: 0, memory: 0, free: 0, bubble: 0, preparing: 0, total: 0 };
     const step = cells[at("Step")];
     row.step = step === null || step === undefined || step === "" ? null : asNumber(step);
     for (const [key, place] of places) if (key !== "step") row[key] = Math.max(0, place < 0 ? 0 : asNumber(cells[place] ?? 0));
-    row.total = row.computing + row.not_overlapped + row.free + row.preparing;
+    row.total = row.computing + row.not_overlapped + row.memory + row.free;
     return row;
   });
 }
@@ -141,7 +144,7 @@ function WhereItGoes({ rows, rank }: { rows: StepRow[]; rank: number }) {
   const own = rows.filter((row) => row.rank === rank);
   const names = useMemo(() => own.map(stepName), [rows, rank]);
   const series = useMemo(
-    () => PARTS.map((part) => ({ name: t(`part.${part}`), color: partColors[part] ?? "#888", values: own.map((row) => row[part] / 1000) })),
+    () => PARTS.filter((part) => part !== "memory" || own.some((row) => row.memory > 0)).map((part) => ({ name: t(`part.${part}`), color: partColors[part] ?? "#888", values: own.map((row) => row[part] / 1000) })),
     [rows, rank, t("part.free")],
   );
   const pick = (at: number) => setScope({ step: own[at]?.step ?? null });
@@ -214,10 +217,41 @@ function TopKernels({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
   );
 }
 
+/**
+ * The tree with the parts of a communication group as the model of waiting has them. The reference's Wait Time and Transmit Time, which take a call
+ * without a waiting plane for a transfer, stay in the tables of SQL and of the interface.
+ */
+export function overallRows(rows: readonly Record<string, Cell>[]): Record<string, Cell>[] {
+  const groups = new Map(rows.filter((row) => asText(row["source"] ?? "") !== "").map((row) => [asText(row["path"]), row]));
+  const shown: Record<string, Cell>[] = [];
+  for (const row of rows) {
+    const path = asText(row["path"]);
+    if (groups.has(path.slice(0, path.lastIndexOf(" > ")))) continue;
+    shown.push(row);
+    if (!groups.has(path) || row["transit_us"] === null) continue;
+    const ratio = (us: number) => (asNumber(row["total_us"]) > 0 ? (asNumber(row["ratio"]) * us) / asNumber(row["total_us"]) : 0);
+    for (const [name, column] of [["Transmit Time", "transit_us"], ["Wait Time", "wait_us"], ["Idle Time", "idle_us"]] as const) {
+      const us = asNumber(row[column] ?? 0);
+      shown.push({ path: `${path} > ${name}`, level: asNumber(row["level"]) + 1, total_us: us, ratio: ratio(us), count: null, avg_us: null, min_us: null, max_us: null });
+    }
+  }
+  return shown;
+}
+
+/** What the parts of a group rest on, and how many of its ranks were captured. */
+function groupNote(row: Record<string, Cell>): string {
+  const source = asText(row["source"] ?? "");
+  if (source === "") return "";
+  const notes = [t(`times_source.${source}`)];
+  if (row["members"] === null) notes.push(t("overview.size_unknown"));
+  else if (asNumber(row["captured"]) < asNumber(row["members"])) notes.push(t("overview.captured", { captured: asText(row["captured"]), members: asText(row["members"]) }));
+  return notes.join(" · ");
+}
+
 function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
   const range = scope.value.range;
   const overall = useMetric(ds, "overall", { rank, t0: range?.[0], t1: range?.[1] });
-  const rows = rowsOf(overall.data, "overall");
+  const rows = overallRows(rowsOf(overall.data, "overall"));
   if (rows.length === 0) return null;
   const args = { rank, ...(range ? { t0: range[0], t1: range[1] } : {}) };
   const explain = (row: Record<string, Cell>) => explainNumber(ds, { name: "overall", args, row, column: "total_us" });
@@ -241,7 +275,9 @@ function Overall({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
             const count = asText(row["count"]);
             return (
               <tr key={asText(row["path"])}>
-                <td class={`level-${Math.min(4, path.length)}`}>{valueText(path[path.length - 1] ?? "")}</td>
+                <td class={`level-${Math.min(4, path.length)}`}>
+                  {valueText(path[path.length - 1] ?? "")} <span class="muted">{groupNote(row)}</span>
+                </td>
                 <td class="num">
                   <button class="link" title={t("number.title")} onClick={() => explain(row)}>
                     {asNumber(row["total_us"]).toFixed(2)}

@@ -11,7 +11,7 @@ import { drawLines } from "../../src/charts/line_chart";
 import { locale } from "../../src/i18n";
 import { kernelWork, matmulFlops, tensorBytes } from "../../src/kernel_sizes";
 import { curvesOf, seriesText, unusedReserve, valuesAt } from "../../src/pages/curves";
-import { hasUnknownDevice, stepTimes, withStepTimes } from "../../src/pages/overview";
+import { hasUnknownDevice, overallRows, stepRows, stepTimes, withStepTimes } from "../../src/pages/overview";
 import { speedOf } from "../../src/pages/speed";
 import { axisShift } from "../../src/pages/memory/index";
 import { groupFilter, kernelSource, scopeFilter } from "../../src/pages/operators/kernels";
@@ -163,9 +163,26 @@ test("a device that nobody knows is told from a run without one", () => {
 });
 
 test("the total of a step is its step time where that is known", () => {
-  const row = { rank: 0, step: 5, computing: 1, not_overlapped: 2, overlapped: 0, free: 3, bubble: 0, preparing: 0, total: 6 };
+  const row = { rank: 0, step: 5, computing: 1, not_overlapped: 2, overlapped: 0, memory: 0, free: 3, bubble: 0, preparing: 0, total: 6 };
   assert.equal(withStepTimes([row], [{ rank: 0, step: 5, us: 8, host: 8, device: 7 }])[0]!.total, 8);
   assert.equal(withStepTimes([row], [{ rank: 1, step: 5, us: 8, host: 8, device: 7 }])[0]!.total, 6);
+});
+
+test("without marks a run is as long as its time on the device: copies count, Preparing comes before", () => {
+  const names = ["Rank", "Step", "Computing", "Communication(Not Overlapped)", "Overlapped", "Free", "Preparing", "Memory"];
+  const reply = { columns: names.map((name) => ({ name })), rows: [[0, null, 10, 2, 1, 80, 900, 8]] } as unknown as Parameters<typeof stepRows>[0];
+  assert.equal(stepRows(reply)[0]!.total, 100);
+});
+
+test("a communication group shows the parts of the model, not the reference's", () => {
+  const own = { count: null, avg_us: null, min_us: null, max_us: null };
+  const group = { ...own, path: "C > G", level: 2, total_us: 100, ratio: 50, wait_us: 6, transit_us: 4, idle_us: 90, source: "results", captured: 2, members: 8 };
+  const other = { ...own, path: "C > H", level: 2, total_us: 20, ratio: 10, wait_us: null, transit_us: null, idle_us: null, source: "unknown", captured: 1, members: 2 };
+  const plain = (path: string) => ({ ...own, path, level: 3, total_us: 100, ratio: 50, wait_us: null, transit_us: null, idle_us: null, source: "", captured: null, members: null });
+  const rows = overallRows([{ ...plain("C"), level: 1 }, group, plain("C > G > Wait Time"), plain("C > G > Transmit Time"), other, plain("C > H > Transmit Time"), plain("Free Time")]);
+  assert.deepEqual(rows.map((row) => [row["path"], row["total_us"], row["ratio"]]), [
+    ["C", 100, 50], ["C > G", 100, 50], ["C > G > Transmit Time", 4, 2], ["C > G > Wait Time", 6, 3], ["C > G > Idle Time", 90, 45], ["C > H", 20, 10], ["Free Time", 100, 50],
+  ]);
 });
 
 test("modules and lines come from the table that has them", () => {

@@ -1,20 +1,20 @@
 #include <fmt/format.h>
 
 #include "analysis/advice/rules/rules.h"
+#include "analysis/kernels/kernel_paths.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/kernel_paths.h"
 
 namespace steplens::analysis {
 
 std::vector<Finding> FindConversions(const RankEvidence& rank) {
   const store::KernelTable& kernels = rank.store().kernels;
-  const viewer::KernelPaths paths = viewer::ClassifyKernels(rank.store());
+  const KernelPaths paths = ClassifyKernels(rank.store());
   int64_t sum_ns = 0;
   size_t count = 0;
   uint32_t longest = 0;
   for (uint32_t i = 0; i < paths.of_kernel.size(); ++i) {
-    const viewer::KernelPath& path = paths.of_kernel[i];
-    if (path.kind != viewer::KernelClass::kOtherVector || !path.is_trans) continue;
+    const KernelPath& path = paths.of_kernel[i];
+    if (path.kind != KernelClass::kOtherVector || !path.is_trans) continue;
     if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
     if (!rank.IsInSteps(kernels.begin_ns[i])) continue;
     if (count++ == 0 || kernels.dur_ns[i] > kernels.dur_ns[longest]) longest = i;

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "analysis/advice/rules/rules.h"
+#include "analysis/collectives/group_times.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/comm_groups.h"
 
 namespace steplens::analysis {
 namespace {
@@ -21,7 +21,7 @@ Place LongestExposed(const RankEvidence& rank, const Cover& exposed, const std::
     const int64_t exposed_ns = exposed.Within(times);
     if (exposed_ns <= longest_ns) continue;
     const auto [group, is_new] = is_of_group.try_emplace(ops.group_name[i], false);
-    if (is_new) group->second = viewer::GroupLabel(rank.store(), i) == label;
+    if (is_new) group->second = GroupLabel(rank.store(), i) == label;
     if (!group->second) continue;
     longest_ns = exposed_ns;
     place.range = times;
@@ -40,7 +40,7 @@ std::vector<Finding> FindExposedCommunication(const RankEvidence& rank) {
   const int64_t can_hide_ns = std::max<int64_t>(0, times.computing_ns - times.overlapped_ns);
   std::vector<Finding> findings;
   const Cover cover(exposed);
-  for (const viewer::GroupTime& group : viewer::GroupTimes(rank.job(), rank.store(), cover)) {
+  for (const GroupTime& group : GroupTimes(rank.job(), rank.store(), cover)) {
     const int64_t group_ns = std::min(group.total_ns, times.exposed_ns);
     if (!rank.IsNoticeable(group_ns)) continue;
     Message reason{"finding.exposed.reason", {{"percent", rank.Percent(group_ns)}}};
@@ -57,11 +57,10 @@ std::vector<Finding> FindExposedCommunication(const RankEvidence& rank) {
     finding.places = {LongestExposed(rank, cover, group.label)};
     finding.evidence = {
         {{"evidence.exposed", {{"time", SentenceTime(rank.PerStepUs(group_ns))}}},
-         fmt::format(
-             "SELECT Step, \"Communication(Not Overlapped)\" FROM breakdown WHERE Rank = {}",
-             rank.rank())},
+         fmt::format("SELECT step, communication_not_overlapped_ns FROM breakdown WHERE rank = {}",
+                     rank.rank())},
         {{"evidence.can_hide", {{"time", SentenceTime(rank.PerStepUs(can_hide_ns))}}},
-         fmt::format("SELECT Step, Computing - Overlapped FROM breakdown WHERE Rank = {}",
+         fmt::format("SELECT step, computing_ns - overlapped_ns FROM breakdown WHERE rank = {}",
                      rank.rank())}};
     findings.push_back(std::move(finding));
   }

@@ -12,7 +12,7 @@ namespace {
 // What free time the steps have is the most a cause can save; none if it is not noticeable.
 std::vector<Finding> FindFreeTime(const RankEvidence& rank, RuleId rule, const std::string& cause,
                                   Message subject, Message advice) {
-  const viewer::FreeCauses& causes = rank.free_causes();
+  const FreeCauses& causes = rank.free_causes();
   const auto time = causes.cause_us.find(cause);
   if (time == causes.cause_us.end()) return {};
   const int64_t free_ns = rank.times().free_ns;
@@ -28,7 +28,7 @@ std::vector<Finding> FindFreeTime(const RankEvidence& rank, RuleId rule, const s
       {{"evidence.free",
         {{"time", SentenceTime(rank.PerStepUs(cause_ns))},
          {"free", SentenceTime(rank.PerStepUs(free_ns))}}},
-       fmt::format("SELECT Step, Free FROM breakdown WHERE Rank = {}", rank.rank())}};
+       fmt::format("SELECT step, free_ns FROM breakdown WHERE rank = {}", rank.rank())}};
   return {finding};
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "analysis/sql_text.h"
+
 namespace steplens::analysis {
 namespace {
 
@@ -54,7 +56,7 @@ bool IsLate(RuleId rule) {
   return rule == RuleId::kLateRank || rule == RuleId::kLateGroup || rule == RuleId::kUnevenLoad;
 }
 
-Finding MakeFinding(const LateGroup& late) {
+Finding MakeFinding(const LateGroup& late, double own_ms, double peers_ms) {
   Finding finding;
   finding.rule = late.dimension == "rank" ? RuleId::kLateRank : RuleId::kLateGroup;
   finding.subject = LateSubject(late);
@@ -70,6 +72,10 @@ Finding MakeFinding(const LateGroup& late) {
   if (!late.host.empty())
     finding.reason = {"finding.late.on_host", {{"reason", finding.reason}, {"host", late.host}}};
   finding.is_hidden = late.is_hidden;
+  finding.evidence = {
+      {{"evidence.waits",
+        {{"own", fmt::format("{:.3f}", own_ms)}, {"peers", fmt::format("{:.3f}", peers_ms)}}},
+       "SELECT * FROM comm_durations_durations"}};
   return finding;
 }
 
@@ -114,6 +120,9 @@ Finding MakeFinding(const SlowLink& link) {
       break;
   }
   finding.advice = {"finding.link.advice"};
+  finding.evidence = {{{"evidence.links", {{"count", links}, {"speed", speed}}},
+                       fmt::format("SELECT * FROM comm_links WHERE rank = {} AND transport = '{}'",
+                                   finding.ranks.front(), SqlText(link.transport))}};
   return finding;
 }
 
@@ -131,6 +140,9 @@ Finding MakeFinding(const SmallPackets& small) {
                      {"gbps", fmt::format("{:.1f}", small.gbps)},
                      {"expected", fmt::format("{:.1f}", small.expected_gbps)}}};
   finding.advice = {"finding.small_packets.advice"};
+  finding.evidence = {{{"evidence.packets", {{"ranks", std::to_string(small.ranks.size())}}},
+                       fmt::format("SELECT * FROM comm_packets WHERE rank = {}",
+                                   small.ranks.empty() ? 0 : small.ranks.front())}};
   return finding;
 }
 

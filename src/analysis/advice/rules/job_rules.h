@@ -11,7 +11,8 @@
 
 namespace steplens::analysis {
 
-Finding MakeFinding(const cluster::LateGroup& late);
+// `peers_ms` is what the ranks that are not late wait per step, `own_ms` what these do.
+Finding MakeFinding(const cluster::LateGroup& late, double own_ms, double peers_ms);
 Finding MakeFinding(const cluster::SlowLink& link);
 Finding MakeFinding(const cluster::SmallPackets& small);
 

@@ -6,9 +6,9 @@
 
 #include "analysis/advice/rules/sequence_rules.h"
 #include "analysis/classify/classify.h"
+#include "analysis/kernels/kernel_rows.h"
 #include "analysis/operators/host_ops.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/kernel_rows.h"
 
 namespace steplens::analysis {
 namespace {
@@ -110,9 +110,9 @@ std::vector<Replaceable> ListReplaceableApis(const TraceStore& store) {
 }
 
 std::vector<Replaceable> ListFusibleKernels(const TraceStore& store) {
-  const std::function<bool(size_t)> is_collective = viewer::CollectiveTest(store);
+  const std::function<bool(size_t)> is_collective = CollectiveTest(store);
   std::vector<uint32_t> kernels =
-      viewer::SelectKernels(store, {}, [&](size_t row) { return !is_collective(row); });
+      SelectKernels(store, {}, [&](size_t row) { return !is_collective(row); });
   std::stable_sort(kernels.begin(), kernels.end(), [&](uint32_t a, uint32_t b) {
     return store.kernels.begin_ns[a] < store.kernels.begin_ns[b];
   });

@@ -5,6 +5,7 @@
 #include "analysis/advice/rules/replaceable.h"
 #include "analysis/advice/rules/rules.h"
 #include "analysis/advice/rules/slice_lists.h"
+#include "analysis/sql_text.h"
 
 // Rules of the reference viewer that say what to change, not what it brings.
 
@@ -13,6 +14,12 @@ namespace {
 
 Message FoundTimes(size_t count, const std::string& name) {
   return {"finding.found", {{"count", std::to_string(count)}, {"name", name}}};
+}
+
+// How often it was found, and where the first one is in SQL.
+Finding::Evidence FoundRows(const RankEvidence& rank, size_t count, const char* table, size_t row) {
+  return {{"evidence.slices", {{"count", std::to_string(count)}}},
+          fmt::format("SELECT * FROM {} WHERE rank = {} AND id = {}", table, rank.rank(), row)};
 }
 
 std::vector<Replaceable> WithinSteps(std::vector<Replaceable> found, const RankEvidence& rank) {
@@ -30,6 +37,7 @@ std::vector<Finding> FindFusions(const RankEvidence& rank) {
                 {"finding.fusion.advice"});
   finding.effort = Effort::kModel;
   finding.places = {rank.PlaceOfKernel(static_cast<uint32_t>(found.front().first))};
+  finding.evidence = {FoundRows(rank, found.size(), "kernels", found.front().first)};
   return {finding};
 }
 
@@ -41,6 +49,7 @@ std::vector<Finding> FindAffinityApis(const RankEvidence& rank) {
                 FoundTimes(found.size(), found.front().by), {"finding.affinity_api.advice"});
   finding.effort = Effort::kModel;
   finding.places = {rank.PlaceOfSlice(static_cast<store::SliceId>(found.front().first))};
+  finding.evidence = {FoundRows(rank, found.size(), "slices", found.front().first)};
   return {finding};
 }
 
@@ -51,6 +60,7 @@ std::vector<Finding> FindAffinityOptimizers(const RankEvidence& rank) {
       rank.Make(RuleId::kAffinityOptimizer, {"finding.affinity_optimizer"},
                 FoundTimes(found.size(), found.front().by), {"finding.affinity_optimizer.advice"});
   finding.places = {rank.PlaceOfSlice(static_cast<store::SliceId>(found.front().slice))};
+  finding.evidence = {FoundRows(rank, found.size(), "slices", found.front().slice)};
   return {finding};
 }
 

@@ -2,6 +2,7 @@
 
 #include "analysis/advice/rules/rules.h"
 #include "analysis/advice/rules/transfers.h"
+#include "analysis/sql_text.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis {

@@ -4,17 +4,14 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/any_case.h"
 #include "analysis/overlap/cover.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/scope.h"
 
 namespace steplens::analysis {
 namespace {
 
 using store::TraceStore;
-using viewer::CommTime;
-using viewer::CommTraffic;
-using viewer::ContainsInAnyCase;
 
 constexpr double kContendedGbps = 14.4;
 constexpr double kRetransmissionMs = 4000;
@@ -88,7 +85,7 @@ std::vector<UnalignedTransfer> ListUnalignedTransfers(const TraceStore& store) {
 }
 
 std::vector<ContendedTransfer> ListContendedTransfers(const TraceStore& store,
-                                                      const viewer::CommData& data) {
+                                                      const CommData& data) {
   std::map<std::string_view, double> slow;  // operator -> bandwidth
   for (const CommTraffic& row : data.traffic) {
     if (row.rank != store.info.rank || row.transport != "SDMA" || row.bandwidth_gbps <= 0) continue;
@@ -107,7 +104,7 @@ std::vector<ContendedTransfer> ListContendedTransfers(const TraceStore& store,
   return out;
 }
 
-std::vector<Retransmission> ListRetransmissions(const viewer::CommData& data) {
+std::vector<Retransmission> ListRetransmissions(const CommData& data) {
   using Key = std::pair<std::string_view, std::string_view>;  // group, operator
   std::map<Key, double> least_elapse_ms;
   for (const CommTime& row : data.times) {

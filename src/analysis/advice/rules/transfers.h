@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/viewer/comm_data.h"
+#include "analysis/collectives/comm_data.h"
 #include "store/trace_store.h"
 
 // Transfers that are slow for a reason that can be named, by the rules of the reference viewer.
@@ -29,7 +29,7 @@ struct ContendedTransfer {
   uint32_t comm_op = 0;
 };
 std::vector<ContendedTransfer> ListContendedTransfers(const store::TraceStore& store,
-                                                      const viewer::CommData& data);
+                                                      const CommData& data);
 
 // An operator that takes seconds on all ranks, over RDMA.
 struct Retransmission {
@@ -38,6 +38,6 @@ struct Retransmission {
   double elapse_ms = 0;
   double transit_ms = 0;
 };
-std::vector<Retransmission> ListRetransmissions(const viewer::CommData& data);
+std::vector<Retransmission> ListRetransmissions(const CommData& data);
 
 }  // namespace steplens::analysis

@@ -6,7 +6,8 @@
 
 #include "analysis/advice/rules/rules.h"
 #include "analysis/cluster/spread.h"
-#include "analysis/viewer/kernel_rows.h"
+#include "analysis/kernels/kernel_rows.h"
+#include "analysis/sql_text.h"
 
 namespace steplens::analysis {
 namespace {
@@ -26,7 +27,7 @@ std::vector<Finding> FindUnsteadyKernels(const RankEvidence& rank) {
   const store::TraceStore& store = rank.store();
   const store::KernelTable& kernels = store.kernels;
   std::map<std::pair<StringId, StringId>, SameKernels> groups;  // by name and shapes
-  for (const uint32_t i : viewer::SelectKernels(store, {}, [&](size_t row) {
+  for (const uint32_t i : SelectKernels(store, {}, [&](size_t row) {
          return kernels.input_shapes[row] != StringId::kEmpty &&
                 rank.IsInSteps(kernels.begin_ns[row]);
        })) {

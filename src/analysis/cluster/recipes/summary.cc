@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "analysis/advice/finding_table.h"
 #include "analysis/advice/rules/job_rules.h"
@@ -29,6 +29,8 @@ namespace {
 
 using store::kNone;
 using table::CellType;
+
+constexpr double kNotKnownMs = std::numeric_limits<double>::quiet_NaN();
 
 class Summary : public RecipeOf<SummaryPart> {
  public:
@@ -56,10 +58,13 @@ class Summary : public RecipeOf<SummaryPart> {
     out.links = Links();
     out.found.findings = Find(out.loads, out.links);
     out.found.step_ms = UsualStepMs(out.loads);
-    if (const int64_t expected = ExpectedRanks(LayoutWorld()); !is_complete_ && expected > ranks_) {
+    const int64_t expected = ExpectedRanks(LayoutWorld());
+    if (!is_complete_ && expected > ranks_) {
       out.found.warnings.push_back(
           {"warning.partly_captured",
            {{"captured", std::to_string(ranks_)}, {"members", std::to_string(expected)}}});
+    } else if (!are_sizes_known_) {
+      out.found.warnings.push_back({"warning.group_size_unknown"});
     }
     return out;
   }
@@ -94,8 +99,8 @@ class Summary : public RecipeOf<SummaryPart> {
 
   void AddRank(const RankFacts& facts, SummaryPart part) override {
     book_.Add(facts, part.links.used);
-    for (const auto& [group, count] : part.least_members)
-      least_members_[group] = std::max(least_members_[group], count);
+    for (const auto& [group, count] : part.group_sizes)
+      group_sizes_[group] = std::max(group_sizes_[group], count);
     if (distributed_args_.empty()) distributed_args_ = facts.distributed_args;
     RankLoad load;
     load.rank = facts.rank;
@@ -105,23 +110,21 @@ class Summary : public RecipeOf<SummaryPart> {
     for (const StepLoad& step : part.steps) {
       load.computing_ms += step.computing_us / 1000;
       load.free_ms += step.free_us / 1000;
-      load.step_ms += (step.stage_us + step.bubble_us) / 1000;
+      load.step_ms += step.DeviceUs() / 1000;
       not_overlapped_ms += step.not_overlapped_us / 1000;
       copies_ms += step.copies_us / 1000;
       rank_steps_.push_back({facts.rank, step.step, step.computing_us / 1000,
-                             step.not_overlapped_us / 1000, step.free_us / 1000, 0, 0});
+                             step.not_overlapped_us / 1000, step.free_us / 1000});
     }
     calls_.Add(facts.rank, part, book_);
     load.has_calls = !part.calls.empty();
-    for (const CallPart& call : part.calls) {
-      if (call.transit_ns != kNone) load.transit_ms += static_cast<double>(call.transit_ns) / 1e6;
-    }
+    if (part.step_time_ns != kNone)
+      load.step_time_ms = static_cast<double>(part.step_time_ns) / 1e6;
     const size_t count = std::max<size_t>(1, part.steps.size());
     steps_ = std::max(steps_, count);
     steps_of_[facts.rank] = count;
     load.exposed_ms = not_overlapped_ms;
-    for (double* total :
-         {&load.computing_ms, &load.free_ms, &load.step_ms, &load.exposed_ms, &load.transit_ms})
+    for (double* total : {&load.computing_ms, &load.free_ms, &load.step_ms, &load.exposed_ms})
       *total /= static_cast<double>(count);
     ++ranks_;
     // Of a rank that recorded marks only, nothing can be compared.
@@ -147,17 +150,26 @@ class Summary : public RecipeOf<SummaryPart> {
     for (const JobCall& call : calls_.calls()) {
       const std::string dimension = DimensionOf(call.group);
       std::map<int64_t, WaitShare>& shares = waits_[dimension];
-      pairs_.AddCall(dimension, call.members, least_ms * 1e6);
-      group_waits_.AddCall(call.group, call.members);
-      std::map<int64_t, WaitShare> arrivals;
-      AttributeWaits(call.members, arrivals);
       const std::vector<CallTimes> times = Divide(call);
+      const bool is_whole =
+          !IsPartlySeen(call);  // else one who was not captured may have come last
+      group_waits_.AddCall(call.group, call.members, times, is_whole);
+      std::map<int64_t, WaitShare> arrivals;
+      if (is_whole) {
+        pairs_.AddCall(dimension, call.members, least_ms * 1e6);
+        AttributeWaits(call.members, arrivals);
+      }
       for (size_t i = 0; i < call.members.size(); ++i) {
         const int64_t rank = call.members[i].rank;
         WaitShare& share = shares[rank];
-        if (times[i].wait_ns != kNone) share.suffered_ns += static_cast<double>(times[i].wait_ns);
-        // Who was not captured may have come last.
-        if (!IsPartlySeen(call)) share.caused_ns += arrivals[rank].caused_ns;
+        CallTotals& totals = call_totals_[rank];
+        totals.is_cause_known |= is_whole;
+        if (times[i].source != TimesSource::kUnknown) {
+          share.suffered_ns += static_cast<double>(times[i].wait_ns);
+          totals.transit_ns += static_cast<double>(times[i].transit_ns);
+          totals.are_times_known = true;
+        }
+        if (is_whole) share.caused_ns += arrivals[rank].caused_ns;
       }
     }
   }
@@ -178,30 +190,40 @@ class Summary : public RecipeOf<SummaryPart> {
 
   // With what each rank waited and moved in each step.
   std::vector<RankStep> RankSteps() {
-    std::map<std::pair<int64_t, std::string>, std::pair<double, double>> times_ms;
+    struct StepCalls {
+      double wait_ms = 0;
+      double transit_ms = 0;
+      bool is_known = false;  // of one call at least
+    };
+    std::map<std::pair<int64_t, std::string>, StepCalls> calls_of_step;
     for (const JobCall& call : calls_.calls()) {
       const std::vector<CallTimes> times = Divide(call);
       for (size_t i = 0; i < times.size(); ++i) {
+        StepCalls& own = calls_of_step[{call.members[i].rank, call.step}];
         if (times[i].source == TimesSource::kUnknown) continue;
-        auto& [wait_ms, transit_ms] = times_ms[{call.members[i].rank, call.step}];
-        wait_ms += static_cast<double>(times[i].wait_ns) / 1e6;
-        transit_ms += static_cast<double>(times[i].transit_ns) / 1e6;
+        own.is_known = true;
+        own.wait_ms += static_cast<double>(times[i].wait_ns) / 1e6;
+        own.transit_ms += static_cast<double>(times[i].transit_ns) / 1e6;
       }
     }
     std::vector<RankStep> steps = rank_steps_;
     for (RankStep& one : steps) {
-      const auto found = times_ms.find({one.rank, "step" + std::to_string(one.step)});
-      if (found != times_ms.end()) std::tie(one.suffered_ms, one.transit_ms) = found->second;
+      const auto found = calls_of_step.find(
+          {one.rank, one.step == kNone ? "" : "step" + std::to_string(one.step)});
+      if (found == calls_of_step.end()) continue;
+      const StepCalls& own = found->second;
+      one.suffered_ms = own.is_known ? own.wait_ms : kNotKnownMs;
+      one.transit_ms = own.is_known ? own.transit_ms : kNotKnownMs;
     }
     return steps;
   }
 
-  // Members that metadata or links tell of.
+  // Members that metadata or links tell of; 0 if nobody does.
   int64_t ExpectedMembers(const std::string& group) const {
     const GroupFact* fact = book_.FindFact(group);
-    const auto found = least_members_.find(group);
+    const auto found = group_sizes_.find(group);
     return std::max<int64_t>(fact == nullptr ? 0 : static_cast<int64_t>(fact->ranks.size()),
-                             found == least_members_.end() ? 0 : found->second);
+                             found == group_sizes_.end() ? 0 : found->second);
   }
 
   bool IsPartlySeen(const JobCall& call) const {
@@ -217,6 +239,11 @@ class Summary : public RecipeOf<SummaryPart> {
     for (RankLoad& load : loads) {
       if (layout && load.rank < layout->world) load.at = CoordinatesOf(*layout, load.rank);
       const auto steps = static_cast<double>(steps_of_.at(load.rank));
+      if (const auto totals = call_totals_.find(load.rank); totals != call_totals_.end()) {
+        load.transit_ms = totals->second.transit_ns / 1e6 / steps;
+        load.are_times_known = totals->second.are_times_known;
+        load.is_cause_known = totals->second.is_cause_known;
+      }
       for (const auto& [dimension, shares] : waits_) {
         const auto share = shares.find(load.rank);
         if (share == shares.end()) continue;
@@ -263,9 +290,12 @@ class Summary : public RecipeOf<SummaryPart> {
     const std::vector<JobCall>& calls = calls_.calls();
     is_complete_ = std::none_of(calls.begin(), calls.end(),
                                 [&](const JobCall& call) { return IsPartlySeen(call); });
+    are_sizes_known_ = std::all_of(calls.begin(), calls.end(), [&](const JobCall& call) {
+      return call.is_p2p || ExpectedMembers(call.group) > 0;
+    });
     std::vector<Diagnosed> found =
         Diagnose({calls, calls_.offsets_ns(), dimensions, links, packets_, steps_, is_complete_,
-                  ExpectedRanks(LayoutWorld())},
+                  are_sizes_known_, ExpectedRanks(LayoutWorld())},
                  loads);
     BlameClocks(loads, found);
     std::vector<Finding> findings;
@@ -390,6 +420,7 @@ class Summary : public RecipeOf<SummaryPart> {
     int64_t expected = world;
     for (const GroupBook::Group& group : book_.groups())
       expected = std::max(expected, ExpectedMembers(group.use.name));
+    for (const auto& [group, size] : group_sizes_) expected = std::max(expected, size);
     return expected > 0 ? std::max(expected, ranks_) : 0;
   }
 
@@ -406,7 +437,7 @@ class Summary : public RecipeOf<SummaryPart> {
       table.AddColumn(name, CellType::kInt);
     }
     for (const char* name : {"step(ms)", "computing(%)", "communicationNotOverlapped(%)", "free(%)",
-                             "waiting(%)", "copies(%)"}) {
+                             "waiting(%)", "copies(%)", "stepTime(ms)"}) {
       table.AddColumn(name, CellType::kDouble, 1);
     }
     if (loads.empty()) return table;  // there is nothing to say of the job
@@ -414,8 +445,14 @@ class Summary : public RecipeOf<SummaryPart> {
     double computing_ms = 0;
     double free_ms = 0;
     double waiting_ms = 0;
+    double step_time_ms = 0;
+    bool is_wait_known = true;
+    bool is_step_time_known = true;
     for (const RankLoad& load : loads) {
       step_ms += load.step_ms;
+      step_time_ms += load.step_time_ms;
+      is_step_time_known &= load.step_time_ms > 0;
+      is_wait_known &= load.are_times_known;
       computing_ms += load.computing_ms;
       free_ms += load.free_ms;
       waiting_ms += load.suffered_ms;
@@ -432,8 +469,10 @@ class Summary : public RecipeOf<SummaryPart> {
     table.AppendDouble(7, computing_ms / whole);
     table.AppendDouble(8, not_overlapped_ms_ / whole);
     table.AppendDouble(9, free_ms / whole);
-    table.AppendDouble(10, waiting_ms / whole);
+    table.AppendDouble(10, is_wait_known ? waiting_ms / whole : kNotKnownMs);
     table.AppendDouble(11, copies_ms_ / whole);
+    table.AppendDouble(
+        12, is_step_time_known ? step_time_ms / static_cast<double>(loads.size()) : kNotKnownMs);
     return table;
   }
 
@@ -451,10 +490,18 @@ class Summary : public RecipeOf<SummaryPart> {
   double not_overlapped_ms_ = 0;  // of an average step, summed over ranks
   double copies_ms_ = 0;          // likewise
   JobCalls calls_;
-  std::map<std::string, int64_t> least_members_;               // by group
+  std::map<std::string, int64_t> group_sizes_;                 // by group
   std::map<std::string, std::map<int64_t, WaitShare>> waits_;  // by dimension, then rank
+  // Of a rank's calls.
+  struct CallTotals {
+    double transit_ns = 0;
+    bool are_times_known = false;
+    bool is_cause_known = false;
+  };
+  std::map<int64_t, CallTotals> call_totals_;
   WaitPairs pairs_;
   GroupWaits group_waits_;
+  bool are_sizes_known_ = true;  // how many members each group has
   bool is_complete_ = true;  // all members of all calls were captured: findings' costs are replayed
   std::map<int64_t, double> computing_mhz_;  // by rank, of those asked for; 0: unknown
   std::vector<PacketTotal> packets_;

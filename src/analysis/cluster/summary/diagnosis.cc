@@ -123,18 +123,32 @@ class Diagnosis {
         fault.share = group.excess_ms / all_ms;
       }
       const bool is_computing = group.reason == LateReason::kComputing;
-      suspects_.push_back({{MakeFinding(group), is_computing}, std::move(fault), kMinLateCost});
+      const auto [own_ms, peers_ms] = WaitsOf(group);
+      suspects_.push_back(
+          {{MakeFinding(group, own_ms, peers_ms), is_computing}, std::move(fault), kMinLateCost});
     }
   }
 
-  // Where ranks are missing, one of those may be the late one. Who is seen to work longer than most
-  // of the job may be named all the same; who only waits less, or less than one of few, may not.
+  // What the ranks of a group wait per step, and what the others do: medians, in ms.
+  std::pair<double, double> WaitsOf(const LateGroup& group) const {
+    const std::set<int64_t> late(group.ranks.begin(), group.ranks.end());
+    std::vector<double> own_ms;
+    std::vector<double> peers_ms;
+    for (const RankLoad& load : loads_)
+      (late.contains(load.rank) ? own_ms : peers_ms).push_back(load.suffered_ms);
+    return {Median(std::move(own_ms)), Median(std::move(peers_ms))};
+  }
+
+  // Where ranks are missing, or may be, one of those may be the late one. Who is seen to work
+  // longer than most of the job may be named all the same; who only waits less, or less than one of
+  // few, may not.
   bool MayBlame(const LateGroup& group) const {
-    if (job_.is_complete) return true;
+    if (job_.is_complete && job_.are_sizes_known) return true;
     const bool does_more = group.reason == LateReason::kComputing ||
                            group.reason == LateReason::kHost ||
                            group.reason == LateReason::kExperts;
-    return does_more && 2 * static_cast<int64_t>(loads_.size()) > job_.ranks_expected;
+    return does_more &&
+           (job_.is_complete || 2 * static_cast<int64_t>(loads_.size()) > job_.ranks_expected);
   }
 
   // Transfers that computing hides cost nothing: no more can be saved than the ranks' communication

@@ -20,8 +20,9 @@ struct JobFacts {
   const std::vector<LinkTotal>& links;
   const std::vector<PacketTotal>& packets;
   size_t steps = 1;
-  bool is_complete = true;     // all members of all calls were captured
-  int64_t ranks_expected = 0;  // of the job; 0 if not known
+  bool is_complete = true;      // all members of all calls were captured, as far as anybody says
+  bool are_sizes_known = true;  // how many members each group has
+  int64_t ranks_expected = 0;   // of the job; 0 if not known
 };
 
 // A finding, and whether its ranks are late because they compute longer.

@@ -38,6 +38,45 @@ TEST(FindInJob, NamesTheRanksAsNumbers) {
   EXPECT_EQ(table.Find("ranks")->texts[0], "12");
 }
 
+// Both compute as long; one of them stays shorter in the collective. Whether others took part, and
+// came later still, nobody says.
+TEST(FindInJob, BlamesNobodyForWaitingLessWhereTheGroupMayHaveOtherRanks) {
+  const auto ranks_of = [](std::string_view distributed_info) {
+    std::vector<store::TraceStore> ranks;
+    for (const int64_t rank : {0, 1}) {
+      StoreBuilder b;
+      b.store.info.rank = rank;
+      const store::TrackId group = b.ThreadOf("Communication", "Group 0 Communication");
+      b.Kernel("MatMul", "MatMul", "AI_CORE", 0, 20'000'000);
+      b.CommOp("hcom_allReduce__123_0_1", 20'000'000, rank == 0 ? 60'000'000 : 30'000'000, group);
+      b.store.comm_ops.group_name.Set(0, b.Text("123"));
+      if (!distributed_info.empty())
+        b.store.meta.Append({b.Text("distributedInfo"), b.Text(distributed_info)});
+      ranks.push_back(std::move(b.store));
+    }
+    return ranks;
+  };
+  const Result<JobFindings> unknown = FindInJob(ranks_of(""), {});
+  ASSERT_TRUE(unknown.ok());
+  EXPECT_TRUE(unknown->findings.empty());
+  ASSERT_EQ(unknown->warnings.size(), 1u);
+  EXPECT_EQ(unknown->warnings[0].key, "warning.group_size_unknown");
+
+  const Result<JobFindings> partly =
+      FindInJob(ranks_of(R"({"pg_config": [{"pg_name": "123", "pg_size": 8}]})"), {});
+  ASSERT_TRUE(partly.ok());
+  EXPECT_TRUE(partly->findings.empty());
+  ASSERT_EQ(partly->warnings.size(), 1u);
+  EXPECT_EQ(English(partly->warnings[0]).substr(0, 22), "2 of 8 ranks captured:");
+
+  const Result<JobFindings> whole =
+      FindInJob(ranks_of(R"({"pg_config": [{"pg_name": "123", "pg_size": 2}]})"), {});
+  ASSERT_TRUE(whole.ok());
+  ASSERT_EQ(whole->findings.size(), 1u);
+  EXPECT_THAT(whole->findings[0].ranks, ElementsAre(1));
+  EXPECT_TRUE(whole->warnings.empty());
+}
+
 TEST(FindInJob, FindsNothingInNothing) {
   const Result<JobFindings> found = FindInJob({}, {});
   ASSERT_TRUE(found.ok());

@@ -14,7 +14,8 @@ struct RankLoad {
   int64_t rank = 0;
   std::string host;
   std::optional<Coordinates> at;
-  double step_ms = 0;
+  double step_ms = 0;       // on the device
+  double step_time_ms = 0;  // with the host (breakdown/step_times.h); 0 if not known
   double computing_ms = 0;
   double free_ms = 0;
   double exposed_ms = 0;  // communication that no computing hides
@@ -23,6 +24,9 @@ struct RankLoad {
   double caused_ms = 0;    // others waited for it
   double expert_ms = 0;    // work of its experts; 0 if it has none, or nothing tells
   bool has_calls = true;   // else nobody knows how long it waited
+  // Whether its calls say how they divide, and whether all ranks of one of them were captured.
+  bool are_times_known = true;
+  bool is_cause_known = true;
 
   // Filled by FindLateRanks.
   double late_ms = 0;          // how much less it waits than its peers: what it costs the step

@@ -5,9 +5,11 @@
 #include <tuple>
 
 #include "analysis/breakdown/step_table.h"
+#include "analysis/breakdown/step_times.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/step_window.h"
 #include "analysis/cluster/summary/small_packets.h"
+#include "analysis/collectives/group_sizes.h"
 #include "analysis/collectives/job_call_times.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
@@ -25,15 +27,25 @@ int64_t UsableNs(double ns) {
 int64_t MsToNs(double ms) { return UsableNs(ms * 1e6); }
 double StepUs(double value_us) { return KnownOrZero(store::UsableStepUs(value_us)); }
 
-std::vector<StepLoad> ReadSteps(const TraceStore& rank, const Options& options) {
+std::vector<StepLoad> ReadSteps(const RankView& rank, const Options& options) {
   std::vector<StepLoad> out;
-  for (const StepRow& times : ReadStepTable(RankView(rank))) {
+  for (const StepRow& times : ReadStepTable(rank)) {
     if (options.step && times.step != *options.step) continue;
     out.push_back({times.step, StepUs(times.computing_us), StepUs(times.comm_not_overlapped_us),
                    StepUs(times.free_us), StepUs(times.stage_us), StepUs(times.bubble_us),
                    times.memory_us});
   }
   return out;
+}
+
+int64_t ReadStepTime(const RankView& rank, const Options& options) {
+  if (rank.store().step_traces.size() > 0) return store::kNone;
+  const std::vector<StepTime> times = StepTimesOf(rank);
+  if (!options.step) return MeanStepTime(times).ns();
+  for (const StepTime& time : times) {
+    if (time.step == *options.step) return time.ns();
+  }
+  return store::kNone;
 }
 
 // What the transfers of each call lost to small packets, by (group, operation, step).
@@ -187,12 +199,14 @@ std::vector<LinkRow> TotalLinks(const LinkPart& part) {
 
 SummaryPart ReadSummary(const TraceStore& rank, const RankFacts& facts, const Options& options) {
   SummaryPart part;
-  part.steps = ReadSteps(rank, options);
+  const RankView view(rank);
+  part.steps = ReadSteps(view, options);
+  part.step_time_ns = ReadStepTime(view, options);
   ReadCalls(rank, options, part);
   part.links = ReadLinks(rank, facts, options, /*all_links=*/false);
   part.links.links = TotalLinks(part.links);
   ReadPackets(rank, options, part);
-  part.least_members = LeastMembers(rank);
+  part.group_sizes = GroupSizesOf(rank);
   return part;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,6 +22,15 @@ struct StepLoad {
   double stage_us = 0;
   double bubble_us = 0;
   double copies_us = 0;  // alone, of a GPU; Ascend counts them as free
+
+  // Its time on the device: what its parts add up to. Stage of a text capture is the same but for
+  // the quarter of a microsecond that its file rounds to.
+  double DeviceUs() const {
+    const double parts_us = computing_us + not_overlapped_us + free_us + copies_us;
+    const double stage_and_bubble_us = stage_us + bubble_us;
+    constexpr double kRoundingUs = 1;
+    return std::fabs(parts_us - stage_and_bubble_us) < kRoundingUs ? parts_us : stage_and_bubble_us;
+  }
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -68,7 +78,10 @@ struct SummaryPart {
   std::vector<CallPart> calls;
   LinkPart links;  // totals of each kind of operation, over all steps
   std::vector<PacketPart> packets;
-  std::map<std::string, int64_t> least_members;  // LeastMembers
+  std::map<std::string, int64_t> group_sizes;  // GroupSizesOf
+  // The step time as every page shows it (breakdown/step_times.h), of a rank whose timeline is all
+  // it has. A step table does not say when the host began a step: none.
+  int64_t step_time_ns = store::kNone;
   // The average AI Core frequency while computing; 0 if unknown, or not looked up yet.
   double computing_mhz = 0;
 
@@ -76,7 +89,7 @@ struct SummaryPart {
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(texts, steps, calls, links, packets, least_members, computing_mhz);
+    archive(texts, steps, calls, links, packets, group_sizes, step_time_ns, computing_mhz);
   }
 };
 

@@ -10,6 +10,8 @@ namespace {
 using store::kNone;
 using table::CellType;
 
+constexpr double kUnknownCell = std::numeric_limits<double>::quiet_NaN();
+
 // Ranks at one place, together.
 struct PlaceSum {
   int64_t ranks = 0;
@@ -19,7 +21,8 @@ struct PlaceSum {
   double transit_ms = 0;
   double suffered_ms = 0;
   double caused_ms = 0;
-  double most_caused_ms = -1;
+  double most_caused_ms = 0;  // nobody is blamed for nothing
+  bool is_cause_known = false;
   int64_t most_blamed = kNone;
 
   void Add(const RankLoad& load) {
@@ -28,7 +31,9 @@ struct PlaceSum {
     longest_computing_ms = std::max(longest_computing_ms, load.computing_ms);
     free_ms += load.free_ms;
     transit_ms += load.transit_ms;
-    suffered_ms += load.suffered_ms;
+    if (load.are_times_known) suffered_ms += load.suffered_ms;
+    if (!load.is_cause_known) return;
+    is_cause_known = true;
     caused_ms += load.caused_ms;
     if (load.caused_ms <= most_caused_ms) return;
     most_caused_ms = load.caused_ms;
@@ -48,9 +53,9 @@ void AddSumColumns(table::Table& table) {
 void AppendSum(table::Table& table, size_t column, const PlaceSum& sum) {
   const auto ranks = static_cast<double>(sum.ranks);
   table.AppendInt(column++, sum.ranks);
-  for (const double value :
-       {sum.computing_ms / ranks, sum.longest_computing_ms, sum.free_ms / ranks,
-        sum.transit_ms / ranks, sum.suffered_ms, sum.caused_ms}) {
+  for (const double value : {sum.computing_ms / ranks, sum.longest_computing_ms,
+                             sum.free_ms / ranks, sum.transit_ms / ranks, sum.suffered_ms,
+                             sum.is_cause_known ? sum.caused_ms : kUnknownCell}) {
     table.AppendDouble(column++, value);
   }
   table.AppendInt(column, sum.most_blamed);
@@ -66,7 +71,7 @@ table::Table RankScoreTable(const std::vector<RankLoad>& loads) {
     table.AddColumn(name, CellType::kInt);
   for (const char* name :
        {"step(ms)", "computing(ms)", "free(ms)", "transit(ms)", "waitSuffered(ms)",
-        "waitCaused(ms)", "relativeScore(ms)", "individualScore(%)"}) {
+        "waitCaused(ms)", "relativeScore(ms)", "individualScore(%)", "stepTime(ms)"}) {
     table.AddColumn(name, CellType::kDouble);
   }
   for (const RankLoad& load : loads) {
@@ -76,9 +81,15 @@ table::Table RankScoreTable(const std::vector<RankLoad>& loads) {
     const int64_t indexes[] = {at.tp, at.cp, at.dp, at.pp, at.ep};
     for (size_t i = 0; i < std::size(indexes); ++i)
       table.AppendInt(2 + i, load.at ? indexes[i] : table::kNull);
-    const double cells[] = {load.step_ms,    load.computing_ms,   load.free_ms,
-                            load.transit_ms, load.suffered_ms,    load.caused_ms,
-                            load.late_ms,    load.compute_percent};
+    const double cells[] = {load.step_ms,
+                            load.computing_ms,
+                            load.free_ms,
+                            load.are_times_known ? load.transit_ms : kUnknownCell,
+                            load.are_times_known ? load.suffered_ms : kUnknownCell,
+                            load.is_cause_known ? load.caused_ms : kUnknownCell,
+                            load.is_cause_known ? load.late_ms : kUnknownCell,
+                            load.compute_percent,
+                            load.step_time_ms > 0 ? load.step_time_ms : kUnknownCell};
     for (size_t i = 0; i < std::size(cells); ++i) table.AppendDouble(7 + i, cells[i]);
   }
   return table;
@@ -141,10 +152,9 @@ table::Table GroupWaitTable(const GroupWaits& waits, const GroupBook& book, size
   for (const auto* entry : order) {
     const auto& [name, group] = *entry;
     const GroupFact* fact = book.FindFact(name);
-    std::vector<int64_t> ranks;
-    std::pair<double, int64_t> most{-1, kNone};
+    std::vector<int64_t> ranks(group.ranks.begin(), group.ranks.end());
+    std::pair<double, int64_t> most{group.shares.empty() ? kUnknownCell : 0, kNone};
     for (const auto& [rank, share] : group.shares) {
-      ranks.push_back(rank);
       if (share.caused_ns > most.first) most = {share.caused_ns, rank};
     }
     table.AppendText(0, fact == nullptr ? "" : fact->pg_name);

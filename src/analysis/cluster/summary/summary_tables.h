@@ -34,8 +34,9 @@ struct RankStep {
   double computing_ms = 0;
   double not_overlapped_ms = 0;
   double free_ms = 0;
-  double suffered_ms = 0;  // waited for others
-  double transit_ms = 0;   // moved data
+  // Waited for others, and moved data; NaN where nobody knows.
+  double suffered_ms = 0;
+  double transit_ms = 0;
 };
 
 // ClusterRankStep.

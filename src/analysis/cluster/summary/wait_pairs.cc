@@ -115,15 +115,18 @@ table::Table WaitPairs::ToTable(const std::map<int64_t, size_t>& steps_of, doubl
   return table;
 }
 
-void GroupWaits::AddCall(const std::string& group, std::span<const CallMember> members) {
-  if (members.size() < 2) return;
+void GroupWaits::AddCall(const std::string& group, std::span<const CallMember> members,
+                         std::span<const CallTimes> times, bool is_whole) {
+  bool is_known = false;
+  for (const CallTimes& time : times) is_known |= time.wait_ns != store::kNone;
+  if (!is_known) return;
   Group& entry = groups_[group];
   ++entry.calls;
-  AttributeWaits(members, entry.shares);
-  int64_t shortest = members.front().dur_ns;
-  for (const CallMember& member : members) shortest = std::min(shortest, member.dur_ns);
-  for (const CallMember& member : members)
-    entry.wait_ns += static_cast<double>(member.dur_ns - shortest);
+  for (const CallMember& member : members) entry.ranks.insert(member.rank);
+  if (is_whole) AttributeWaits(members, entry.shares);
+  for (const CallTimes& time : times) {
+    if (time.wait_ns != store::kNone) entry.wait_ns += static_cast<double>(time.wait_ns);
+  }
 }
 
 }  // namespace steplens::analysis::cluster

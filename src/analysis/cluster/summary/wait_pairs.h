@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "analysis/cluster/summary/waits.h"
+#include "analysis/collectives/call_times.h"
 #include "table/table.h"
 
 namespace steplens::analysis::cluster {
@@ -53,12 +55,16 @@ class WaitPairs {
 // The waiting in each communication group, and who caused most of it.
 class GroupWaits {
  public:
-  void AddCall(const std::string& group, std::span<const CallMember> members);
+  // `times` are the members', by the model. Who was not captured may have come last: only a call
+  // that was captured whole blames somebody.
+  void AddCall(const std::string& group, std::span<const CallMember> members,
+               std::span<const CallTimes> times, bool is_whole);
 
   struct Group {
     int64_t calls = 0;
     double wait_ns = 0;  // of all members together
-    std::map<int64_t, WaitShare> shares;
+    std::set<int64_t> ranks;
+    std::map<int64_t, WaitShare> shares;  // of calls that were captured whole
   };
   const std::map<std::string, Group>& groups() const { return groups_; }
 

@@ -66,12 +66,39 @@ TEST(WaitPairs, LeavesOutOfALargeGroupWhatMattersToNobody) {
 
 TEST(GroupWaits, AddsUpTheMembers) {
   const CallMember call[] = {{0, 10}, {1, 7}, {2, 3}};
+  const CallPeers peers{3, 3, 3};
+  const CallTimes times[] = {DivideCall(10, {}, peers), DivideCall(7, {}, peers),
+                             DivideCall(3, {}, peers)};
   GroupWaits waits;
-  waits.AddCall("g", call);
+  waits.AddCall("g", call, times, /*is_whole=*/true);
   const GroupWaits::Group& group = waits.groups().at("g");
   EXPECT_EQ(group.calls, 1);
   EXPECT_EQ(group.wait_ns, 11);
   EXPECT_EQ(group.shares.at(2).caused_ns, 9.5);
+}
+
+// The wait that results state counts; nobody is blamed where a rank that was not captured may have
+// come last.
+TEST(GroupWaits, BlameNobodyForACallThatWasNotCapturedWhole) {
+  const CallMember call[] = {{0, 100}, {1, 70}};
+  const CallPeers peers{70, 2, 8};
+  const CallTimes times[] = {
+      DivideCall(100, RecordedTimes{TimesSource::kResults, 10, 25, 25}, peers),
+      DivideCall(70, RecordedTimes{TimesSource::kResults, 10, 5, 5}, peers)};
+  GroupWaits waits;
+  waits.AddCall("g", call, times, /*is_whole=*/false);
+  const GroupWaits::Group& group = waits.groups().at("g");
+  EXPECT_EQ(group.wait_ns, 30);
+  EXPECT_EQ(group.ranks, (std::set<int64_t>{0, 1}));
+  EXPECT_TRUE(group.shares.empty());
+}
+
+TEST(GroupWaits, SayNothingOfCallsThatNobodyCanDivide) {
+  const CallMember call[] = {{0, 100}};
+  const CallTimes times[] = {DivideCall(100, {}, CallPeers{100, 1, 2})};
+  GroupWaits waits;
+  waits.AddCall("g", call, times, /*is_whole=*/false);
+  EXPECT_TRUE(waits.groups().empty());
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 #include "analysis/breakdown/step_times.h"
 #include "analysis/compare/runs/rank_calls.h"
 #include "analysis/compare/runs/step_rows.h"
+#include "analysis/memory/memory_series.h"
 #include "analysis/modules/module_ops.h"
 #include "analysis/operators/device_kernels.h"
 #include "analysis/operators/host_ops.h"
 #include "analysis/time_math.h"
-#include "analysis/viewer/memory_series.h"
 
 namespace steplens::analysis::runs {
 namespace {
@@ -142,14 +142,14 @@ void AddModules(const store::TraceStore& store, const SummarySteps& steps,
 void AddMemory(const store::TraceStore& store, const SummarySteps& steps,
                std::vector<StepSums>& sums) {
   bool is_derived = false;
-  for (const viewer::MemorySeries& series :
-       viewer::CollectMemorySeries(store, viewer::MemoryGrouping::kOverall, is_derived)) {
+  for (const MemorySeries& series :
+       CollectMemorySeries(store, MemoryGrouping::kOverall, is_derived)) {
     const bool is_allocated = series.name == "Operators Allocated";
     if (!is_allocated && series.name != "Operators Reserved") continue;
     const StepPart part = is_allocated ? StepPart::kAllocated : StepPart::kReserved;
     std::optional<size_t> last_step;
     int64_t held_bytes = 0;
-    for (const viewer::MemorySeries::Point& point : series.points) {
+    for (const MemorySeries::Point& point : series.points) {
       const auto step = steps.OfHostTime(point.ts_ns);
       if (step) {
         int64_t& peak = sums[*step][part];

@@ -3,24 +3,20 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/cells.h"
 #include "analysis/cluster/summary/robust.h"
-#include "analysis/viewer/cells.h"
 
 namespace steplens::analysis::runs {
 namespace {
 
 using table::Table;
-using viewer::IntColumn;
-using viewer::NumberColumn;
-using viewer::TableRows;
-using viewer::TextColumn;
 
 double Scaled(double amount, Unit unit) {
   return amount / (unit == Unit::kBytes ? 1024.0 * 1024 : 1e6);
 }
 
 // A share as percent; empty where it is infinite.
-double Percent(double share) { return std::isfinite(share) ? share * 100 : viewer::kNoNumber; }
+double Percent(double share) { return std::isfinite(share) ? share * 100 : kNoNumber; }
 
 void AddDifference(TableRows& rows, const Difference& one) {
   const Shift& shift = one.shift;
@@ -64,7 +60,7 @@ double MedianMs(const std::vector<double>& values) {
   for (const double value : values) {
     if (std::isfinite(value)) numbers.push_back(value);
   }
-  return numbers.empty() ? viewer::kNoNumber : Scaled(cluster::Median(numbers), Unit::kNs);
+  return numbers.empty() ? kNoNumber : Scaled(cluster::Median(numbers), Unit::kNs);
 }
 
 Table RanksTable(const RunComparison& comparison, const RunSummary& base, const RunSummary& run) {
@@ -124,7 +120,7 @@ Table SummaryTable(const RunSummary& run) {
   for (size_t i = 0; i < kStepParts; ++i) {
     const auto part = static_cast<StepPart>(i);
     AddValues(rows, IsMemory(part) ? "memory" : "part", PartName(part),
-              IsMemory(part) ? Unit::kBytes : Unit::kNs, JobValues(run, part), viewer::kNoNumber);
+              IsMemory(part) ? Unit::kBytes : Unit::kNs, JobValues(run, part), kNoNumber);
   }
   for (const SumRow& row : run.rows)
     AddValues(rows, KindName(row.kind), row.name, Unit::kNs, RowValues(row), CallsOf(row));

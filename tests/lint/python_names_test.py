@@ -1,0 +1,33 @@
+import pathlib
+import tempfile
+import unittest
+
+import python_names
+
+
+class PythonNames(unittest.TestCase):
+    def check(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text, encoding="utf-8")
+            return python_names.check(pathlib.Path(folder))
+
+    def test_an_unused_import_is_a_problem(self):
+        [problem] = self.check("tools/a.py", "import os\n")
+        self.assertIn("'os' imported but unused", problem)
+
+    def test_scripts_without_an_ending_are_looked_at(self):
+        [problem] = self.check("scripts/a", "#!/usr/bin/env python3\nprint(missing)\n")
+        self.assertIn("undefined name 'missing'", problem)
+
+    def test_packages_offer_what_they_import(self):
+        self.assertEqual(self.check("python/p/__init__.py", "from .a import b\n"), [])
+
+    def test_an_import_for_its_effect_says_so(self):
+        self.assertEqual(self.check("python/p/a.py", "import torch  # noqa: F401\n"), [])
+        self.assertEqual(len(self.check("python/p/a.py", "import torch  # needed\n")), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
