@@ -6,6 +6,7 @@
 #include "analysis/classify/classify.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/operators/operator_tables.h"
+#include "base/kernel_label.h"
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
@@ -80,6 +81,23 @@ Result<table::Table> Compute(const store::Job& job, const analysis::Selection& s
   return analysis::ApiStatistics(job, options);
 }
 
+// The table as people read it: short names of kernels. Files and pipes of csv and json have the
+// full ones.
+table::Table WithShortNames(const table::Table& table) {
+  table::Table out(table.name());
+  for (table::Column column : table.columns()) {
+    if (column.name == "Name" || column.name == "OP Type")
+      std::transform(column.texts.begin(), column.texts.end(), column.texts.begin(), KernelLabel);
+    out.AddColumn(std::move(column));
+  }
+  return out;
+}
+
+bool IsForPeople(const Arguments& arguments) {
+  const std::string format = arguments.Value("--format");
+  return !arguments.Has("--json") && !arguments.Has("--csv") && format != "json" && format != "csv";
+}
+
 std::string_view EmptyText(const std::string& by) {
   if (by == "api") return "no API calls in the input";
   if (by == "operator") return "no operators of the host in the input";
@@ -98,6 +116,7 @@ Result<int> RunOps(const Arguments& arguments) {
   const std::string communication = arguments.Value("--communication");
   SL_ASSIGN_OR_RETURN(table::Table table, Compute(job, selection, by, communication));
   if (top > 0) table.Truncate(static_cast<size_t>(top));
+  if (GroupsKernels(by) && IsForPeople(arguments)) table = WithShortNames(table);
   SL_RETURN_IF_ERROR(PrintTable(table, arguments, EmptyText(by)));
   if (GroupsKernels(by)) SayWhatIsLeftOut(job, KernelOptions(selection, by, communication));
   return 0;

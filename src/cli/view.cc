@@ -129,7 +129,7 @@ Result<std::vector<std::string>> RootsOf(const Arguments& arguments) {
 
 // What to show first: a page of the web app and its state, as in the address of a link.
 struct Link {
-  std::string page = "timeline";
+  std::string page{};   // nothing: the page that suits the data, which the web app knows
   std::string state{};  // "&t=0,5000&sel=..."; the data set comes before it
 };
 
@@ -137,6 +137,7 @@ struct Link {
 // was of does not matter: lanes go by path.
 Link ParseLink(std::string_view text) {
   Link link;
+  link.page = "timeline";
   if (text.starts_with('/')) {
     const size_t query = std::min(text.find('?'), text.size());
     if (query > 1) link.page = text.substr(1, query - 1);
@@ -167,14 +168,15 @@ Link TakeLink(std::vector<std::string>& paths) {
 
 // What the page opens with.
 struct Opening {
-  std::string fragment{};                 // of the address: "#/timeline?ds=..."
+  std::string fragment{};                 // of the address: "#/operators?ds=..."
   const server::Dataset* data = nullptr;  // null: the page starts with the roots
 };
 
 Result<Opening> OpenPaths(const Arguments& arguments, server::Workspace& workspace) {
   std::vector<std::string> paths = arguments.Positional("PATH");
-  const Link link = TakeLink(paths);
+  Link link = TakeLink(paths);
   if (paths.empty()) return Opening{};
+  if (arguments.Has("--view")) link.page = "timeline";
   SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
   Opening out{fmt::format("#/{}?ds={}{}", link.page, id, link.state),
               workspace.Find(id)->dataset.get()};

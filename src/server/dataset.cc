@@ -157,6 +157,7 @@ void Dataset::Show(size_t index) {
   shown->is_from_cache = slots_[index].is_from_cache;
   shown->is_number_ours = IsNumberOurs(slots_[index]);
   shown->has_passes = analysis::viewer::HasPasses(store);
+  shown->has_pipeline = analysis::viewer::HasPipeline(store);
   shown->has_rl_tasks = analysis::viewer::HasRlTasks(store);
   Publish(std::move(shown));
 }

@@ -40,6 +40,7 @@ struct ShownRank {
   bool is_from_cache = false;
   bool is_number_ours = false;  // the capture does not say which rank it is
   bool has_passes = false;      // what the Pipeline and RL pages would show
+  bool has_pipeline = false;
   bool has_rl_tasks = false;
 };
 

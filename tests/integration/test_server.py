@@ -677,7 +677,7 @@ class Safety(ServerCase):
         self.assertEqual(process.wait(timeout=20), 0)
         process.stdout.close()
         self.assertNotIn("token", words)
-        self.assertRegex(page, r'url=http://127\.0\.0\.1:\d+/\?token=\w{32}#/timeline')
+        self.assertRegex(page, r'url=http://127\.0\.0\.1:\d+/\?token=\w{32}#/\?ds=')
         self.assertNotIn(re.search(r"token=(\w+)", printed).group(1), page)  # the printed one stays unused
         self.assertEqual((self.scratch / "modes").read_text().split(), ["600", "700"])
         self.assertFalse(os.path.exists(os.path.dirname(words)))

@@ -28,6 +28,8 @@ export interface FsEntry {
 }
 
 export interface StepSpan {
+  /** From the first device work that the step launched to the end of the last; absent without a timeline. */
+  device?: [number, number];
   step: number;
   begin: number;
   end: number;
@@ -51,6 +53,8 @@ export interface ImportIssue {
 }
 
 export interface RankMeta {
+  /** Recorded where the host is the device. */
+  is_cpu?: boolean;
   rank: number;
   alias: string;
   source: string;
@@ -324,8 +328,8 @@ export interface SqlLanesReply {
 }
 
 export interface LanesReply {
-  /** [track, slices, busy ns, of counters the largest value] */
-  rows: [number, number, number, number?][];
+  /** [track, slices, busy ns, of counters the largest value, of streams the ns in which they only wait] */
+  rows: [number, number, number, (number | null)?, number?][];
 }
 
 export interface AlignQuery {

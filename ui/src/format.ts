@@ -20,6 +20,16 @@ export function formatDuration(ns: number): string {
   return `${ns} ns`;
 }
 
+/** Writes durations of one chart or column in one unit: that of the largest, or smaller where the least would vanish. */
+export function oneUnit(durations: readonly number[]): (ns: number) => string {
+  const known = durations.map(Math.abs).filter((ns) => Number.isFinite(ns) && ns > 0);
+  const [most, least] = [known.reduce((a, b) => Math.max(a, b), 1), known.reduce((a, b) => Math.min(a, b), Infinity)];
+  let at = Math.max(0, UNITS.findIndex(([, scale]) => most >= scale));
+  while (at < UNITS.length - 1 && least / UNITS[at]![1] < 0.01 && most / UNITS[at + 1]![1] < 1e5) at++;
+  const [unit, scale] = UNITS[at]!;
+  return (ns) => (Number.isFinite(ns) ? `${(ns / scale).toFixed(unit === "ns" ? 0 : 3)} ${unit}` : "–");
+}
+
 /** A moment on the axis with as many digits as `step_ns`, the distance of two ticks, needs. */
 export function formatMoment(ns: number, step_ns: number): string {
   const unit = UNITS.find(([, scale]) => Math.max(Math.abs(ns), step_ns) >= scale) ?? ["ns", 1];

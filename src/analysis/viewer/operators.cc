@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/cpu_words.h"
 #include "analysis/duration_stats.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
@@ -122,7 +123,9 @@ table::Table CoreTable(const TraceStore& store, const std::vector<Group>& groups
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   TableRows rows("cores", {TextColumn("name"), NumberColumn("duration_us", 2)});
-  for (const auto& [core, total_us] : sorted) rows.Add(store.Text(core), RoundTo(total_us, 2));
+  const bool is_cpu = IsCpuCapture(store);
+  for (const auto& [core, total_us] : sorted)
+    rows.Add(CoreWord(store.Text(core), is_cpu), RoundTo(total_us, 2));
   return rows.Take();
 }
 
@@ -131,10 +134,11 @@ table::Table GroupTable(const TraceStore& store, const std::vector<Group>& group
                             TextColumn("Accelerator Core"), IntColumn("Count"),
                             NumberColumn("Total Time(us)", 2), NumberColumn("Avg Time(us)", 2),
                             NumberColumn("Max Time(us)", 2), NumberColumn("Min Time(us)", 2)});
+  const bool is_cpu = IsCpuCapture(store);
   for (const Group& group : groups) {
     const DurationStats& s = group.stats;
     rows.Add(store.Text(group.type), store.Text(group.name), store.Text(group.shape),
-             store.Text(group.core), s.count, RoundTo(NsToUs(s.total_ns), 2),
+             CoreWord(store.Text(group.core), is_cpu), s.count, RoundTo(NsToUs(s.total_ns), 2),
              RoundTo(NsToUs(s.total_ns) / static_cast<double>(s.count), 2),
              RoundTo(NsToUs(s.max_ns), 2), RoundTo(NsToUs(s.min_ns), 2));
   }
@@ -178,6 +182,8 @@ Result<MetricAnswer> OperatorGroups(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const int64_t top, call.args.IntOr("top", 15));
   SL_ASSIGN_OR_RETURN(const std::vector<uint32_t> rows, Population(call, *store, by));
   std::vector<Group> groups = GroupKernels(*store, rows, by);
+  // The ring is of all rows, also of those that the table leaves out.
+  table::Table cores = CoreTable(*store, groups);
   if (top >= 0 && static_cast<size_t>(top) < groups.size()) {
     groups.resize(static_cast<size_t>(top));
   }
@@ -186,7 +192,7 @@ Result<MetricAnswer> OperatorGroups(const MetricCall& call) {
   answer.query = QueryFor(*store, by);
   answer.tables.push_back(GroupTable(*store, groups));
   answer.tables.push_back(PieTable(*store, groups, by));
-  answer.tables.push_back(CoreTable(*store, groups));
+  answer.tables.push_back(std::move(cores));
   if (rows.empty()) {
     answer.warnings.push_back(by.is_communication ? Message{"warning.no_communication_operators"}
                                                   : Message{"warning.no_kernels"});
@@ -212,7 +218,11 @@ Result<MetricAnswer> OperatorDetails(const MetricCall& call) {
   for (const auto& [key, column] : keys) {
     if (!call.args.Has(key)) continue;
     SL_ASSIGN_OR_RETURN(const std::string wanted, call.args.TextOr(key, ""));
-    std::erase_if(rows, [&](uint32_t row) { return store->Text((*column)[row]) != wanted; });
+    const bool is_cpu_core = column == &store->kernels.core && wanted == kCpuCore;
+    std::erase_if(rows, [&](uint32_t row) {
+      const std::string_view text = store->Text((*column)[row]);
+      return text != wanted && !(is_cpu_core && CoreWord(text, true) == wanted);
+    });
   }
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
     return store->kernels.dur_ns[a] > store->kernels.dur_ns[b];

@@ -6,6 +6,7 @@
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/breakdown/step_times.h"
 #include "analysis/classify/classify.h"
+#include "analysis/classify/cpu_words.h"
 #include "analysis/cluster/spread.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/cells.h"
@@ -70,12 +71,13 @@ table::Table TopKernels(const TraceStore& store, std::optional<int64_t> step, in
                  {TextColumn("name"), TextColumn("core"), IntColumn("count"),
                   TimeColumn("total_us"), NumberColumn("share", 2), NumberColumn("p50_us", 3),
                   NumberColumn("p99_us", 3), NumberColumn("p99_to_p50", 2)});
+  const bool is_cpu = IsCpuCapture(store);
   for (const auto& [key, spread] : sorted) {
     const double p50_us = spread.Quantile(0.5) / 1000;
     const double p99_us = spread.Quantile(0.99) / 1000;
-    rows.Add(store.Text(key.first), store.Text(key.second), spread.count(), spread.sum_ns(),
-             RoundTo(100 * Share(NsToUs(spread.sum_ns()), NsToUs(all_ns)), 2), p50_us, p99_us,
-             RoundTo(Share(p99_us, p50_us), 2));
+    rows.Add(store.Text(key.first), CoreWord(store.Text(key.second), is_cpu), spread.count(),
+             spread.sum_ns(), RoundTo(100 * Share(NsToUs(spread.sum_ns()), NsToUs(all_ns)), 2),
+             p50_us, p99_us, RoundTo(Share(p99_us, p50_us), 2));
   }
   return rows.Take();
 }
@@ -92,7 +94,8 @@ bool HasShapes(const TraceStore& store) {
 }
 
 table::Table Quality(const TraceStore& store) {
-  const bool is_ascend = DetectPlatform(store, ClassifyTracks(store)) == Platform::kAscend;
+  const bool is_ascend =
+      !IsCpuCapture(store) && DetectPlatform(store, ClassifyTracks(store)) == Platform::kAscend;
   TableRows rows("quality", {TextColumn("what"), TextColumn("status"), TextColumn("detail"),
                              TextColumn("flag")});
   const auto check = [&](const char* what, bool has, std::string detail, const char* flag) {

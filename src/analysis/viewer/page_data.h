@@ -9,6 +9,8 @@ namespace steplens::analysis::viewer {
 //
 // Forward and backward passes: arrows between them, or marks that name them.
 bool HasPasses(const store::TraceStore& store);
+// Pipeline parallelism: a group of stages in the metadata, or sends and receives between two ranks.
+bool HasPipeline(const store::TraceStore& store);
 // Tasks of a reinforcement learning loop, by the names of the frameworks we know.
 bool HasRlTasks(const store::TraceStore& store);
 

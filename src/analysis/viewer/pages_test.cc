@@ -42,6 +42,29 @@ TEST(SummaryRanks, AllStepsAreAddedAndNegativePreparingIsNone) {
   EXPECT_EQ(Cell(table, "Total(us)", 0), 380);
 }
 
+TEST(OperatorGroups, TheRingByCoreSumsAllRowsNotThoseShown) {
+  TestRank rank;
+  rank.Kernel("a", "MatMul", "AI_CORE", 0, 3000);
+  rank.Kernel("b", "Add", "AI_VECTOR_CORE", 3000, 5000);
+  rank.Kernel("c", "Mul", "AI_CORE", 5000, 6000);
+  MetricArgs args;
+  args.values = {{"rank", int64_t{0}}, {"top", int64_t{1}}};
+  const store::Job job = JobOf(rank);
+  EXPECT_EQ(TableOf(job, "operator_groups", "groups", args).rows(), 1u);
+  const table::Table cores = TableOf(job, "operator_groups", "cores", args);
+  ASSERT_EQ(cores.rows(), 2u);
+  EXPECT_EQ(Cell(cores, "duration_us", 0), 4);
+  EXPECT_EQ(Cell(cores, "duration_us", 1), 2);
+}
+
+TEST(OperatorGroups, ACaptureOfTheHostHasTheWordsOfTheHost) {
+  TestRank rank;
+  rank.Kernel("a", "mm", "AI_CORE", 0, 3000);
+  rank.store.meta.Append({.name = rank.Text("steplens_host.device"), .value = rank.Text("cpu")});
+  EXPECT_EQ(TableOf(JobOf(rank), "operator_groups", "cores").Find("name")->texts,
+            std::vector<std::string>{"CPU"});
+}
+
 TEST(MemoryOperators, ListsWhatIsHeldAtAMoment) {
   TestRank a(0);
   TestRank b(1);

@@ -185,19 +185,41 @@ TEST(Api, WhatIsMissingIsAskedForInTheWordsOfTheFramework) {
   EXPECT_NE(flag_for(store::Source::kAscendPt).find("profiler_level=Level1"), std::string::npos);
 }
 
-TEST(Api, APipelineNeedsArrowsToTheBackwardPassOrMarks) {
-  const auto is_available = [](bool has_arrows) {
+TEST(Api, APipelineNeedsPassesAndStagesThatSendToEachOther) {
+  const auto is_available = [](bool has_arrows, const char* collective) {
     analysis::StoreBuilder builder;
     const store::TrackId host = builder.ThreadOf("python", "main");
     builder.Slice(host, 0, 10, "aten::mm", "cpu_op");
     builder.Slice(host, 20, 30, "MmBackward0", "cpu_op");
     if (has_arrows) builder.Flow("fwdbwd", host, 0, host, 20);
+    builder.CommOp(collective, 30, 40);
     TestApi api(builder.Job());
     const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
     return meta.root()["views"]["pipeline"]["available"].AsBool();
   };
-  EXPECT_EQ(is_available(true), true);
-  EXPECT_EQ(is_available(false), false);
+  EXPECT_EQ(is_available(true, "hcom_send__1_0"), true);
+  EXPECT_EQ(is_available(false, "hcom_send__1_0"), false);
+  // A data parallel job has both passes as well.
+  EXPECT_EQ(is_available(true, "hcom_allReduce__1_0"), false);
+}
+
+TEST(Api, ARankWithoutTimelineHasTheStepsOfItsResults) {
+  analysis::StoreBuilder builder;
+  for (const int64_t step : {11, 10}) {
+    store::StepTraceTable::Row row;
+    row.step = step;
+    row.computing_us = 5;
+    builder.store.step_traces.Append(row);
+  }
+  TestApi api(builder.Job());
+  const JsonDocument meta = TestApi::Json(api.Ask("GET", "/ds/d"));
+  std::vector<int64_t> steps;
+  meta.root()["ranks"].ForEachElement([&](JsonValue rank) {
+    rank["steps"].ForEachElement([&](JsonValue step) { steps.push_back(*step["step"].AsInt()); });
+  });
+  EXPECT_EQ(steps, (std::vector<int64_t>{10, 11}));
+  EXPECT_EQ(meta.root()["views"]["overview"]["available"].AsBool(), true);
+  EXPECT_EQ(meta.root()["views"]["timeline"]["available"].AsBool(), false);
 }
 
 TEST(Api, AMetricIsGivenUpWhenItsClientWentAway) {

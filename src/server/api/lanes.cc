@@ -27,13 +27,20 @@ struct Load {
   uint64_t count = 0;
   int64_t busy_ns = 0;
   std::optional<double> peak{};  // of counters
+  int64_t wait_ns = 0;           // of streams: only waits ran
 };
+
+Load LoadOfSlices(const Lane& lane, int64_t t0_ns, int64_t t1_ns) {
+  Load load{lane.rows.CountTouching(t0_ns, t1_ns),
+            lane.cover.CoveredNs(lane.busy_rows(), t0_ns, t1_ns)};
+  if (lane.has_waits) load.wait_ns = lane.whole.CoveredNs(lane.rows, t0_ns, t1_ns) - load.busy_ns;
+  return load;
+}
 
 Load LoadOf(const Lane& lane, int64_t t0_ns, int64_t t1_ns) {
   switch (lane.kind) {
     case LaneKind::kSlices:
-      return {
-          lane.rows.CountTouching(t0_ns, t1_ns), lane.cover.CoveredNs(lane.rows, t0_ns, t1_ns), {}};
+      return LoadOfSlices(lane, t0_ns, t1_ns);
     case LaneKind::kCounter:
       return {lane.counter.LowerBound(t1_ns) - lane.counter.LowerBound(t0_ns), 0,
               lane.counter.Peak(t0_ns, t1_ns)};
@@ -71,6 +78,7 @@ Result<Response> PostLanes(const Ask& ask) {
     const Load load = LoadOf(*lane, ask.FromShown(*lane, t0), ask.FromShown(*lane, t1));
     json.BeginArray().Int(lane->id).Int(static_cast<int64_t>(load.count)).Int(load.busy_ns);
     if (load.peak) json.Double(*load.peak);
+    if (load.wait_ns > 0) json.Null().Int(load.wait_ns);
     json.EndArray();
   }
   json.EndArray().EndObject();

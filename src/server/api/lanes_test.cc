@@ -195,6 +195,43 @@ TEST_F(LanesTest, LanesSayHowBusyTheyAre) {
   EXPECT_EQ(api_.Ask("POST", "/ds/d/lanes", R"({"tracks":[77],"t0":0,"t1":1})").status, 400);
 }
 
+//   stream 7       |gemm 0-40|  |gemm 60-100|
+//   on top of it   |annotation 0-100|
+TEST(Lanes, AnnotationsOfAStreamAreALaneAndNoWork) {
+  analysis::StoreBuilder builder;
+  const auto stream = builder.ThreadOf("python", "stream 7");
+  builder.Slice(stream, kBegin, kBegin + 40, "gemm", "kernel");
+  builder.Slice(stream, kBegin + 60, kBegin + 100, "gemm", "kernel");
+  builder.Slice(stream, kBegin, kBegin + 100, "forward", "gpu_user_annotation");
+  TestApi api(builder.Job());
+  const auto load = [&](const char* path) {  // slices and busy time
+    const int64_t track = api.TrackOf(path);
+    const JsonDocument reply =
+        api.Post("lanes", fmt::format(R"({{"tracks":[{}],"t0":0,"t1":100}})", track));
+    return reply.root()["rows"].ToText().substr(std::to_string(track).size() + 3);
+  };
+  EXPECT_EQ(load("r0/py/stream7"), "2,80]]");
+  EXPECT_EQ(load("r0/py/stream7-annotations"), "1,100]]");
+  EXPECT_EQ(load("r0"), "2,80]]");
+}
+
+//   stream 2 |a 0-20|EVENT_WAIT 20-90|b 90-100|
+TEST(Lanes, AStreamThatWaitsIsNotBusy) {
+  analysis::StoreBuilder builder;
+  const auto stream = builder.ThreadOf("Ascend Hardware", "Stream 2");
+  builder.Slice(stream, kBegin, kBegin + 20, "a", "AI_CORE");
+  builder.Slice(stream, kBegin + 20, kBegin + 90, "EVENT_WAIT", "EVENT_WAIT");
+  builder.Slice(stream, kBegin + 90, kBegin + 100, "b", "AI_CORE");
+  TestApi api(builder.Job());
+  const JsonDocument reply =
+      api.Post("lanes", fmt::format(R"({{"tracks":[{},{}],"t0":0,"t1":100}})",
+                                    api.TrackOf("r0/hw/stream2"), api.TrackOf("r0")));
+  // Slices, busy time, and of the stream the time in which it only waits.
+  const std::string text = reply.root()["rows"].ToText();
+  EXPECT_NE(text.find(",3,30,null,70]"), std::string::npos) << text;
+  EXPECT_NE(text.find(",2,30]]"), std::string::npos) << text;
+}
+
 TEST_F(LanesTest, SearchJoinsTerms) {
   EXPECT_EQ(Count("name=a or name=c"), 2);
   EXPECT_EQ(Count("cat=AI_CORE and not (name=a or lane:\\\"Stream 3\\\")"), 1);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
+#include "analysis/classify/cpu_words.h"
 #include "analysis/cluster/host_name.h"
 #include "server/api/handlers.h"
 
@@ -48,6 +50,16 @@ void WriteIssues(JsonWriter& json, const store::IssueLog& issues) {
   json.EndArray();
 }
 
+// The steps of a rank without a timeline: step_trace_time names them, but not when they were.
+void WriteStepsOfResults(JsonWriter& json, const TraceStore& store) {
+  std::set<int64_t> steps;
+  for (size_t i = 0; i < store.step_traces.size(); ++i) {
+    if (const int64_t step = store.step_traces.step[i]; step >= 0) steps.insert(step);
+  }
+  for (const int64_t step : steps)
+    json.BeginObject().Key("step").Int(step).Key("begin").Int(0).Key("end").Int(0).EndObject();
+}
+
 void WriteRank(JsonWriter& json, const Ask& ask, size_t slot) {
   const ShownRank& rank = *ask.view.ranks()[slot];
   const TraceStore& store = *rank.store;
@@ -67,12 +79,16 @@ void WriteRank(JsonWriter& json, const Ask& ask, size_t slot) {
   json.Key("read_ms").Double(static_cast<double>(rank.read_ns) / 1e6);
   json.Key("cached").Bool(rank.is_from_cache).Key("guessed").Bool(rank.is_number_ours);
   json.Key("offset_ns").Int(SubtractSaturating(base_ns, ask.view.origin_ns()));
+  json.Key("is_cpu").Bool(analysis::IsCpuCapture(store));
   json.Key("steps").BeginArray();
   for (const analysis::StepRange& step : rank.timeline->steps()) {
     json.BeginObject().Key("step").Int(step.step);
     json.Key("begin").Int(SubtractSaturating(step.host_begin_ns, base_ns));
-    json.Key("end").Int(SubtractSaturating(step.host_end_ns, base_ns)).EndObject();
+    json.Key("end").Int(SubtractSaturating(step.host_end_ns, base_ns));
+    json.Key("device").BeginArray().Int(SubtractSaturating(step.begin_ns, base_ns));
+    json.Int(SubtractSaturating(step.end_ns, base_ns)).EndArray().EndObject();
   }
+  if (rank.timeline->steps().empty()) WriteStepsOfResults(json, store);
   json.EndArray().Key("counts").BeginObject();
   store.ForEachTable([&](const auto& table) {
     if (table.size() > 0) json.Key(table.kName).Int(static_cast<int64_t>(table.size()));
@@ -108,12 +124,16 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   bool memory = false;
   bool communication = false;
   bool passes = false;
+  bool pipeline = false;
+  bool step_times = false;
   bool rl_tasks = false;
   bool is_ascend = false;
   for (const auto& rank : ask.view.ranks()) {
     const TraceStore& store = *rank->store;
     slices = slices || store.slices.size() > 0;
     passes = passes || rank->has_passes;
+    pipeline = pipeline || rank->has_pipeline;
+    step_times = step_times || store.step_traces.size() > 0;
     rl_tasks = rl_tasks || rank->has_rl_tasks;
     is_ascend = is_ascend || store::IsAscend(store.info.source);
     kernels = kernels || store.kernels.size() > 0 || store.op_statistics.size() > 0 ||
@@ -125,9 +145,9 @@ void WritePages(JsonWriter& json, const Ask& ask) {
   }
   json.Key("views").BeginObject();
   WritePage(json, "timeline", {{"a timeline", "activities=[CPU, NPU or CUDA]", slices}});
-  WritePage(
-      json, "overview",
-      {{"device work or host operators", "activities=[CPU, NPU or CUDA]", slices || kernels}});
+  WritePage(json, "overview",
+            {{"device work, host operators or step_trace_time", "activities=[CPU, NPU or CUDA]",
+              slices || kernels || step_times}});
   WritePage(json, "operator", {{"kernels of a device", "activities=[..., NPU or CUDA]", kernels}});
   WritePage(json, "memory", {{"memory records", "profile_memory=True", memory}});
   WritePage(json, "communication",
@@ -135,9 +155,11 @@ void WritePages(JsonWriter& json, const Ask& ask) {
               is_ascend ? "profiler_level=Level1 on a job of several ranks"
                         : "a job of several ranks (torch.distributed)",
               communication}});
-  WritePage(json, "pipeline",
-            {{"forward and backward passes", "training with operators of the host, or mstx=True",
-              passes}});
+  WritePage(
+      json, "pipeline",
+      {{"forward and backward passes", "training with operators of the host, or mstx=True", passes},
+       {"pipeline parallelism: sends and receives between stages",
+        "a job with more than one pipeline stage", pipeline}});
   WritePage(
       json, "rl",
       {{"tasks of a reinforcement learning loop", "mstx=True in verl or MindSpeed-RL", rl_tasks}});

@@ -26,8 +26,9 @@ enum LaneFlag : uint32_t {
   kDerivedLane = 128,
   kCounterLane = 256,
   kMemoryLane = 512,
-  kAsideLane = 1024,  // repeats what other lanes show: counts only where it is named itself
-  kQueryLane = 2048,  // rows that a query found; not in the tree of its rank
+  kAsideLane = 1024,       // repeats what other lanes show: counts only where it is named itself
+  kQueryLane = 2048,       // rows that a query found; not in the tree of its rank
+  kAnnotationLane = 4096,  // ranges of the host over its work on a device: not work themselves
 };
 
 // A node of the lane tree: a rank, a group of lanes, or a lane with data. Immutable once its rank
@@ -46,7 +47,10 @@ struct Lane {
 
   store::TrackId track = store::kNoTrack;  // of lanes that show a track of the store
   LaneRows rows;                           // of kSlices
-  LaneCover cover;                         // of kSlices
+  LaneRows work;                           // of a stream with waits: its other slices
+  bool has_waits = false;                  // some slices wait for an event: they are not work
+  LaneCover cover;                         // of busy_rows()
+  LaneCover whole;                         // of a stream with waits: of rows
   CounterLane counter;                     // of kCounter
   Summary summary;                         // of kRank and kGroup
 
@@ -54,6 +58,9 @@ struct Lane {
   bool is_derived() const { return (flags & kDerivedLane) != 0; }
   bool is_query() const { return (flags & kQueryLane) != 0; }
   bool is_python() const { return (flags & kPythonStackLane) != 0; }
+  bool is_annotation() const { return (flags & kAnnotationLane) != 0; }
+  // The slices in which something is done.
+  const LaneRows& busy_rows() const { return has_waits ? work : rows; }
 };
 
 }  // namespace steplens::server

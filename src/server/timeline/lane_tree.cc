@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
+#include "analysis/classify/cpu_words.h"
 #include "base/number.h"
+#include "server/timeline/device_wait.h"
 
 namespace steplens::server {
 
@@ -66,7 +69,14 @@ std::string Slug(std::string_view name) {
 }
 
 TreeBuilder::TreeBuilder(const TraceStore& store, ThreadPool& pool, RankTimeline& out)
-    : store_(store), pool_(pool), out_(out), kinds_(analysis::ClassifyTracks(store)) {
+    : store_(store),
+      pool_(pool),
+      out_(out),
+      kinds_(analysis::ClassifyTracks(store)),
+      is_wait_(store.strings.size(), false),
+      is_cpu_(analysis::IsCpuCapture(store)) {
+  for (size_t i = 0; i < is_wait_.size(); ++i)
+    is_wait_[i] = IsDeviceWait(store.Text(StringId{static_cast<uint32_t>(i)}));
   columns_ = {store.slices.begin_ns.span(), store.slices.dur_ns.span(), store.slices.name.span(),
               out.name_ids_};
 }
@@ -90,30 +100,30 @@ void TreeBuilder::Build() {
   Summarize();
 }
 
-// Slice numbers by track, Python functions apart.
+// Slice numbers by track; Python functions, and ranges of the host on a stream, apart.
 void TreeBuilder::SortSlices() {
-  slices_.resize(TrackCount());
-  stacks_.resize(TrackCount());
+  const std::array<std::vector<std::vector<uint32_t>>*, 3> lists{&slices_, &stacks_, &annotations_};
+  for (auto* list : lists) list->resize(TrackCount());
   const auto tracks = store_.slices.track.span();
   const auto categories = store_.slices.category.span();
-  std::vector<size_t> count(2 * TrackCount(), 0);
-  const auto key = [&](size_t i) {
-    return 2 * static_cast<size_t>(tracks[i]) + (out_.IsPython(categories[i]) ? 1 : 0);
+  std::vector<size_t> count(lists.size() * TrackCount(), 0);
+  const auto list_of = [&](size_t i) -> size_t {
+    return out_.IsPython(categories[i]) ? 1 : out_.IsAnnotation(categories[i]) ? 2 : 0;
   };
   for (size_t i = 0; i < tracks.size(); ++i) {
-    if (static_cast<size_t>(tracks[i]) < TrackCount()) ++count[key(i)];
+    const auto t = static_cast<size_t>(tracks[i]);
+    if (t < TrackCount()) ++count[lists.size() * t + list_of(i)];
   }
   for (size_t t = 0; t < TrackCount(); ++t) {
-    slices_[t].reserve(count[2 * t]);
-    stacks_[t].reserve(count[2 * t + 1]);
+    for (size_t k = 0; k < lists.size(); ++k) (*lists[k])[t].reserve(count[lists.size() * t + k]);
   }
   for (size_t i = 0; i < tracks.size(); ++i) {
     const auto t = static_cast<size_t>(tracks[i]);
-    if (t < TrackCount())
-      (out_.IsPython(categories[i]) ? stacks_ : slices_)[t].push_back(static_cast<uint32_t>(i));
+    if (t < TrackCount()) (*lists[list_of(i)])[t].push_back(static_cast<uint32_t>(i));
   }
   out_.lane_of_track_.assign(TrackCount(), nullptr);
   out_.stack_of_track_.assign(TrackCount(), nullptr);
+  out_.annotations_of_track_.assign(TrackCount(), nullptr);
   content_.clear();
 }
 
@@ -165,7 +175,7 @@ int64_t TreeBuilder::SortIndex(size_t track) const {
 TreeBuilder::GroupName TreeBuilder::NameGroup(size_t process, uint32_t flags) const {
   const std::string_view name = Text(store_.tracks.name[process]);
   const std::string_view label = Text(store_.tracks.label[process]);
-  if (name == "Ascend Hardware") return {std::string(name), "hw"};
+  if (name == "Ascend Hardware") return {is_cpu_ ? "CPU" : std::string(name), "hw"};
   if (name == "CANN") return {std::string(name), "cann"};
   if (name == "HCCL" || name == "Communication") return {"Communication", "comm"};
   if (name == "Overlap Analysis") return {std::string(name), "overlap"};
@@ -191,7 +201,7 @@ void TreeBuilder::AddProcess(size_t process) {
   uint32_t flags = 0;
   size_t total = 0;
   for (const size_t t : threads) {
-    const size_t here = slices_[t].size() + stacks_[t].size();
+    const size_t here = slices_[t].size() + stacks_[t].size() + annotations_[t].size();
     total += here;
     if (here > 0) flags |= FlagsOf(kinds_[t]);
   }
@@ -224,15 +234,40 @@ void TreeBuilder::AddThread(size_t track, uint32_t group, const std::string& pat
     return &lane;
   };
   const uint32_t flags = FlagsOf(kinds_[track]);
-  out_.lane_of_track_[track] = add(name, Slug(name), slices_[track], flags);
+  out_.annotations_of_track_[track] =
+      add(fmt::format("{} annotations", name), Slug(name) + "-annotations", annotations_[track],
+          kAnnotationLane);
+  // A stream of the host is a thread.
+  const bool is_cpu_stream = is_cpu_ && (flags & kDeviceLane) != 0 && name.starts_with("Stream ");
+  std::string lane_name = is_cpu_stream ? "Thread " + name.substr(7) : name;
+  out_.lane_of_track_[track] = add(std::move(lane_name), Slug(name), slices_[track], flags);
   out_.stack_of_track_[track] = add(fmt::format("Python Stack {}", tid), "stack" + Slug(tid),
                                     stacks_[track], kHostLane | kPythonStackLane);
 }
 
 void TreeBuilder::BuildRows(size_t i) {
   if (out_.lanes_[i]->kind != LaneKind::kSlices) return;
-  out_.lanes_[i]->rows = LaneRows(content_[i].columns, std::move(content_[i].slices));
-  out_.lanes_[i]->cover = LaneCover(out_.lanes_[i]->rows);
+  Lane& lane = *out_.lanes_[i];
+  lane.rows = LaneRows(content_[i].columns, std::move(content_[i].slices));
+  SetWorkApart(lane);
+  lane.cover = LaneCover(lane.busy_rows());
+}
+
+// A stream that waits for an event does nothing, however long the task is.
+void TreeBuilder::SetWorkApart(Lane& lane) const {
+  if ((lane.flags & kDeviceLane) == 0 || lane.is_derived()) return;
+  const auto is_wait = [&](uint32_t slice) {
+    return is_wait_[static_cast<size_t>(store_.slices.name[slice])] ||
+           is_wait_[static_cast<size_t>(store_.slices.category[slice])];
+  };
+  std::vector<uint32_t> work;
+  for (size_t at = 0; at < lane.rows.size(); ++at) {
+    if (!is_wait(lane.rows.slice_at(at))) work.push_back(lane.rows.slice_at(at));
+  }
+  lane.has_waits = work.size() < lane.rows.size();
+  if (!lane.has_waits) return;
+  lane.work = LaneRows(columns_, std::move(work));
+  lane.whole = LaneCover(lane.rows);
 }
 
 // Groups show when any of their lanes was busy; the rank shows its device if it has one.
@@ -261,7 +296,8 @@ std::vector<const LaneRows*> TreeBuilder::LanesBelow(size_t top) const {
     if (lanes[i]->kind != LaneKind::kSlices || !IsBelow(i, top)) continue;
     if (is_rank && (lanes[i]->flags & kOverlapLane) != 0) continue;
     if (device_only && (lanes[i]->flags & kDeviceLane) == 0) continue;
-    out.push_back(&lanes[i]->rows);
+    if (lanes[i]->is_annotation()) continue;
+    out.push_back(&lanes[i]->busy_rows());
   }
   return out;
 }

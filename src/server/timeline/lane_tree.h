@@ -48,6 +48,7 @@ class TreeBuilder {
   void AddProcess(size_t process);
   void AddThread(size_t track, uint32_t group, const std::string& path, int64_t device);
   void BuildRows(size_t i);
+  void SetWorkApart(Lane& lane) const;
   void Summarize();
   std::vector<const LaneRows*> LanesBelow(size_t top) const;
   bool IsBelow(size_t lane, size_t top) const;
@@ -71,6 +72,9 @@ class TreeBuilder {
   SliceColumns columns_;
   std::vector<std::vector<uint32_t>> slices_;  // by track
   std::vector<std::vector<uint32_t>> stacks_;
+  std::vector<std::vector<uint32_t>> annotations_;
+  std::vector<bool> is_wait_;  // by text: the name or category of a task that waits
+  bool is_cpu_ = false;
   std::vector<std::vector<size_t>> children_;
   std::vector<Content> content_;  // by lane
   std::set<std::string> paths_;

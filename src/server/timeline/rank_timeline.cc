@@ -40,10 +40,12 @@ std::unique_ptr<RankTimeline> RankTimeline::Build(const TraceStore& store, Threa
     if (used[i]) out->used_names_.push_back(StringId{static_cast<uint32_t>(i)});
   }
   out->is_python_.assign(store.strings.size(), false);
+  out->is_annotation_.assign(store.strings.size(), false);
   const analysis::SliceKinds kinds(store);
   for (size_t i = 0; i < out->is_python_.size(); ++i) {
     const StringId id{static_cast<uint32_t>(i)};
     out->is_python_[i] = kinds[id] == analysis::SliceKind::kPython;
+    out->is_annotation_[i] = kinds[id] == analysis::SliceKind::kDeviceAnnotation;
   }
   out->flows_ = FlowIndex(store);
   out->has_flow_.assign(store.flows.size() > 0 ? store.slices.size() : 0, false);
@@ -52,7 +54,9 @@ std::unique_ptr<RankTimeline> RankTimeline::Build(const TraceStore& store, Threa
   out->work_ = store::ComputeExtent(store);
   out->extent_ = WithCounters(out->work_, out->lanes_);
   for (const auto& lane : out->lanes_) {
-    if (lane->kind != LaneKind::kSlices || lane->is_derived() || lane->is_python()) continue;
+    if (lane->kind != LaneKind::kSlices || lane->is_derived() || lane->is_python() ||
+        lane->is_annotation())
+      continue;
     MarkFlowSlices(store, out->flows_, lane->track, lane->rows, out->has_flow_);
   }
   return out;
@@ -67,19 +71,23 @@ void RankTimeline::AssignNames(const TraceStore& store, NamePool& names) {
 const Lane* RankTimeline::LaneOf(const TraceStore& store, uint32_t slice) const {
   const auto track = static_cast<size_t>(store.slices.track[slice]);
   if (track >= lane_of_track_.size()) return nullptr;
-  return IsPython(store.slices.category[slice]) ? stack_of_track_[track] : lane_of_track_[track];
+  const StringId category = store.slices.category[slice];
+  if (IsPython(category)) return stack_of_track_[track];
+  return IsAnnotation(category) ? annotations_of_track_[track] : lane_of_track_[track];
 }
 
 const Lane* RankTimeline::LaneOf(store::TrackId track) const {
   const auto t = static_cast<size_t>(track);
   if (t >= lane_of_track_.size()) return nullptr;
-  return lane_of_track_[t] != nullptr ? lane_of_track_[t] : stack_of_track_[t];
+  if (lane_of_track_[t] != nullptr) return lane_of_track_[t];
+  return stack_of_track_[t] != nullptr ? stack_of_track_[t] : annotations_of_track_[t];
 }
 
 size_t RankTimeline::bytes() const {
   size_t total = name_ids_.capacity() * sizeof(uint32_t) + flows_.bytes() + has_flow_.size() / 8;
   for (const auto& lane : lanes_)
-    total += sizeof(Lane) + lane->rows.bytes() + lane->counter.bytes() + lane->summary.bytes();
+    total += sizeof(Lane) + lane->rows.bytes() + lane->work.bytes() + lane->counter.bytes() +
+             lane->summary.bytes();
   for (const auto& derived : derived_) {
     total += (derived->begin_ns.capacity() + derived->dur_ns.capacity()) * sizeof(int64_t);
     if (derived->packed) total += derived->packed->bytes();

@@ -39,6 +39,11 @@ class RankTimeline {
            is_python_[static_cast<size_t>(category)];
   }
 
+  bool IsAnnotation(StringId category) const {
+    return static_cast<size_t>(category) < is_annotation_.size() &&
+           is_annotation_[static_cast<size_t>(category)];
+  }
+
   const FlowIndex& flows() const { return flows_; }
   const std::vector<bool>& has_flow() const { return has_flow_; }
   const std::vector<analysis::StepRange>& steps() const { return steps_; }
@@ -61,10 +66,12 @@ class RankTimeline {
   };
 
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Lane*> lane_of_track_;   // slices but Python functions
-  std::vector<Lane*> stack_of_track_;  // Python functions
-  std::vector<bool> is_python_;        // by category
-  std::vector<uint32_t> name_ids_;     // by StringId of the store
+  std::vector<Lane*> lane_of_track_;         // slices that have no lane of their own
+  std::vector<Lane*> stack_of_track_;        // Python functions
+  std::vector<Lane*> annotations_of_track_;  // ranges of the host on a stream
+  std::vector<bool> is_python_;              // by category
+  std::vector<bool> is_annotation_;          // by category
+  std::vector<uint32_t> name_ids_;           // by StringId of the store
   std::vector<StringId> used_names_;
   std::vector<std::unique_ptr<Derived>> derived_;
   FlowIndex flows_;

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { ColumnInfo, HistBin } from "../api_types";
 import { formatShort, middleEllipsis } from "../format";
+import { distinctLabels } from "../kernel_label";
 import { t } from "../i18n";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import { ColorKey, Legend, toggled } from "./legend";
@@ -32,13 +33,14 @@ function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: str
   const names = Math.min(Math.round(width * 0.42), 280);
   const most = largest(items.map((item) => item.value), 1e-12);
   const room = Math.max(20, width - names - 112);
+  const labels = distinctLabels(items.map((item) => item.name), Math.floor(names / 7));
   g.textBaseline = "middle";
   return items.map((item, at) => {
     const y = at * kBar;
     const w = Math.max(1, (Math.max(0, item.value) / most) * room);
     g.fillStyle = ink;
     g.textAlign = "right";
-    g.fillText(middleEllipsis(item.name, Math.floor(names / 7)), names - 8, y + kBar / 2, names - 8);
+    g.fillText(labels[at] ?? "", names - 8, y + kBar / 2, names - 8);
     g.fillStyle = item.color ?? seriesColor(0);
     g.fillRect(names, y + 3, w, kBar - 6);
     const label = item.label ?? `${formatShort(item.value)} ${unit}`;

@@ -1,5 +1,6 @@
 // Shares of a whole as a ring, with the names beside it.
 import { formatDuration, formatPercent, formatShort, middleEllipsis } from "../format";
+import { kernelLabel } from "../kernel_label";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import type { BarItem } from "./bars";
 import { seriesColor } from "./palette";
@@ -36,7 +37,7 @@ function drawDonut({ g, width, height, ink, muted, ground }: Surface, items: Bar
       g.fillRect(x, y - 4, 9, 9);
       g.textAlign = "left";
       g.fillStyle = ink;
-      g.fillText(middleEllipsis(item.name, Math.max(6, Math.floor((width - x - 80) / 7))), x + 15, y);
+      g.fillText(middleEllipsis(kernelLabel(item.name), Math.max(6, Math.floor((width - x - 80) / 7))), x + 15, y);
       g.textAlign = "right";
       g.fillStyle = muted;
       g.fillText(formatPercent(share), width - 4, y);

@@ -1,5 +1,6 @@
 // A matrix as an image: one texel a cell, stretched. Works for thousands of rows and columns.
 import { formatShort, middleEllipsis } from "../format";
+import { t } from "../i18n";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import { heatColor } from "./palette";
 
@@ -84,6 +85,12 @@ function drawValues({ g }: Surface, props: HeatMapProps, [low, high]: [number, n
   }
 }
 
+/** What the colours mean; a scale that does not start at 0 says so. */
+export function scaleText(low: number, high: number, unit: string): string {
+  const range = `${formatShort(low)} – ${formatShort(high)} ${unit}`;
+  return low > 0 ? t("chart.scale_not_zero", { range }) : range;
+}
+
 function drawHeat(surface: Surface, props: HeatMapProps): Mark[] {
   const { g, width, height, muted } = surface;
   if (props.rows.length === 0 || props.columns.length === 0) return [];
@@ -108,7 +115,7 @@ function drawHeat(surface: Surface, props: HeatMapProps): Mark[] {
   drawValues(surface, props, [low, high], cellW, cellH);
   g.fillStyle = muted;
   g.textAlign = "left";
-  g.fillText(`${formatShort(low)} – ${formatShort(high)} ${props.unit}`, kLeft, height - 7);
+  g.fillText(scaleText(low, high, props.unit), kLeft, height - 7);
   return cellMarks(props, cellW, cellH);
 }
 

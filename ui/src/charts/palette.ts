@@ -27,6 +27,9 @@ export const partColors: Record<string, string> = {
   preparing: "#b35bc4",
 };
 
+/** The two sides of a comparison wear the same colours everywhere; the badges in timeline.css too. */
+export const sideColors: readonly [string, string] = ["#1f6fc0", "#b8610a"];
+
 type Rgb = [number, number, number];
 
 // From nearly white over blue to deep violet: lightness falls evenly, so it reads in grey as well.

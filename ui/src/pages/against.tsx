@@ -7,7 +7,8 @@ import { scope, scopeSide, sideName } from "../state/session";
 import { formatSide, type Side } from "../state/sides";
 import { useLoad } from "../widgets/async";
 import { ErrorState, Loading } from "../widgets/states";
-import { asNumber, asText, Card, rowsOf } from "./parts";
+import { partTimes } from "./compare/parts";
+import { asText, Card, rowsOf } from "./parts";
 
 const kNames: Record<string, string> = {
   Computing: "part.computing",
@@ -37,14 +38,18 @@ export function Against() {
     <Card title={t("overview.against", { name: sideName(baseline) })} definition="overview.step_parts" extra={<button onClick={() => navigate("compare", { a: null, b: null })}>{t("page.compare")}</button>}>
       {loaded.error ? <ErrorState error={loaded.error} onRetry={loaded.reload} /> : !loaded.data ? <Loading /> : null}
       <ul class="facts">
-        {rows.map((row) => {
-          const [a, b] = [asNumber(row["a_us"]), asNumber(row["b_us"])];
-          return (
-            <li key={asText(row["part"])}>
-              {partTitle(asText(row["part"]))} <b>{signedTime(b - a)}</b> <span class="muted">{`${a > 0 ? formatPercent((b - a) / a) : "–"} · ${t(`compare.${asText(row["verdict"])}`)}`}</span>
-            </li>
-          );
-        })}
+        {partTimes(rows).map(({ part, a, b }, at) => (
+          <li key={part}>
+            {partTitle(part)}{" "}
+            {a === null || b === null ? (
+              <span class="muted">{t("compare.missing")}</span>
+            ) : (
+              <>
+                <b>{signedTime(b - a)}</b> <span class="muted">{`${a > 0 ? formatPercent((b - a) / a) : "–"} · ${t(`compare.${asText(rows[at]?.["verdict"] ?? null)}`)}`}</span>
+              </>
+            )}
+          </li>
+        ))}
       </ul>
     </Card>
   );

@@ -3,7 +3,7 @@ import type { Dataset } from "../api";
 import type { Cell, ExplainItem, NumberQuery, Wording } from "../api_types";
 import { formatDuration, formatPercent } from "../format";
 import { hasMessage, t } from "../i18n";
-import { openRange } from "../state/jump";
+import { openRange, openSlice } from "../state/jump";
 import { navigate } from "../state/router";
 import { columnTitle } from "../table/columns";
 import { word } from "../timeline/explaining";
@@ -15,6 +15,7 @@ import { ErrorState, Loading } from "../widgets/states";
 function Part({ item }: { item: ExplainItem }) {
   const show = () => {
     closeDialog();
+    if (item.track !== undefined && item.i !== undefined) return openSlice(item.track, item.i, true);
     const room = Math.max(1000, (item.t1! - item.t0!) * 2);
     openRange(item.t0! - room, item.t1! + room);
   };

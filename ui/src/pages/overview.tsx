@@ -4,7 +4,7 @@ import type { Cell, DatasetMeta, TableReply } from "../api_types";
 import { BarChart, StackedBars } from "../charts/bars";
 import { calmRange, HeatMap } from "../charts/heat_map";
 import { partColors } from "../charts/palette";
-import { formatDuration, formatPercent, middleEllipsis } from "../format";
+import { formatDuration, formatPercent, middleEllipsis, oneUnit } from "../format";
 import { t, valueText } from "../i18n";
 import { openRange, openSearch } from "../state/jump";
 import { navigate } from "../state/router";
@@ -176,7 +176,9 @@ function Heat({ rows }: { rows: StepRow[] }) {
 function Quality({ meta }: { meta: DatasetMeta }) {
   const levels = [...new Set(meta.ranks.map((rank) => rank.level).filter((level) => level !== ""))];
   const issues = meta.ranks.reduce((sum, rank) => sum + rank.issues.filter((issue) => issue.severity !== "info").length, 0);
-  const missing = [...new Map(Object.values(meta.views).flatMap((view) => (view?.missing ?? []).map((part) => [part.what, part] as const))).values()];
+  // Few jobs have a pipeline or a reinforcement learning loop: that is nothing missing.
+  const wanted = Object.entries(meta.views).filter(([name]) => name !== "pipeline" && name !== "rl");
+  const missing = [...new Map(wanted.flatMap(([, view]) => (view?.missing ?? []).map((part) => [part.what, part] as const))).values()];
   return (
     <Card title={t("overview.quality")} extra={<button onClick={() => navigate("data")}>{t("page.data")}</button>}>
       <ul class="facts">
@@ -198,7 +200,10 @@ function TopKernels({ ds, rank }: { ds: PageProps["ds"]; rank: number }) {
   const groups = useMetric(ds, "operator_groups", { rank, step: scope.value.step, group_by: "Computing Operator Type", top: 10 });
   const rows = rowsOf(groups.data, "groups");
   const items = useMemo(
-    () => rows.map((row) => ({ name: asText(row["Type"]), value: asNumber(row["Total Time(us)"]), label: `${formatDuration(asNumber(row["Total Time(us)"]) * 1000)} ×${asText(row["Count"])}` })),
+    () => {
+      const write = oneUnit(rows.map((row) => asNumber(row["Total Time(us)"]) * 1000));
+      return rows.map((row) => ({ name: asText(row["Type"]), value: asNumber(row["Total Time(us)"]), label: `${write(asNumber(row["Total Time(us)"]) * 1000)} ×${asText(row["Count"])}` }));
+    },
     [groups.data],
   );
   if (items.length === 0) return null;
@@ -293,7 +298,7 @@ export default function OverviewPage({ ds, meta }: PageProps) {
     <div class="page-body">
       <div class="controls">
         <RankPick />
-        <button onClick={show}>{t("overview.show")}</button>
+        {meta.views.timeline?.available && <button onClick={show}>{t("overview.show")}</button>}
       </div>
       <Against />
       <div class="grid-3">

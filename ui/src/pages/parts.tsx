@@ -3,8 +3,9 @@ import type { ComponentChildren } from "preact";
 import type { Dataset } from "../api";
 import type { Cell, ColumnInfo, DatasetMeta, MetricReply, MetricTable, SliceRef } from "../api_types";
 import { hasMessage, t, wordingText } from "../i18n";
-import { openRange, openSlice } from "../state/jump";
+import { openArea, openRange, openSlice } from "../state/jump";
 import { meta, revision, scopeRank, setScope } from "../state/session";
+import { LaneFlag, type Track, trackTree } from "../state/tracks";
 import { type Loaded, useLoad } from "../widgets/async";
 import { toast } from "../widgets/toast";
 import type { RowView } from "../table/data_table";
@@ -147,13 +148,19 @@ async function collectiveIn(ds: Dataset, rank: number, t0: number, t1: number): 
   return nearest(reply.hits, rank, (hit) => t1 - hit.begin);
 }
 
+/** The lanes on which a rank's device worked; of a rank without a device, those of its host. */
+export function evidenceLanes(tracks: readonly Pick<Track, "rank" | "kind" | "flags" | "path">[], rank: number): string[] {
+  const own = tracks.filter((each) => each.rank === rank && each.kind === "slices");
+  const device = own.filter((each) => each.flags & LaneFlag.device);
+  return (device.length > 0 ? device : own.filter((each) => each.flags & LaneFlag.host)).map((each) => each.path).slice(0, 24);
+}
+
 /** Shows evidence on the timeline, selected and explained: the slice of that name, or the collective in the range, else the range. */
 export async function showEvidence(ds: Dataset, rank: number, name: string, t0: number, t1: number): Promise<void> {
   try {
     const hit = name === "" ? await collectiveIn(ds, rank, t0, t1) : await sliceAround(ds, rank, name, (t0 + t1) / 2);
     if (hit) return openSlice(hit.track, hit.i, true);
-    const room = Math.max(1000, (t1 - t0) * 0.2);
-    openRange(t0 - room, t1 + room);
+    openArea(t0, t1, evidenceLanes(trackTree.value?.all ?? [], rank));
   } catch (error) {
     toast("error", t("error.title"), String(error));
   }

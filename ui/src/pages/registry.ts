@@ -55,4 +55,18 @@ export const pages: PageDef[] = [
   { id: "data", title: "page.data", icon: "data", needs: null, uses: [], load: () => import("./data") },
 ];
 
-export const kFirstPage = "timeline";
+/** What an address about a place on the timeline has. */
+const kPlaceKeys = ["t", "sel", "area", "lane", "q", "v", "view", "pins", "filter", "sqllanes"];
+
+/** The page of an address that names none: the timeline if it says where; else the Overview, or Cluster where there is no timeline. */
+export function firstPage(meta: DatasetMeta, params: ReadonlyMap<string, string>): string {
+  const has = (view: ViewName) => meta.views[view]?.available === true;
+  if (kPlaceKeys.some((key) => params.has(key)) && has("timeline")) return "timeline";
+  if (has("timeline")) return has("overview") ? "overview" : "timeline";
+  return has("cluster") ? "cluster" : has("overview") ? "overview" : "data";
+}
+
+/** Whether the menu lists a page: one about pipelines only where there is a pipeline. */
+export function isListed(page: PageDef, meta: DatasetMeta | null): boolean {
+  return page.id !== "pipeline" || meta === null || !meta.ready || meta.views.pipeline?.available === true;
+}

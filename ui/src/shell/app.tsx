@@ -3,9 +3,9 @@ import { signal } from "@preact/signals";
 import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { t } from "../i18n";
-import { kFirstPage, type PageDef, type PageProps, pages } from "../pages/registry";
+import { firstPage, type PageDef, type PageProps, pages } from "../pages/registry";
 import { addCommands, type Command } from "../state/commands";
-import { navigate, route } from "../state/router";
+import { navigate, route, settlePage } from "../state/router";
 import { connected, dataset, info, meta, refreshInfo, startError } from "../state/session";
 import { nextTheme } from "../state/theme";
 import { Dialogs } from "../widgets/dialog";
@@ -81,22 +81,25 @@ function Page({ page }: { page: PageDef }) {
 
 export function App() {
   useEffect(() => addCommands(shellCommands()), []);
-  const page =
-    pages.find((each) => each.id === route.value.page) ?? pages.find((each) => each.id === kFirstPage) ?? pages[0]!;
+  const known = meta.value && (meta.value.ready || meta.value.ranks.length > 0) ? meta.value : null;
+  const wanted = route.value.page === "" && known ? firstPage(known, route.value.params) : route.value.page;
+  const page = pages.find((each) => each.id === wanted) ?? pages[0]!;
+  const isOpen = wanted !== "";
+  useEffect(() => {
+    if (route.value.page === "" && isOpen) settlePage(page.id);
+  }, [page.id, isOpen]);
   const none = info.value !== null && !dataset.value;
   return (
     <div class={`app ${menuOpen.value ? "" : "menu-closed"}`}>
       <TopBar />
       {!connected.value && <div class="banner">{t("connection.lost")}</div>}
       <div class="middle">
-        <SideMenu current={page.id} />
+        <SideMenu current={isOpen ? page.id : ""} />
         {none ? (
           <StartPage />
         ) : (
-          <main class="page" data-page={page.id} aria-label={t(page.title)}>
-            <Boundary key={page.id}>
-              <Page page={page} />
-            </Boundary>
+          <main class="page" data-page={isOpen ? page.id : ""} aria-label={t(page.title)}>
+            <Boundary key={page.id}>{isOpen || startError.value ? <Page page={page} /> : <Loading />}</Boundary>
           </main>
         )}
       </div>

@@ -1,7 +1,7 @@
 // The list of keys of what is on screen; each can be given another one.
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
-import { type Command, commands, keepOwnKeys, keyLabel, keyNames, keysOf, ownKeys, withKey } from "../state/commands";
+import { type Command, commands, groupedCommands, keepOwnKeys, keyLabel, keyNames, keysOf, ownKeys, withKey } from "../state/commands";
 import { info } from "../state/session";
 import { openDialog } from "../widgets/dialog";
 
@@ -58,11 +58,16 @@ function Keys() {
     <div>
       <p class="muted">{t("help.change")}</p>
       <table class="plain keys">
-        <tbody>
-          {commands.value.map((command) => (
-            <KeyRow key={command.id} command={command} listens={listening === command.id} onListen={(listens) => setListening(listens ? command.id : "")} />
-          ))}
-        </tbody>
+        {groupedCommands(commands.value).map(([group, members]) => (
+          <tbody key={group}>
+            <tr>
+              <th colSpan={2} scope="rowgroup">{t(`help.group.${group}`)}</th>
+            </tr>
+            {members.map((command) => (
+              <KeyRow key={command.id} command={command} listens={listening === command.id} onListen={(listens) => setListening(listens ? command.id : "")} />
+            ))}
+          </tbody>
+        ))}
       </table>
       {ownKeys.value.size > 0 && <button onClick={() => keepOwnKeys(new Map())}>{t("help.reset_all")}</button>}
       <p class="muted">{`steplens ${info.value?.version ?? ""}`}</p>

@@ -2,11 +2,12 @@
 import { cancelSlow, slowRequests } from "../api";
 import { formatDuration, formatShort } from "../format";
 import { t } from "../i18n";
-import { kFirstPage, type PageDef, pages, type ScopePart } from "../pages/registry";
+import { type PageDef, pages, type ScopePart } from "../pages/registry";
 import { route } from "../state/router";
 import { connected, dataset, formatRanks, info, meta, parseRanks, progress, scope, scopeSide, scopeSteps, setScope, sideName } from "../state/session";
 import { formatSide, type Side } from "../state/sides";
 import { askText } from "../widgets/dialog";
+import { askForDataset } from "./file_browser";
 import { type MenuEntry, openMenuAt } from "../widgets/menu";
 
 const kMenuRanks = 32;
@@ -69,6 +70,7 @@ function chooseBaseline(anchor: Element): void {
   openMenuAt(anchor, [
     pick(null, t("scope.no_baseline")),
     { label: t("scope.keep_baseline", { name: sideName(here) }), run: () => setScope({ baseline: here }) },
+    { label: t("scope.open_baseline"), run: askForDataset },
     "-",
     ...sides.map((side) => pick(side, sideName(side))),
   ]);
@@ -116,7 +118,7 @@ function Part({ part, page, isSet, children, onOpen }: { part: ScopePart; page: 
 
 export function ScopeBar() {
   const { ranks, step, range, baseline } = scope.value;
-  const page = pages.find((each) => each.id === (route.value.page || kFirstPage));
+  const page = pages.find((each) => each.id === (route.value.page || "overview"));
   return (
     <footer class="scope-bar">
       <span class="muted">{t("scope")}</span>

@@ -1,6 +1,6 @@
 // The pages. One whose data is missing stays, dimmed, and explains itself when opened.
 import { t } from "../i18n";
-import { pages } from "../pages/registry";
+import { isListed, pages } from "../pages/registry";
 import { navigate, route } from "../state/router";
 import { findingCount, meta } from "../state/session";
 import { Icon } from "./icons";
@@ -10,6 +10,7 @@ export function SideMenu({ current }: { current: string }) {
   return (
     <nav class="side-menu" aria-label={t("pages")}>
       {pages.map((page, at) => {
+        if (!isListed(page, meta.value)) return null;
         const view = page.needs ?? page.dims;
         const missing = view !== undefined && meta.value?.views[view]?.available === false;
         return (

@@ -1,53 +1,23 @@
 // What is shown while no dataset is open: the recent ones and a way to open a path.
 import { useState } from "preact/hooks";
-import { listFolder } from "../api";
-import { formatBytes } from "../format";
 import { t } from "../i18n";
 import { recentPaths } from "../state/recent";
 import { noteState } from "../state/router";
 import { info, openDataset } from "../state/session";
 import { openDropped, openSample } from "../state/uploading";
-import { useLoad } from "../widgets/async";
-import { ErrorState } from "../widgets/states";
+import { FileBrowser } from "./file_browser";
 
+/** Folders below the allowed roots; opens the one that is shown, or a file. */
 function Browser() {
   const [path, setPath] = useState(info.value?.roots[0] ?? "");
-  const folder = useLoad(() => (path === "" ? null : listFolder(path)), [path]);
   if (path === "") return null;
-  const parent = path.replace(/\/[^/]*\/?$/, "");
   return (
-    <div class="browser">
-      <div class="row">
-        <button
-          disabled={parent === "" || !info.value?.roots.some((root) => parent.startsWith(root))}
-          onClick={() => setPath(parent)}
-        >
-          ↑
-        </button>
-        <span class="mono grow">{path}</span>
-        <button class="primary" onClick={() => void openDataset(path)}>
-          {t("open")}
-        </button>
-      </div>
-      {folder.error ? <ErrorState error={folder.error} onRetry={folder.reload} /> : null}
-      <ul class="files">
-        {folder.data?.entries.map((entry) => (
-          <li key={entry.name}>
-            <button
-              class="link"
-              onClick={() =>
-                entry.kind === "dir"
-                  ? setPath(`${path.replace(/\/$/, "")}/${entry.name}`)
-                  : void openDataset(`${path}/${entry.name}`)
-              }
-            >
-              {entry.kind === "dir" ? `${entry.name}/` : entry.name}
-            </button>
-            <span class="muted">{entry.recognised || (entry.kind === "file" ? formatBytes(entry.size) : "")}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
+    <>
+      <FileBrowser path={path} onPath={setPath} onFile={(file) => void openDataset(file)} />
+      <button class="primary" onClick={() => void openDataset(path)}>
+        {t("open.folder")}
+      </button>
+    </>
   );
 }
 

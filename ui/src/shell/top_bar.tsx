@@ -1,12 +1,12 @@
 // Name and size of what is open, the search box, language, theme, help.
 import { middleEllipsis } from "../format";
 import { t, locale, setLocale } from "../i18n";
-import { datasetColor, info, meta, openDataset } from "../state/session";
+import { datasetColor, info, meta, openDataset, scopeRank, setScope } from "../state/session";
 import { recentPaths } from "../state/recent";
 import { noteState } from "../state/router";
 import { nextTheme, themeChoice } from "../state/theme";
-import { askText } from "../widgets/dialog";
 import { type MenuEntry, openMenuAt } from "../widgets/menu";
+import { askForDataset } from "./file_browser";
 import { showHelp } from "./help";
 import { Icon } from "./icons";
 import { openPalette } from "./palette";
@@ -20,12 +20,14 @@ function chooseDataset(anchor: Element): void {
     run: () =>
       noteState({ ds: each.ds, ranks: null, step: null, range: null, t: null, sel: null, area: null, align: null }),
   }));
-  const ask = () => askText(t("open.title"), t("open.path"), "", (path) => path && void openDataset(path));
+  const others: MenuEntry[] = (info.value?.datasets ?? [])
+    .filter((each) => each.ds !== meta.value?.ds)
+    .map((each) => ({ label: t("open.use_baseline", { name: each.name }), run: () => setScope({ baseline: { ds: each.ds, rank: scopeRank.value, step: null } }) }));
   const open = new Set(info.value?.datasets.map((each) => each.path));
   const before: MenuEntry[] = recentPaths()
     .filter((path) => !open.has(path))
     .map((path) => ({ label: middleEllipsis(path, 60), hint: t("start.before"), run: () => void openDataset(path) }));
-  openMenuAt(anchor, [...entries, "-", ...before, { label: t("open.other"), run: ask }]);
+  openMenuAt(anchor, [...entries, "-", ...others, ...before, { label: t("open.other"), run: askForDataset }]);
 }
 
 const themeGlyph = { system: "◐", light: "☀", dark: "☾", contrast: "◑" };

@@ -100,3 +100,19 @@ function onKey(event: KeyboardEvent): void {
 export function startKeys(): void {
   addEventListener("keydown", onKey);
 }
+
+/** What the keys are about, in the order shown; commands that are in none belong to the app. */
+const kGroups: [string, RegExp][] = [
+  ["move", /^tl\.(zoom_in|zoom_out|left|right|up|down|fit|undo|redo|zoom_selection|next_step|previous_step)$/],
+  ["select", /^tl\.(next|previous|row_up|row_down|next_same|previous_same|flow_forward|flow_back|range|by_depth|clear|explain|marker)$/],
+  ["find", /^tl\.(search|search_next|search_previous|filter)$/],
+  ["lanes", /^tl\.(pin|hide|solo|expand|expand_all|set_base|align_left|align_right|panel|keys)$/],
+  ["pages", /^page\./],
+  ["app", /./],
+];
+
+/** Commands by what they are about; groups without any are left out. */
+export function groupedCommands(list: readonly Command[]): [string, Command[]][] {
+  const of = (command: Command) => kGroups.find(([, pattern]) => pattern.test(command.id))![0];
+  return kGroups.map(([group]): [string, Command[]] => [group, list.filter((command) => of(command) === group)]).filter(([, members]) => members.length > 0);
+}

@@ -11,6 +11,13 @@ export function openRange(t0: number, t1: number, filter = ""): void {
   navigate("timeline", { t: `${Math.round(t0)},${Math.round(t1)}`, filter, sel: null, v: null });
 }
 
+/** Shows a time range as a selected area of some lanes, with what it is made of. */
+export function openArea(t0: number, t1: number, lanes: readonly string[]): void {
+  const room = Math.max(1000, (t1 - t0) * 0.2);
+  const area = [Math.round(t0), Math.round(t1), ...lanes].join("|");
+  navigate("timeline", { t: `${Math.round(t0 - room)},${Math.round(t1 + room)}`, area: lanes.length > 0 ? area : null, lane: lanes[0] ?? null, filter: "", sel: null, v: null, tab: null });
+}
+
 /** Shows all slices of a name: the timeline's search. */
 export function openSearch(query: string): void {
   navigate("timeline", { q: query });

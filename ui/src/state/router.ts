@@ -64,6 +64,14 @@ export function noteState(patch: Record<string, string | null>): void {
   route.value = next;
 }
 
+/** Names the page of an address that named none. */
+export function settlePage(page: string): void {
+  if (route.value.page !== "" || location.hash !== read) return;
+  history.replaceState(null, "", formatHash({ page, params: route.value.params }));
+  read = location.hash;
+  route.value = parseHash(read);
+}
+
 function apply(params: Map<string, string>, patch: Record<string, string | null>): void {
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) params.delete(key);

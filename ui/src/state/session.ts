@@ -6,6 +6,7 @@ import { seriesColor } from "../charts/palette";
 import { t } from "../i18n";
 import { askText } from "../widgets/dialog";
 import { toast } from "../widgets/toast";
+import { setOrigin } from "./origin";
 import { noteRecent } from "./recent";
 import { noteState, route } from "./router";
 import { formatSide, parseSide, type Side } from "./sides";
@@ -143,6 +144,7 @@ export async function refreshMeta(): Promise<void> {
   try {
     const reply = await open.meta();
     if (dataset.value !== open) return;
+    setOrigin(reply.origin_ns);
     meta.value = reply;
     noteRecent(reply.path);
     if (reply.ready) progress.value = null;
@@ -175,6 +177,18 @@ export async function openDataset(path: string): Promise<void> {
     const { ds } = await openPath(path);
     await refreshInfo();
     noteState({ ds, ranks: null, step: null, range: null, align: null });
+  } catch (error) {
+    const problem = asApiError(error);
+    toast("error", problem.message, problem.hint);
+  }
+}
+
+/** Opens a path beside what is shown, and compares with it: the same rank, all of its steps. */
+export async function openBaseline(path: string): Promise<void> {
+  try {
+    const { ds } = await openPath(path);
+    await refreshInfo();
+    setScope({ baseline: { ds, rank: scopeRank.value, step: null } });
   } catch (error) {
     const problem = asApiError(error);
     toast("error", problem.message, problem.hint);

@@ -18,7 +18,13 @@ export function formatSide({ ds, rank, step }: Side): string {
   return `${ds},${rank},${step ?? ""}`;
 }
 
-/** What one looks at first: the first two ranks, else the first two steps of the rank, else the run with itself. */
+/** What one looks at first where several runs are open: the first one, and the one opened last as B, with the same rank. */
+export function runsAsSides(runs: readonly { ds: string }[], rank: number): [Side, Side] | null {
+  const [first, last] = [runs[0], runs.at(-1)];
+  return first && last && first !== last ? [{ ds: first.ds, rank, step: null }, { ds: last.ds, rank, step: null }] : null;
+}
+
+/** What one looks at first of one run: the first two ranks, else the first two steps of the rank, else the run with itself. */
 export function firstSides(ds: string, ranks: { rank: number; steps: { step: number }[] }[]): [Side, Side] {
   const [first, second] = ranks;
   const rank = first?.rank ?? 0;

@@ -39,7 +39,18 @@ export const LaneFlag = {
   derived: 128,
   counter: 256,
   memory: 512,
+  annotation: 4096,
 } as const;
+
+/** Where a group stands below its rank: what the device did first, then its host, then the rest. */
+function placeOf({ flags }: Track): number {
+  if (flags & LaneFlag.commGroup) return 1;
+  if (flags & LaneFlag.device) return 0;
+  if (flags & LaneFlag.overlap) return 2;
+  if (flags & LaneFlag.cann) return 4;
+  if (flags & LaneFlag.host) return 3;
+  return 5;
+}
 
 export class TrackTree {
   readonly byId = new Map<number, Track>();
@@ -73,7 +84,10 @@ export class TrackTree {
       if (parent && parent !== track) parent.children.push(track);
       else this.roots.push(track);
     }
-    for (const root of this.roots) this.order(root, 0);
+    for (const root of this.roots) {
+      root.children.sort((a, b) => placeOf(a) - placeOf(b));
+      this.order(root, 0);
+    }
   }
 
   /** Leaves with slices below `track`, itself included. */

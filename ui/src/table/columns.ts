@@ -2,6 +2,8 @@
 import type { Cell, ColumnInfo } from "../api_types";
 import { formatCell, isNumeric } from "../format";
 import { hasMessage, t, valueText } from "../i18n";
+import { kernelLabel } from "../kernel_label";
+import { sinceOrigin } from "../state/origin";
 
 export interface ColumnSpec {
   title?: string;
@@ -9,6 +11,8 @@ export interface ColumnSpec {
   /** Draws a bar behind the number: its share of `bar`. */
   bar?: number;
   width?: number;
+  /** Shown as it is: no short names, no times counted from the begin. */
+  raw?: boolean;
   format?: (value: Cell, row: Cell[]) => string;
 }
 
@@ -111,6 +115,17 @@ export function fitColumns(shown: ShownColumn[], room: number, choice: ColumnCho
 export function cellText(cells: Cell[], shown: ShownColumn): string {
   const value = cells[shown.at] ?? null;
   if (shown.spec.format) return shown.spec.format(value, cells);
-  const text = formatCell(value, shown.column);
-  return kVerdicts.has(shown.column.name) ? valueText(text) : text;
+  if (shown.spec.raw) return formatCell(value, shown.column);
+  // Moments are counted from the begin of the data, not since 1970.
+  const moment = typeof value === "number" ? sinceOrigin(shown.column.name, value) : null;
+  const text = formatCell(moment ?? value, shown.column);
+  if (kVerdicts.has(shown.column.name)) return valueText(text);
+  return typeof value === "string" ? kernelLabel(text) : text;
+}
+
+/** What the cell is called when the pointer rests on it: all of its name, and the moment as it was written. */
+export function cellTitle(cells: Cell[], shown: ShownColumn): string {
+  const full = formatCell(cells[shown.at] ?? null, shown.column);
+  const text = cellText(cells, shown);
+  return shown.spec.format || full === text || kVerdicts.has(shown.column.name) ? text : `${text}\n${full}`;
 }

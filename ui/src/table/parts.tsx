@@ -3,7 +3,7 @@ import type { Cell, TableFilter } from "../api_types";
 import { formatInt, isNumeric, middleEllipsis } from "../format";
 import { hasMessage, t } from "../i18n";
 import { openPopover } from "../widgets/menu";
-import { cellText, columnTitle, type ShownColumn } from "./columns";
+import { cellText, cellTitle, columnTitle, type ShownColumn } from "./columns";
 import { FilterPopover } from "./filter_popover";
 import type { TableModel } from "./model";
 import { tenthOf } from "./percentiles";
@@ -108,7 +108,7 @@ function BodyCell({ cells, shown, stays }: { cells: Cell[]; shown: ShownColumn; 
       class={`td ${isNumeric(shown.column) ? "num" : ""} ${stays === null ? "" : "stays"} ${tenth}`}
       role="gridcell"
       style={{ width: `${shown.width}px`, ...(stays === null ? {} : { left: `${stays}px` }) }}
-      title={text}
+      title={cellTitle(cells, shown)}
     >
       {share > 0 && <span class="td-bar" style={{ width: `${share * 100}%` }} />}
       <span>{text}</span>

@@ -79,7 +79,7 @@ export function isDark(color: Pixel): boolean {
 /** The family of all slices of a lane, as far as its place in the tree says. */
 export function trackFamily(track: Track, parents: Track[]): Family {
   if (track.query) return "memcpy";
-  if (track.flags & LaneFlag.pythonStack) return "python";
+  if (track.flags & (LaneFlag.pythonStack | LaneFlag.annotation)) return "python";
   if (track.flags & (LaneFlag.commGroup | LaneFlag.commPlane)) return "comm";
   if (track.flags & LaneFlag.device && !(track.flags & LaneFlag.overlap)) return "vector";
   const where = [track, ...parents]

@@ -4,13 +4,15 @@ import { formatDuration, formatInt, formatPercent, formatShort } from "../format
 import { t } from "../i18n";
 import { Icon } from "../shell/icons";
 import { askRankNumber } from "../state/session";
+import type { Track } from "../state/tracks";
 import { openMenu, openMenuAt } from "../widgets/menu";
 import { moveRank, offsetOf, offsets } from "./aligning";
 import { laneTop } from "./bands";
 import { laneEntries } from "./context_menu";
 import { hide, moveLane, movePin, toggleOpen, togglePin } from "./lane_actions";
-import { isOfData, type Lane, lanesIn } from "./layout";
+import { isOfData, type Lane, laneAt, lanesIn } from "./layout";
 import type { TimelineModel } from "./model";
+import { revealTrack } from "./moving";
 import type { TimelineSearch } from "./searching";
 
 interface Props {
@@ -55,9 +57,11 @@ function Stat({ model, lane }: { model: TimelineModel; lane: Lane }) {
   if (!stat || lane.form === "counter") return null;
   const share = stat.busy_ns / Math.max(1, model.view.t1 - model.view.t0);
   const slices = t("tl.area.slices", { n: stat.count });
-  const text = lane.height >= 36 ? `${formatPercent(share)} · ${slices}` : formatPercent(share);
+  const waits = stat.wait_ns / Math.max(1, model.view.t1 - model.view.t0);
+  const waiting = waits >= 0.001 ? ` · ${t("tl.lane_waits", { share: formatPercent(waits) })}` : "";
+  const text = lane.height >= 36 ? `${formatPercent(share)}${waiting} · ${slices}` : formatPercent(share);
   return (
-    <span class="lane-stat" title={t("tl.lane_stat", { share: formatPercent(share), slices })}>
+    <span class="lane-stat" title={t("tl.lane_stat", { share: formatPercent(share), slices }) + waiting}>
       {text}
     </span>
   );
@@ -92,9 +96,11 @@ function dragRank(model: TimelineModel, rank: number, event: PointerEvent): void
 }
 
 /** `top` is a prop and not computed here: a header draws itself again only when its props change. */
-function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: number }) {
+function LaneHeader({ model, search, lane, top, shift = 0 }: Props & { lane: Lane; top: number; shift?: number }) {
   const { track } = lane;
-  const label = lane.pinned ? model.fullName(track) : model.shortName(track);
+  const label = model.shortName(track);
+  // A pinned lane stands apart from its rank: it says whose it is. All of its path is in the tooltip.
+  const rank = lane.pinned && track.kind !== "rank" ? model.tree.ancestors(track).at(-1) : undefined;
   const given = model.lanes.value.names.has(track.path);
   const menu = (event: MouseEvent) => {
     event.preventDefault();
@@ -119,7 +125,7 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
   return (
     <div
       class={`lane lane-${lane.form} kind-${track.kind} ${lane.pinned ? "pinned" : ""}`}
-      style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px` }}
+      style={{ top: `${top}px`, height: `${lane.height}px`, paddingLeft: `${6 + lane.level * 12}px`, paddingTop: `${shift}px` }}
       title={[
         model.fullName(track),
         given && model.tree.label(track),
@@ -148,6 +154,7 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
         <span class="lane-open" />
       )}
       <span class="lane-name">
+        {rank && <span class="lane-rank">{`${model.shortName(rank)} · `}</span>}
         {label}
         {lane.height >= 36 && <Stat model={model} lane={lane} />}
       </span>
@@ -184,6 +191,24 @@ function LaneHeader({ model, search, lane, top }: Props & { lane: Lane; top: num
   );
 }
 
+const kStickyBar = 22;
+
+/** Rank and groups of the first lane on screen whose own headers are scrolled away. */
+function lanesAbove(model: TimelineModel): Track[] {
+  const first = laneAt(model.layout.lanes, model.scrollY);
+  if (!first) return [];
+  const above = [...model.tree.ancestors(first.track).reverse(), ...(first.form === "header" ? [first.track] : [])];
+  return above.filter((track) => {
+    const lane = model.layout.byTrack.get(track.id);
+    return lane && lane.y < model.scrollY;
+  });
+}
+
+/** How far a name goes down in its lane so that what covers the lane's top does not cover it. */
+export function nameShift(top: number, height: number, covered: number): number {
+  return Math.max(0, Math.min(covered - top, height - 22));
+}
+
 export function LaneHeaders({ model, search }: Props) {
   const box = useRef<HTMLDivElement>(null);
   void model.layoutVersion.value;
@@ -200,14 +225,26 @@ export function LaneHeaders({ model, search }: Props) {
   const split = model.pinnedShown;
   const scrolled = lanesIn(model.layout.lanes, model.scrollY, model.scrollY + model.scrollHeight).slice(0, 120);
   const pinned = lanesIn(model.layout.pinned, 0, split);
+  const above = lanesAbove(model);
+  const bar = above.length > 0 ? kStickyBar : 0;
   return (
     <div class="lane-headers" ref={box} role="tree" aria-label={t("tl.lanes")}>
       <div class="lane-clip" style={{ top: `${split}px` }}>
         <div style={{ position: "absolute", inset: `${-split}px 0 0 0` }}>
-          {scrolled.map((lane) => (
-            <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} top={laneTop(model, lane)} />
-          ))}
+          {scrolled.map((lane) => {
+            const top = laneTop(model, lane);
+            return <LaneHeader key={lane.track.id} model={model} search={search} lane={lane} top={top} shift={nameShift(top, lane.height, split + bar)} />;
+          })}
         </div>
+        {bar > 0 && (
+          <div class="lane-sticky" aria-hidden="true" title={model.fullName(above.at(-1)!)}>
+            {above.map((track, at) => (
+              <button key={track.id} class="link" tabIndex={-1} onClick={() => revealTrack(model, track.id)}>
+                {`${at > 0 ? "› " : ""}${model.shortName(track)}`}
+              </button>
+            ))}
+          </div>
+        )}
       </div>
       {split > 0 && (
         <div class="lane-clip pinned-clip" style={{ top: 0, height: `${split}px` }}>

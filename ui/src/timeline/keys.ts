@@ -68,7 +68,7 @@ export function timelineCommands({ model, search, focusSearch, focusFilter }: Ke
     command("search_next", ["F3"], () => void search.go(1)),
     command("search_previous", ["Shift+F3"], () => void search.go(-1)),
     command("filter", ["Ctrl+L"], focusFilter),
-    command("panel", ["Q"], () => (model.panelOpen.value = !model.panelOpen.value)),
+    command("panel", ["Q"], () => model.togglePanel()),
     command("pin", ["P"], lane(togglePin)),
     command("hide", ["H"], lane(hide)),
     // The lanes move when one is alone, so the second press takes back whatever is under the pointer now.

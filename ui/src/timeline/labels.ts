@@ -1,5 +1,6 @@
 // Names inside slices that have room for them.
 import type { Band } from "./bands";
+import { kernelLabel } from "../kernel_label";
 import { isDark } from "./colors";
 import { bucketNs, tileNs } from "./lod";
 import type { TimelineModel } from "./model";
@@ -94,7 +95,7 @@ export function drawLabels(g: PaintList, model: TimelineModel, bands: Band[], sc
         if (!name || model.names.isHidden(name)) continue;
         const x0 = run.left / model.ratio;
         const room = (run.right - run.left) / model.ratio - 2 * kPad;
-        const text = fitText((part) => textWidth(g, part), name, room);
+        const text = fitText((part) => textWidth(g, part), kernelLabel(name), room);
         if (!text) continue;
         g.fillStyle = isDark((shades && shades[run.shade]!) || model.names.color(family, run.name)) ? "#ffffff" : "#10202e";
         g.fillText(text, x0 + kPad, y);

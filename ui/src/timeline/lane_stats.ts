@@ -60,7 +60,7 @@ export class LaneStats {
     if (t1 <= t0) return;
     try {
       const { rows } = await model.ds.lanes({ tracks, t0, t1 }, this.control.signal);
-      model.laneStats.value = new Map(rows.map(([track, count, busy_ns]) => [track, { count, busy_ns }]));
+      model.laneStats.value = new Map(rows.map(([track, count, busy_ns, , wait_ns]) => [track, { count, busy_ns, wait_ns: wait_ns ?? 0 }]));
     } catch (error) {
       // They are a courtesy: a server that does not have them, or ranks still being read, are no reason to complain.
       if (!isAbort(error)) model.laneStats.value = null;

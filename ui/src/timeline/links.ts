@@ -202,7 +202,7 @@ export async function applyLink(
   const lane = model.tree.byPath.get(params.get("lane") ?? "");
   if (lane) revealTrack(model, lane.id);
   const tab = params.get("tab") as Tab | undefined;
-  if (tab && kTabs.includes(tab)) model.tab.value = tab;
+  if (tab && kTabs.includes(tab)) model.showTab(tab);
   const range = params.get("range")?.split(",").map(Number);
   if (!hasView && !selected && range?.length === 2 && range[1]! > range[0]!)
     model.setView(viewAround(range[0]!, range[1]!, 0.02), false);

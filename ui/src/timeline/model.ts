@@ -39,11 +39,13 @@ export interface Arrow {
 export interface LaneStat {
   count: number;
   busy_ns: number;
+  /** Of a stream: only waits for events ran. */
+  wait_ns: number;
 }
 
-export type Tab = "selection" | "area" | "flame" | "histogram" | "events" | "search" | "stats" | "explain";
+export type Tab = "selection" | "area" | "calls" | "flame" | "histogram" | "events" | "search" | "stats" | "explain";
 
-export const kTabs: Tab[] = ["selection", "area", "flame", "histogram", "events", "search", "stats", "explain"];
+export const kTabs: Tab[] = ["selection", "area", "calls", "flame", "histogram", "events", "search", "stats", "explain"];
 
 export interface Hover {
   x: number;
@@ -109,7 +111,8 @@ export class TimelineModel {
   readonly laneStats = signal<ReadonlyMap<number, LaneStat> | null>(null);
   readonly hover = signal<Hover | null>(null);
   readonly tab = signal<Tab>("selection");
-  readonly panelOpen = signal(true);
+  /** The panel below the lanes: closed until something is selected. */
+  readonly panelOpen = signal(false);
   readonly coloring = signal<Coloring>("family");
   readonly flowCats = signal<string[]>([]);
   readonly flows = signal<FlowsReply | null>(null);
@@ -351,9 +354,23 @@ export class TimelineModel {
     return overlap?.children.find((child) => child.name === wanted) ?? rank;
   }
 
+  /** Whether the user closed the panel: then a selection leaves it closed. */
+  private panelRefused = false;
+
   showTab(tab: Tab): void {
     this.tab.value = tab;
     this.panelOpen.value = true;
+    this.panelRefused = false;
+  }
+
+  togglePanel(): void {
+    this.panelOpen.value = !this.panelOpen.value;
+    this.panelRefused = !this.panelOpen.value;
+  }
+
+  /** Something was selected: the panel has something to show. */
+  offerPanel(): void {
+    if (!this.panelRefused) this.panelOpen.value = true;
   }
 
   laneName(track: number): string {

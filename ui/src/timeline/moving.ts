@@ -98,18 +98,19 @@ export function revealTrack(model: TimelineModel, track: number, row = 0): void 
 
 const kLeastWindow_ns = 2000;
 
-/** Brings a slice into view, zooming only when it would be too thin to see or does not fit. */
-export function revealSlice(model: TimelineModel, slice: SliceRef): void {
+/** Brings a slice into view, zooming only when it would be too thin to see or does not fit; `keepZoom` only moves. */
+export function revealSlice(model: TimelineModel, slice: SliceRef, keepZoom = false): void {
   revealTrack(model, slice.track, rowOf(model, slice));
   const px = slice.dur / model.nsPerCssPx;
   const end = slice.begin + slice.dur;
   const inView = slice.begin >= model.view.t0 && end <= model.view.t1;
   // A slice of no length gets a window of some microseconds: its neighbours say more than it does.
   const air = Math.max(3, kLeastWindow_ns / Math.max(1, slice.dur));
-  if (px < 4 || px > model.width) model.setView(viewAround(slice.begin, end, air));
+  if (!keepZoom && (px < 4 || px > model.width)) model.setView(viewAround(slice.begin, end, air));
   else if (!inView) {
     const half = (model.view.t1 - model.view.t0) / 2;
-    const middle = (slice.begin + end) / 2;
+    // Of one that does not fit, its begin.
+    const middle = px > model.width ? slice.begin + half * 0.8 : (slice.begin + end) / 2;
     model.setView({ t0: middle - half, t1: middle + half });
   }
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { t } from "../i18n";
 import { kTabs, type Tab, type TimelineModel } from "./model";
 import { AreaPanel } from "./panels/area";
+import { CallsPanel } from "./panels/calls";
 import { EventsPanel } from "./panels/events";
 import { ExplainPanel } from "./panels/explain";
 import { FlamePanel } from "./panels/flame";
@@ -25,6 +26,8 @@ function content(tab: Tab, model: TimelineModel, search: TimelineSearch): Compon
       return <SelectionPanel model={model} search={search} />;
     case "area":
       return <AreaPanel model={model} search={search} />;
+    case "calls":
+      return <CallsPanel model={model} search={search} />;
     case "flame":
       return <FlamePanel model={model} search={search} />;
     case "histogram":
@@ -71,7 +74,7 @@ export function BottomPanel({ model, search, height, onHeight }: Props) {
           class="icon"
           aria-label={t("tl.cmd.panel")}
           title={`${t("tl.cmd.panel")} (Q)`}
-          onClick={() => (model.panelOpen.value = !open)}
+          onClick={() => model.togglePanel()}
         >
           {open ? "▾" : "▴"}
         </button>

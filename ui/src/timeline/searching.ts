@@ -22,10 +22,17 @@ export class TimelineSearch {
   readonly busy = signal(false);
   /** Position among the loaded hits; -1 before the first step. */
   readonly at = signal(-1);
+  /** The lane of the hit that was gone to, rank first; "" before the first step. */
+  readonly place = computed(() => {
+    const hit = this.at.value < 0 ? undefined : this.reply.value?.hits[this.at.value];
+    return hit ? this.model.laneName(hit.track) : "";
+  });
   /** Hits by track, for the lane headers. */
   readonly perTrack = computed(() => new Map(this.reply.value?.per_track ?? []));
 
   private timer = 0;
+  /** Something was typed that was not searched for yet. */
+  private isPending = false;
   private control = new AbortController();
 
   constructor(private readonly model: TimelineModel) {}
@@ -39,6 +46,7 @@ export class TimelineSearch {
   changed(): void {
     clearTimeout(this.timer);
     this.applyDim();
+    this.isPending = true;
     this.timer = setTimeout(() => void this.run(), 140) as unknown as number;
   }
 
@@ -52,14 +60,15 @@ export class TimelineSearch {
 
   /** To the next (1) or previous (-1) hit after what is selected or on screen. */
   async go(dir: 1 | -1): Promise<void> {
-    if (!this.reply.value) await this.run();
+    // Whoever presses Enter at once does not wait for the pause after typing.
+    if (!this.reply.value || this.isPending) await this.run();
     const hits = this.reply.value?.hits ?? [];
     if (hits.length === 0) return;
     const next = this.at.value < 0 ? this.start(hits, dir) : (this.at.value + dir + hits.length) % hits.length;
     if (next === hits.length - 1) await this.more();
     this.at.value = next;
     const hit = hits[next];
-    if (hit) await selectSlice(this.model, hit.track, hit.i, true);
+    if (hit) await selectSlice(this.model, hit.track, hit.i, "keep zoom");
   }
 
   applyDim(): void {
@@ -114,6 +123,8 @@ export class TimelineSearch {
   }
 
   private async run(): Promise<void> {
+    clearTimeout(this.timer);
+    this.isPending = false;
     this.control.abort();
     this.control = new AbortController();
     const { signal: stop } = this.control;

@@ -13,8 +13,8 @@ export function complain(error: unknown): void {
   if (!isAbort(error)) toast("error", error instanceof Error ? error.message : String(error));
 }
 
-/** Selects a slice and loads all about it; `reveal` also brings it into view. */
-export async function selectSlice(model: TimelineModel, track: number, i: number, reveal: boolean): Promise<void> {
+/** Selects a slice and loads all about it; `reveal` also brings it into view, as it is zoomed or as large as it takes. */
+export async function selectSlice(model: TimelineModel, track: number, i: number, reveal: boolean | "keep zoom"): Promise<void> {
   control.abort();
   control = new AbortController();
   const { signal } = control;
@@ -26,7 +26,8 @@ export async function selectSlice(model: TimelineModel, track: number, i: number
     model.chain.value = firstArrows(detail);
     model.spoken.value = describe(model, detail);
     if (model.tab.value !== "histogram" && model.tab.value !== "selection") model.tab.value = "selection";
-    if (reveal) revealSlice(model, detail);
+    model.offerPanel();
+    if (reveal) revealSlice(model, detail, reveal === "keep zoom");
     model.invalidate();
     model.chain.value = await followChain(model, detail, signal);
     model.invalidate();

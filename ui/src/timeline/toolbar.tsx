@@ -45,6 +45,9 @@ function SearchBox({ model, search, searchBox }: ToolbarProps) {
       {search.text.value !== "" && (
         <span class="tl-count" aria-live="polite">
           {search.busy.value ? "…" : count}
+          {search.place.value !== "" && model.tree.roots.length > 1 && (
+            <span class="tl-place" title={search.place.value}>{` · ${search.place.value.split(" / ")[0]}`}</span>
+          )}
         </span>
       )}
       <button

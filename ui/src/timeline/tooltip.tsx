@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { SliceDetail } from "../api_types";
 import { formatDuration, formatPercent, formatShort } from "../format";
 import { t } from "../i18n";
+import { kernelLabel } from "../kernel_label";
 import type { Hover, TimelineModel } from "./model";
 
 const kDelayMs = 110;
@@ -36,6 +37,16 @@ function Shade({ model, hover, shade }: { model: TimelineModel; hover: Hover; sh
   return <div>{t("tl.tip.percentile", { share: formatPercent((shade - 1) / 254) })}</div>;
 }
 
+/** A line of the tooltip: what it is, and its value. */
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div class="tip-fact">
+      <span class="muted">{name}</span>
+      <span>{value}</span>
+    </div>
+  );
+}
+
 function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; exact: SliceDetail | null }) {
   const { run } = hover;
   if (run) {
@@ -43,12 +54,11 @@ function Lines({ model, hover, exact }: { model: TimelineModel; hover: Hover; ex
     const dur = exact ? formatDuration(exact.dur) : `≈ ${formatDuration(run.t1 - run.t0)}`;
     return (
       <>
-        <strong>{name}</strong>
-        <div>{run.count > 1 ? t("tl.tip.many", { n: run.count, dur }) : dur}</div>
+        <strong>{kernelLabel(name)}</strong>
+        {kernelLabel(name) !== name && <div class="tip-full">{name}</div>}
+        {run.count > 1 ? <div>{t("tl.tip.many", { n: run.count, dur })}</div> : <Fact name={t("tl.sel.dur")} value={dur} />}
         <Shade model={model} hover={hover} shade={run.shade} />
-        {exact && exact.self !== exact.dur && (
-          <div class="muted">{`${t("tl.self")} ${formatDuration(exact.self)}`}</div>
-        )}
+        {exact && exact.self !== exact.dur && <Fact name={t("tl.self")} value={formatDuration(exact.self)} />}
       </>
     );
   }
@@ -76,7 +86,8 @@ export function Tooltip({ model }: { model: TimelineModel }) {
       }}
     >
       <Lines model={model} hover={hover} exact={exact} />
-      <div class="muted">{`${model.fullName(hover.track)} · ${formatDuration(exact?.begin ?? hover.t)}`}</div>
+      <Fact name={t(hover.run ? "tl.sel.start" : "tl.tip.time")} value={formatDuration(exact?.begin ?? hover.t)} />
+      <Fact name={t("tl.sel.lane")} value={model.fullName(hover.track)} />
     </div>
   );
 }

@@ -94,8 +94,14 @@ export async function addressNoted(page) {
 /** Cookies by server: the token in an address serves once, and tests open many browsers. */
 const logins = new Map();
 
-/** A page whose console errors fail the test; `done()` checks them. */
-export async function openPage(browser, url, { width = 1280, height = 800, dark = false, locale = "en-US" } = {}) {
+/** The address with the timeline as its page, where it names none: most tests begin there. */
+function atTimeline(url) {
+  if (/#\/\?/.test(url)) return url.replace("#/?", "#/timeline?");
+  return url.includes("#") ? url : `${url}#/timeline`;
+}
+
+/** A page whose console errors fail the test; `done()` checks them. `asPrinted` opens what the program printed, on whatever page that is. */
+export async function openPage(browser, url, { width = 1280, height = 800, dark = false, locale = "en-US", asPrinted = false } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: dark ? "dark" : "light",
@@ -110,7 +116,7 @@ export async function openPage(browser, url, { width = 1280, height = 800, dark 
   const errors = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
-  await page.goto(url);
+  await page.goto(asPrinted ? url : atTimeline(url));
   await page.waitForSelector(".app");
   logins.set(server, await context.cookies());
   const done = async () => {

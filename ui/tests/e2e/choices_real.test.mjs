@@ -54,7 +54,7 @@ async function ownKeys(page) {
   assert.equal(await isOpen(), !before);
   await page.keyboard.press("y");
   await page.keyboard.press("?");
-  await page.getByRole("button", { name: "All keys as they were" }).click();
+  await page.getByRole("button", { name: "Reset all keys" }).click();
   await page.keyboard.press("Escape");
   await page.keyboard.press("q");
   assert.equal(await isOpen(), !before);

@@ -322,7 +322,7 @@ async function communicationPage(page) {
   await eventually(async () => assert.match(await pair.innerText(), /hcom_allReduce/i, "the operators of the pair"));
   await shot(page, "real-communication-matrix");
   await page.getByRole("tab", { name: "Bandwidth" }).click();
-  await page.waitForSelector("text=HCCS should do 18 GB/s");
+  await page.waitForSelector("text=HCCS: 18 GB/s expected");
   await shot(page, "real-communication-bandwidth");
   await page.getByRole("tab", { name: "In time" }).click();
   await page.waitForSelector("text=Communication operators of all ranks");

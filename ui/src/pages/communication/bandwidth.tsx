@@ -7,8 +7,9 @@ import { largest, smallest } from "../../charts/ticks";
 import { t } from "../../i18n";
 import { openSearch } from "../../state/jump";
 import { useLoad } from "../../widgets/async";
-import { EmptyState, ErrorState, Loading } from "../../widgets/states";
+import { ErrorState, Loading } from "../../widgets/states";
 import { asNumber, asText, Card, useMetric } from "../parts";
+import { CallSizes } from "./call_sizes";
 import type { CommChoice } from "./index";
 import { ReplyTable } from "./reply_table";
 
@@ -41,7 +42,6 @@ export function bandwidthSeries(transfers: readonly Transfer[], expected: (name:
 }
 
 export function Bandwidth({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
-  const advice = useMetric(ds, "comm_advice", { ...choice });
   const filter = [
     { col: "transit_size_mb", op: ">" as const, value: 0 },
     ...(choice.step === null ? [] : [{ col: "step", op: "=" as const, value: `step${choice.step}` }]),
@@ -61,9 +61,15 @@ export function Bandwidth({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
       bandwidth: asNumber(at(row, "bandwidth_gbps")),
     }));
   }, [reply.data]);
-  const series = useMemo(() => bandwidthSeries(transfers, (name) => t("comm.expected", { name, n: kExpected[name] ?? 0 })), [transfers, t("comm.expected")]);
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
   if (!reply.data) return <Loading />;
+  if (transfers.length === 0) return <CallSizes ds={ds} choice={choice} />;
+  return <Links ds={ds} choice={choice} transfers={transfers} />;
+}
+
+function Links({ ds, choice, transfers }: { ds: Dataset; choice: CommChoice; transfers: Transfer[] }) {
+  const advice = useMetric(ds, "comm_advice", { ...choice });
+  const series = useMemo(() => bandwidthSeries(transfers, (name) => t("comm.expected", { name, n: kExpected[name] ?? 0 })), [transfers, t("comm.expected")]);
   const pick = (at: number, point: number) => {
     const one = transfers.filter(({ transport }) => transport === series[at]?.name)[point];
     if (one) openSearch(one.operator);
@@ -71,11 +77,7 @@ export function Bandwidth({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   return (
     <>
       <Card title={t("comm.size_bandwidth")}>
-        {transfers.length > 0 ? (
-          <Scatter title={t("comm.size_bandwidth")} xName={t("comm.axis.size")} yName={t("comm.axis.bandwidth")} series={series} height={340} onPick={pick} />
-        ) : (
-          <EmptyState title={t("comm.no_transfers")}>{t("comm.no_transfers_text")}</EmptyState>
-        )}
+        <Scatter title={t("comm.size_bandwidth")} xName={t("comm.axis.size")} yName={t("comm.axis.bandwidth")} series={series} height={340} onPick={pick} />
       </Card>
       <div class="grid-2">
         <ReplyTable reply={advice.data} table="bandwidth" title={t("comm.advice_bandwidth")} name="advice_bandwidth" />

@@ -9,14 +9,9 @@ import { ErrorState } from "../../widgets/states";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "../parts";
 import { openSearch } from "../../state/jump";
 import { noteState, route } from "../../state/router";
+import { durationSeries } from "./calls";
 import type { CommChoice } from "./index";
 import { ReplyTable } from "./reply_table";
-
-const PARTS: [string, string, string][] = [
-  ["Transit Time(ms)", "comm.transit", "#3b7dd8"],
-  ["Wait Time(ms)", "comm.wait", "#e08a2b"],
-  ["Idle Time(ms)", "comm.idle", "#9aa3ad"],
-];
 
 function RankDetail({ ds, choice, operator, rank }: { ds: Dataset; choice: CommChoice; operator: string; rank: number }) {
   const bandwidth = useMetric(ds, "comm_bandwidth", { ...choice, operator, rank });
@@ -70,7 +65,7 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const chart = useMemo(
     () => ({
       names: rows.map((row) => asText(row["rank"])),
-      series: PARTS.map(([column, key, color]) => ({ name: t(key), color, values: rows.map((row) => asNumber(row[column])) })),
+      series: durationSeries(rows, t),
     }),
     [reply.data, t("comm.wait")],
   );
@@ -84,6 +79,7 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
       </div>
       <Warnings reply={reply.data} />
       <Card title={t("comm.durations_title")} definition={reply.data?.definition}>
+        {rows.length === 0 && !reply.busy && <p class="muted">{t("comm.no_durations")}</p>}
         <StackedBars title={t("comm.durations_title")} names={chart.names} series={chart.series} unit="ms" onPick={(at) => setRank(asNumber(rows[at]?.["rank"] ?? null))} />
         <DataTable
           name="communication_durations"

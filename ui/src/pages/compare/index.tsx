@@ -5,11 +5,12 @@ import type { Cell, DatasetMeta, MetricReply } from "../../api_types";
 import { BlockLanes } from "../../charts/block_lanes";
 import { DeltaBars } from "../../charts/delta_bars";
 import { LineChart } from "../../charts/line_chart";
-import { formatDuration, formatPercent } from "../../format";
+import { sideColors } from "../../charts/palette";
+import { formatPercent, oneUnit } from "../../format";
 import { hasMessage, locale, t } from "../../i18n";
 import { openSearch } from "../../state/jump";
 import { navigate, noteState, route } from "../../state/router";
-import { datasetColor, info, scope, scopeSide } from "../../state/session";
+import { info, scope, scopeRank, scopeSide } from "../../state/session";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { type Loaded, useLoad } from "../../widgets/async";
@@ -19,7 +20,8 @@ import { curvesOf, named } from "../curves";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, Warnings } from "../parts";
 import type { PageProps } from "../registry";
 import { matchedBlocks } from "./matched";
-import { firstSides, formatSide, parseSide, type Side } from "../../state/sides";
+import { firstSides, formatSide, parseSide, runsAsSides, type Side } from "../../state/sides";
+import { missingSides, type PartTimes, partTimes } from "./parts";
 
 const kGroupings = [
   "Computing Operator Type",
@@ -44,7 +46,6 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
   return (
     <div class="controls compare-side">
       <b class={`area-badge area-${letter}`}>{letter}</b>
-      {(info.value?.datasets.length ?? 0) > 1 && <i class="ds-chip" style={{ background: datasetColor(side.ds) }} />}
       <Pick
         label={t("compare.run")}
         value={side.ds}
@@ -62,9 +63,24 @@ function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onP
   );
 }
 
+/** Says which side has no data for a comparison, instead of calling that an improvement. */
+function MissingSides({ parts }: { parts: readonly PartTimes[] }) {
+  return (
+    <>
+      {missingSides(parts).map((side) => (
+        <p key={side} class="warn">
+          {t("compare.missing_side", { side: kLetters[side] })}
+        </p>
+      ))}
+    </>
+  );
+}
+
 /** The parts of a step of both sides: mean over the chosen steps. */
 function Headline({ reply }: { reply: MetricReply }) {
   const rows = rowsOf(reply, "parts");
+  const parts = partTimes(rows);
+  const write = oneUnit(parts.flatMap((part) => [part.a, part.b]).map((us) => (us ?? 0) * 1000));
   // One step a side says nothing about noise: once below the table, not in every row.
   const knowsNoise = rows.some((row) => asText(row["verdict"]) !== "few_steps");
   return (
@@ -73,29 +89,30 @@ function Headline({ reply }: { reply: MetricReply }) {
         <thead>
           <tr>
             <th>{t("overview.category")}</th>
-            <th class="num">A</th>
-            <th class="num">B</th>
+            <th class="num"><b class="area-badge area-A">A</b></th>
+            <th class="num"><b class="area-badge area-B">B</b></th>
             <th class="num">B − A</th>
             <th class="num">%</th>
             {knowsNoise && <th>{t("compare.steps")}</th>}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
-            const [a, b] = [asNumber(row["a_us"]), asNumber(row["b_us"])];
-            return (
-              <tr key={asText(row["part"])}>
-                <td>{partTitle(asText(row["part"]))}</td>
-                <td class="num">{formatDuration(a * 1000)}</td>
-                <td class="num">{formatDuration(b * 1000)}</td>
-                <td class="num">{signedTime(b - a)}</td>
-                <td class="num">{a > 0 ? formatPercent((b - a) / a) : "–"}</td>
-                {knowsNoise && <td class="muted">{t(`compare.${asText(row["verdict"])}`)}</td>}
-              </tr>
-            );
-          })}
+          {parts.map((part, at) => (
+            <tr key={part.part}>
+              <td>{partTitle(part.part)}</td>
+              {[part.a, part.b].map((us, side) => (
+                <td key={side} class="num">
+                  {us === null ? <span class="muted">{t("compare.missing")}</span> : write(us * 1000)}
+                </td>
+              ))}
+              <td class="num">{part.a === null || part.b === null ? "–" : signedTime(part.b - part.a)}</td>
+              <td class="num">{part.a !== null && part.b !== null && part.a > 0 ? formatPercent((part.b - part.a) / part.a) : "–"}</td>
+              {knowsNoise && <td class="muted">{part.a === null || part.b === null ? "" : t(`compare.${asText(rows[at]?.["verdict"] ?? null)}`)}</td>}
+            </tr>
+          ))}
         </tbody>
       </table>
+      <MissingSides parts={parts} />
       {!knowsNoise && <p class="muted">{t("compare.no_noise")}</p>}
     </Card>
   );
@@ -103,13 +120,16 @@ function Headline({ reply }: { reply: MetricReply }) {
 
 /** What the difference is made of: parts, communication by group, free time by cause. */
 function Waterfall({ reply }: { reply: MetricReply }) {
+  const isMissing = useMemo(() => missingSides(partTimes(rowsOf(reply, "parts"))).length > 0, [reply]);
   const items = useMemo(() => {
     const cause = (row: Row) => {
       const key = `compare.${asText(row["cause"])}`;
       return `${t("part.free")}: ${hasMessage(key) ? t(key) : asText(row["cause"])}`;
     };
     return [
-      ...rowsOf(reply, "parts").map((row) => ({ name: partTitle(asText(row["part"])), value: asNumber(row["delta_us"]) })),
+      ...partTimes(rowsOf(reply, "parts"))
+        .filter((part) => part.a !== null && part.b !== null)
+        .map((part) => ({ name: partTitle(part.part), value: part.b! - part.a! })),
       ...rowsOf(reply, "communication")
         .slice(0, 8)
         .map((row) => ({ name: asText(row["group"]), value: asNumber(row["delta_us"]) })),
@@ -118,7 +138,7 @@ function Waterfall({ reply }: { reply: MetricReply }) {
   }, [reply, t("part.free")]);
   return (
     <Card title={t("compare.changed")} definition={reply.definition}>
-      {items.length > 0 ? <DeltaBars title={t("compare.changed")} items={items} /> : <p class="muted">{t("compare.nothing")}</p>}
+      {isMissing ? <p class="muted">{t("compare.one_side")}</p> : items.length > 0 ? <DeltaBars title={t("compare.changed")} items={items} /> : <p class="muted">{t("compare.nothing")}</p>}
     </Card>
   );
 }
@@ -173,7 +193,7 @@ function Memory({ sides }: { sides: Sides }) {
   if (curves.x.length === 0) return null;
   return (
     <Card title={t("compare.memory")} definition="insight.memory_curve">
-      <LineChart title={t("compare.memory")} x={curves.x} xUnit="ms" unit="MB" series={curves.series} height={260} />
+      <LineChart title={t("compare.memory")} x={curves.x} xUnit="ms" unit="MB" series={curves.series.map((series) => ({ ...series, color: sideColors[series.name.startsWith("B") ? 1 : 0] }))} height={260} />
     </Card>
   );
 }
@@ -184,6 +204,7 @@ function Durations({ reply, name }: { reply: MetricReply; name: string }) {
   const x = rows.map((row) => asNumber(row["from_us"]));
   const series = ["count_a", "count_b"].map((column, side) => ({
     name: kLetters[side]!,
+    color: sideColors[side]!,
     values: rows.map((row) => asNumber(row[column])),
     stepped: true,
   }));
@@ -269,7 +290,7 @@ function useCompare(sides: Sides, grouping: string, chosen: Chosen | null): Load
 function firstChoice(meta: DatasetMeta): Sides {
   const { baseline } = scope.value;
   // Of the scope bar: the baseline, and what is in scope beside it.
-  const first = baseline ? [baseline, scopeSide.value] : firstSides(meta.ds, meta.ranks);
+  const first = baseline ? [baseline, scopeSide.value] : (runsAsSides(info.value?.datasets ?? [], scopeRank.value) ?? firstSides(meta.ds, meta.ranks));
   const { params } = route.value;
   return [parseSide(params.get("a")) ?? first[0]!, parseSide(params.get("b")) ?? first[1]!];
 }

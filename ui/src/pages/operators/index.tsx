@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { TableFilter } from "../../api_types";
 import { BarChart } from "../../charts/bars";
 import { Donut } from "../../charts/donut";
-import { formatDuration } from "../../format";
+import { oneUnit } from "../../format";
 import { largest } from "../../charts/ticks";
 import { t } from "../../i18n";
 import { scope, scopeRank } from "../../state/session";
@@ -66,8 +66,13 @@ function PresetGroups({ ds, grouping, top, ring, onGroup }: PresetProps) {
   const range = scope.value.range;
   const common = { rank, step: scope.value.step, t0: range?.[0], t1: range?.[1], group_by: grouping };
   const groups = useMetric(ds, "operator_groups", { ...common, top });
-  const shares = (name: string) =>
-    rowsOf(groups.data, name).map((row) => ({ name: asText(row["name"]), value: asNumber(row["duration_us"]), label: formatDuration(asNumber(row["duration_us"]) * 1000) }));
+  const shares = (name: string) => {
+    const rows = rowsOf(groups.data, name);
+    const write = oneUnit(rows.map((row) => asNumber(row["duration_us"]) * 1000));
+    return rows.map((row) => ({ name: asText(row["name"]), value: asNumber(row["duration_us"]), label: write(asNumber(row["duration_us"]) * 1000) }));
+  };
+  // One core of all work says nothing: a CPU, or the kernels of a GPU.
+  const cores = shares("cores");
   const table = tableOf(groups.data, "groups");
   const byType = grouping.endsWith("Type");
   const Chart = ring ? Donut : BarChart;
@@ -75,13 +80,15 @@ function PresetGroups({ ds, grouping, top, ring, onGroup }: PresetProps) {
   return (
     <>
       <Warnings reply={groups.data} />
-      <div class="grid-2">
+      <div class={cores.length > 1 ? "grid-2" : ""}>
         <Card title={t("operators.shares")} definition={groups.data?.definition}>
           <Chart title={t("operators.shares")} items={shares("pie")} unit="us" />
         </Card>
-        <Card title={t("operators.cores")}>
-          <Donut title={t("operators.cores")} items={shares("cores")} unit="us" />
-        </Card>
+        {cores.length > 1 && (
+          <Card title={t("operators.cores")}>
+            <Donut title={t("operators.cores")} items={cores} unit="us" />
+          </Card>
+        )}
       </div>
       <Card title={t("operators.statistics")} definition={groups.data?.definition}>
         <DataTable

@@ -4,7 +4,7 @@ import type { Dataset } from "../../api";
 import type { TableFilter } from "../../api_types";
 import { BarChart } from "../../charts/bars";
 import { Donut } from "../../charts/donut";
-import { formatDuration } from "../../format";
+import { oneUnit } from "../../format";
 import { hasMessage, t } from "../../i18n";
 import { DataTable, type RowView } from "../../table/data_table";
 import { columnTitle } from "../../table/columns";
@@ -102,7 +102,8 @@ export function OwnGroups({ ds, keys, functions, filter, top, ring, onGroup }: O
   const columns = first.data?.columns ?? [];
   const sumAt = columns.findIndex(({ name }) => name === "sum(dur_ns)");
   const nameOf = (row: readonly unknown[]) => keys.map((_, at) => String(row[at] ?? "") || "–").join(" · ");
-  const items = (first.data?.rows ?? []).map((row) => ({ name: nameOf(row), value: asNumber(row[sumAt]) / 1000, label: formatDuration(asNumber(row[sumAt])) }));
+  const write = oneUnit((first.data?.rows ?? []).map((row) => asNumber(row[sumAt])));
+  const items = (first.data?.rows ?? []).map((row) => ({ name: nameOf(row), value: asNumber(row[sumAt]) / 1000, label: write(asNumber(row[sumAt])) }));
   const choose = (row: RowView) => {
     const cells = Object.fromEntries(keys.map((key) => [key, row.get(key)]));
     onGroup(nameOf(keys.map((key) => asText(cells[key]))), groupFilter(keys, cells));

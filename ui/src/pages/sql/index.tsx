@@ -179,7 +179,7 @@ export default function SqlPage({ ds, meta }: PageProps) {
             }
           >
             {chart && bars && <BarChart title={bars.unit} items={bars.items} unit={bars.unit} />}
-            <DataTable name="query" columns={Object.fromEntries(reply.columns.map(({ name }) => [name, { title: name }]))} source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: jump } : {})} height={480} />
+            <DataTable name="query" columns={Object.fromEntries(reply.columns.map(({ name }) => [name, { title: name, raw: true }]))} source={localSource(`sql/${runs}`, reply.columns, reply.rows)} {...(jump ? { onJump: jump } : {})} height={480} />
           </Card>
         )}
       </div>

@@ -36,7 +36,8 @@ const choices: Choice[] = [
 const kGpuTitles: Record<string, string> = { "CANN API Summary": "CUDA API Summary", "Ascend Hardware Task Summary": "GPU Task Summary" };
 
 /** The name of a choice on a capture of this kind. */
-export function choiceTitle(title: string, source: string): string {
+export function choiceTitle(title: string, source: string, isCpu = false): string {
+  if (isCpu && title === "Ascend Hardware Task Summary") return "CPU Task Summary";
   return (source === "kineto" || source === "nsys" ? kGpuTitles[title] : undefined) ?? title;
 }
 
@@ -84,7 +85,8 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
   const [at, setAt] = useState(0);
   const choice = choices[at] ?? choices[0]!;
   const range = scope.value.range;
-  const source = model.meta.ranks.find((each) => each.rank === scopeRank.value)?.source ?? "";
+  const shown = model.meta.ranks.find((each) => each.rank === scopeRank.value);
+  const [source, isCpu] = [shown?.source ?? "", shown?.is_cpu ?? false];
   const args = { ...choice.args, rank: scopeRank.value, ...(range ? { t0: range[0], t1: range[1] } : {}) };
   const loaded = useLoad(
     (signal) => model.ds.metric(choice.metric, args, signal),
@@ -102,7 +104,7 @@ export function StatsPanel({ model }: { model: TimelineModel }) {
             class={index === at ? "on" : ""}
             onClick={() => setAt(index)}
           >
-            {valueText(choiceTitle(each.title, source))}
+            {valueText(choiceTitle(each.title, source, isCpu))}
           </button>
         ))}
       </div>
