@@ -79,7 +79,7 @@ void WriteAicpu(const SampleInput& input, const RunsByTask& runs, const AicpuRec
     };
     sheet.Number(device)
         .Number(Microseconds(begin_ns))
-        .Text(op == nullptr ? input.out.strings.Intern("N/A") : names.Hash(op->name))
+        .Text(op == nullptr ? StringId::kEmpty : names.Hash(op->name))
         .Number(static_cast<double>(run.compute_us))
         .Number(static_cast<double>(run.copy_us))
         .Number(between(run.begin, run.end))
@@ -166,7 +166,7 @@ void WriteCache(const SampleInput& input, const RunsByTask& runs, Dictionary& na
         .Number(task)
         .Number(has_hits ? rate(sum(events.hits)) : kUnknownRate)
         .Number(rate(sum(events.victims)))
-        .Text(op == nullptr ? input.out.strings.Intern("N/A") : names.Hash(op->name));
+        .Text(op == nullptr ? StringId::kEmpty : names.Hash(op->name));
   }
   sheet.Finish(input.out);
 }
@@ -191,7 +191,7 @@ void WriteFusionSheet(const ApiTree& tree, const HostRecords& records, Dictionar
     for (const uint32_t node : tree.LevelNodes(raw::kLevelModel, op.thread)) {
       const Api& api = tree.ApiOf(node);
       if (op.time <= api.begin || op.time > api.end) continue;
-      StringId model = out.strings.Intern("N/A");
+      StringId model = StringId::kEmpty;
       for (const GraphName& graph : records.graphs) {
         if (graph.model == api.item) model = names.Hash(graph.name);
       }
