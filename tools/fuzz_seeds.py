@@ -139,6 +139,29 @@ def framework_seed():
     return b"".join(bytes([kind]) + len(data).to_bytes(2, "little") + data for kind, data in enumerate(files))
 
 
+def prof_seed():
+    """A kernel with its launch, its counters and a task of a collective, as prof_fuzz takes them: family, length, bytes."""
+    def head(level, length, time):
+        return struct.pack("<HHIIIQ", 0x5A5A, level, 0, 1, length, time)
+
+    def stars(function, task, time):
+        return struct.pack("<HHHHQ48x", function, 0x6BD3, 2, task, time)
+
+    files = {
+        0: b"".join(struct.pack("<HHIIIQQQ", 0x5A5A, level, kind, 1, 0, begin, end, item)
+                    for level, kind, begin, end, item in ((20000, 0x50001, 1, 90, 0), (10000, 5, 2, 50, 11), (10000, 5, 51, 80, 12), (5500, 0x10001, 52, 70, 13))),
+        1: b"".join(head(5000, 40, time) + struct.pack("<HHIQQHHB11x", 0, 2, task, kind, 14, 20, 0, 2) for time, task, kind in ((20, 1, 0), (60, 2, 5))),
+        3: head(10000, 28, 50) + struct.pack("<QIQII12x", 11, 0, 15, 20, 0),
+        8: head(10000, 232, 50) + struct.pack("<QI", 11, 1) + struct.pack("<III8I", 0, 2, 27, 4, 4, 0, 0, 0, 0, 0, 0) + bytes(176),
+        10: head(5500, 120, 70) + struct.pack("<QQQ6IQIId3Q6I", 13, 0, 16, 0, 1, 2, 0, 0, 0xFFFFFFFF, 5, 0, 0, 1.5, 0, 0, 4096, 0, 4, 1, 0, 0, 0) + bytes(112),
+        17: b"11:MatMul\n12:hcom_allReduce_\n13:Memcpy\n14:k\n15:MatMulV2\n16:group\n",
+        18: b"5000_0:KERNEL_AICORE\n5000_5:MEMCPY_ASYNC\n10000_5:launch\n5500_65537:master\n",
+        25: stars(0, 1, 1000) + stars(1, 1, 2000) + stars(0, 2, 3000) + stars(1, 2, 4000),
+        28: struct.pack("<HHHHQHHHHQQQ8Q2Q", 40, 0, 2, 1, 0, 0, 0, 0, 0, 0, 500, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1100, 1900),
+    }
+    return b"".join(bytes([family]) + len(data).to_bytes(2, "little") + data for family, data in files.items())
+
+
 def make_seeds(folder):
     def write(target, name, content):
         path = folder / target / name
@@ -152,6 +175,7 @@ def make_seeds(folder):
     write("chrome_trace_fuzz", "trace_view.json", trace_seed())
     write("chrome_trace_fuzz", "object.json", b'{"traceEvents": ' + trace_seed() + b', "displayTimeUnit": "ms"}')
     write("framework_fuzz", "capture", framework_seed())
+    write("prof_fuzz", "tree", prof_seed())
     write("ascend_db_fuzz", "profiler.db", b"")
     db_seed(folder / "ascend_db_fuzz/profiler.db", DB_TABLES)
     write("nsys_fuzz", "export.sqlite", b"")

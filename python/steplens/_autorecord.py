@@ -12,6 +12,7 @@ import atexit
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import sys
 import uuid
@@ -250,7 +251,7 @@ class Recorder:
             self.directory = None
             return
         if self.config.analyse == "no":
-            _log.info(f"Recorded {directory}; analyse it with: steplens analyse {directory}")
+            _log.info(f"Recorded {directory}; analyse it with: steplens analyse {shlex.quote(directory)}")
         elif _analyse.analyse(directory, self.config.export, wait=self.config.analyse == "sync"):
             _log.info(f"Recorded {directory}")
 

@@ -155,9 +155,6 @@ class Torch(AnalyseTest):
         self.assertEqual(len(self.calls), 1)
         self.assertIn(target, self.calls[0])
 
-    def test_nothing_found_is_silent(self):
-        self.quiet(lambda: analyse("nowhere"))
-
     def test_the_number_of_processes_is_checked(self):
         path = self.capture("one")
         cores = os.cpu_count()
@@ -173,6 +170,17 @@ class Torch(AnalyseTest):
             self.assertEqual(self.calls[-1], f"analyse {path} --jobs 1")
         self.quiet(lambda: analyse("one", 1, ["db", "db", "text"]))
         self.assertEqual(self.calls[-1], f"analyse {path} --export-type db,text --jobs 1")
+
+    def test_a_path_without_captures_is_an_error(self):
+        os.makedirs("empty")
+        with open("file", "w", encoding="utf-8"):
+            pass
+        for path, part in (("nowhere", "not there"), ("file", "no folder"), ("empty", "no capture"), ("", "must be a str"), (5, "must be a str")):
+            with self.said() as lines:
+                analyse(path)
+            self.assertEqual([level for level, _ in lines], ["ERROR"], (path, lines))
+            self.assertIn(part, lines[0][1])
+        self.assertEqual(self.calls, [])
 
     def test_both_names_are_one_function(self):
         self.assertIs(torch_module.analyse, analyse)

@@ -442,11 +442,12 @@ class Environment(MindSporeTest):
                 ({"aic_metrics": "AiCoreNone"}, "aic_metrics", AicoreMetrics.AiCoreNone),
                 ({"aic_metrics": 1}, "aic_metrics", AicoreMetrics.AiCoreNone),
                 ({"profiler_level": 1}, "profiler_level", ProfilerLevel.Level0),
-                ({"export_type": "text"}, "export_type", [ExportType.Text]),
+                ({"export_type": "json"}, "export_type", [ExportType.Text]),
                 ({"export_type": ["x"]}, "export_type", [ExportType.Text]),
                 ({"export_type": 5}, "export_type", [ExportType.Text])]:
             self.assertEqual(self.warns(key, lambda: self.options(json.dumps(given)))[key], expected, given)
         self.assertEqual(self.quiet(lambda: self.options('{"aic_metrics": "None"}'))["aic_metrics"], AicoreMetrics.AiCoreNone)
+        self.assertEqual(self.quiet(lambda: self.options('{"export_type": "db"}'))["export_type"], [ExportType.Db])
 
     def start(self, **options):
         with mock.patch.dict(os.environ, {"MS_PROFILER_OPTIONS": json.dumps(options)}):

@@ -148,8 +148,9 @@ class Config(FrontTest):
             config, told = self.parse(**given)
             self.assertEqual((getattr(config, attribute), len(told)), (expected, 1), given)
 
-    def test_analyse_outranks_the_mode(self):
-        for analyse, mode, expected in [(False, 0, "no"), (False, 1, "no"), (True, 0, "sync"), (True, -1, "sync"), (True, 1, "async")]:
+    def test_the_mode_says_how_and_analyse_alone_means_at_once(self):
+        for analyse, mode, expected in [(False, -1, "no"), (False, 0, "sync"), (False, 1, "async"), (True, 0, "sync"), (True, -1, "sync"),
+                                        (True, 1, "async")]:
             self.assertEqual(self.parse(analyse=analyse, analyse_mode=mode)[0].mode_of_step_use, expected)
 
     def test_the_text_of_a_daemon(self):
@@ -236,14 +237,22 @@ class StepUse(MonitorTest):
         self.steps(3)
         self.assertEqual(self.analysed, [False])
 
-    def test_a_broken_file_is_an_error_each_step(self):
+    def test_a_broken_file_is_told_once_until_it_changes(self):
         self.make()
         self.steps(1)
         with open(CONFIG, "w", encoding="utf-8") as file:
             file.write("{")
         self.wait_for_publication()
         self.steps(3)
-        self.assertEqual([level for level, _ in self.lines], ["ERROR"] * 3)
+        self.assertEqual([level for level, _ in self.lines], ["ERROR"])
+        self.write(start_step=-1, stop_step=-1)
+        self.steps(2)
+        self.assertEqual(self.lines, [])
+
+    def test_steps_have_their_own_numbers(self):
+        self.make(start_step=8, stop_step=10)
+        self.steps(12)
+        self.assertEqual([item[1] for item in self.log if isinstance(item, tuple)], [8, 9, 10])
 
     def test_parameters_reach_the_capture(self):
         self.make(start_step=1, stop_step=1, with_stack=True, profiler_level="Level1", activities=["CPU"])
@@ -281,7 +290,9 @@ class CallbackUse(MonitorTest):
     def test_from_the_begin_of_start_to_the_end_of_stop(self):
         self.make(start_step=2, stop_step=4, analyse_mode=0)
         self.assertEqual(self.train(1, 6), [2, 3, 4])
-        self.assertEqual(self.operations, [I, S, P, F])
+        log = self.log
+        self.assertEqual([item for item in log if isinstance(item, str) and not item.startswith("step")], [I, S, P, F])
+        self.assertEqual([item[1] for item in log if isinstance(item, tuple)], [2, 3, 4])
         self.assertEqual(self.folders(), ["rank0_start2_stop4"])
         self.assertEqual(self.analysed, [True])
 

@@ -146,6 +146,26 @@ class Hooks(RlTest):
             profiler_stop(profiler_start(self.config(profile_step_start=3, profile_step_end=3)))
         self.assertEqual(lines[0][1], "profile_step_end (3) is not after profile_step_start (3); one step is recorded.")
 
+    def test_a_start_below_1_is_told_and_the_end_stays_excluded(self):
+        with self.said() as lines:
+            whole = profiler_start(self.config(profile_step_start=0, profile_step_end=3))
+            recorded = []
+            for iteration in range(1, 5):
+                if whole._machine._recording:
+                    recorded.append(iteration)
+                profiler_step(whole)
+            profiler_stop(whole)
+        self.assertEqual(recorded, [1, 2])
+        self.assertEqual([text for _, text in lines], ["profile_step_start is 0, and iterations count from 1; it is set to 1."])
+
+    def test_both_sources_off_records_marks_alone_and_says_so(self):
+        with self.said() as lines:
+            profiler_stop(profiler_start(self.config(profile_with_cpu=False, profile_with_npu=False)))
+        self.assertEqual([text for level, text in lines if level == "WARNING"][:1],
+                         ["profile_with_cpu and profile_with_npu are both false; nothing but marks (mstx) is recorded."])
+        config = FakeCapture.made[0].config
+        self.assertEqual((config.level, config.activities, config.mstx), ("none", {"npu"}, True))
+
     def test_the_whole_step(self):
         with self.said() as lines:
             whole = profiler_start(self.config(profile_step_start=2, profile_step_end=4))

@@ -122,6 +122,22 @@ class Operators(NativeTest):
         self.assertTrue(outer.start <= inner.start <= ones.start <= ones.end <= inner.end <= outer.end)
         self.assertEqual((outer.scope, inner.scope), (7, 7))
 
+    def test_ranges_around_the_end_of_the_capture_are_kept(self):
+        import steplens
+
+        open_range = torch.autograd.profiler.record_function("around the end")
+        ours = steplens.range("ours around the end")
+        with captured() as capture:
+            open_range.__enter__()
+            ours.__enter__()
+            torch.ones(2)
+        ours.__exit__(None, None, None)
+        open_range.__exit__(None, None, None)
+        (kept,), (own,) = capture.named("around the end"), capture.named("ours around the end")
+        (ones,) = capture.named("aten::ones")
+        for op in (kept, own):
+            self.assertTrue(op.start <= ones.start and ones.end <= op.end, (op, ones))
+
     def test_captures_of_mindspore_have_its_own_files_as_well(self):
         own = {"mindspore.op_range", "mindspore.memory_usage", "mindspore.record_shapes"}
         with captured(framework="mindspore", record_shapes=True, profile_memory=True, with_stack=True) as recorded:

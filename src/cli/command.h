@@ -35,6 +35,7 @@ struct PositionalSpec {
   bool required = true;
   bool is_path = true;
   std::vector<std::string> choices{};
+  std::vector<std::string> suggestions{};  // what completion offers beyond the choices
 };
 
 // What the user typed, checked against the spec.

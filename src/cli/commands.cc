@@ -11,20 +11,28 @@ struct NamedCommand {
   CommandSpec (*make)();
 };
 
-constexpr NamedCommand kCommandMakers[] = {{"record", RecordCommand},
-                                           {"analyse", AnalyseCommand},
-                                           {"info", InfoCommand},
-                                           {"breakdown", BreakdownCommand},
-                                           {"ops", OpsCommand},
-                                           {"ask", AskCommand},
-                                           {"query", QueryCommand},
-                                           {"verify", VerifyCommand},
-                                           {"cluster", ClusterCommand},
-                                           {"view", ViewCommand},
-                                           {"link", LinkCommand},
-                                           {"convert", ConvertCommand},
-                                           {"auto-completion", CompletionCommand},
-                                           {"docs", DocsCommand}};
+// clang-format off: one command per line
+constexpr NamedCommand kCommandMakers[] = {
+    {"record", RecordCommand},
+    {"analyse", AnalyseCommand},
+    {"info", InfoCommand},
+    {"breakdown", BreakdownCommand},
+    {"ops", OpsCommand},
+    {"critical-path", CriticalPathCommand},
+    {"whatif", WhatIfCommand},
+    {"ask", AskCommand},
+    {"query", QueryCommand},
+    {"verify", VerifyCommand},
+    {"compare", CompareCommand},
+    {"cluster", ClusterCommand},
+    {"baseline", BaselineCommand},
+    {"view", ViewCommand},
+    {"link", LinkCommand},
+    {"convert", ConvertCommand},
+    {"auto-completion", CompletionCommand},
+    {"docs", DocsCommand},
+};
+// clang-format on
 
 CommandSpec MakeCommand(const NamedCommand& command) {
   CommandSpec spec = command.make();

@@ -44,12 +44,13 @@ bool TakesPath(const OptionSpec& option) {
   return name.starts_with("DIR") || name.starts_with("FILE") || name.starts_with("PATH");
 }
 
-// Words that may stand where `command` takes a choice: positional choices.
+// Words that may stand where `command` takes a choice: positional choices and suggestions.
 std::string PositionalChoices(const CommandSpec& command) {
   std::string words;
   for (const PositionalSpec& positional : command.positionals) {
-    for (const std::string& choice : positional.choices)
-      words += (words.empty() ? "" : " ") + choice;
+    for (const auto* list : {&positional.choices, &positional.suggestions}) {
+      for (const std::string& word : *list) words += (words.empty() ? "" : " ") + word;
+    }
   }
   return words;
 }

@@ -74,6 +74,22 @@ CLI::Validator WholeNumber() {
   return CLI::Validator(check, "INT");
 }
 
+// A short name of several letters, -bp: CLI11 knows none such, so they are replaced before.
+bool IsLongShortName(const OptionSpec& option) { return option.short_name.size() > 2; }
+
+void ReplaceLongShortNames(const std::vector<CommandSpec>& commands,
+                           std::vector<std::string>& words) {
+  if (commands.size() != 1) return;
+  for (const OptionSpec& option : commands.front().options) {
+    if (!IsLongShortName(option)) continue;
+    for (std::string& word : words) {
+      if (word == option.short_name || word.starts_with(option.short_name + "=")) {
+        word.replace(0, option.short_name.size(), option.name);
+      }
+    }
+  }
+}
+
 void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.spec = &spec;
   binding.app = root.add_subcommand(spec.name, spec.summary);
@@ -91,7 +107,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     if (!positional.choices.empty()) option->transform(OneOf(positional.choices));
   }
   for (const OptionSpec& option_spec : spec.options) {
-    const std::string names = option_spec.short_name.empty()
+    const std::string names = option_spec.short_name.empty() || IsLongShortName(option_spec)
                                   ? option_spec.name
                                   : option_spec.short_name + "," + option_spec.name;
     if (option_spec.value_name.empty()) {
@@ -153,6 +169,24 @@ std::vector<std::string> TakeRest(const std::vector<CommandSpec>& commands,
   std::vector<std::string> rest(mark + 1, words.end());
   words.erase(mark, words.end());
   return rest;
+}
+
+// "--profile_step_start" is "--profile-step-start": settings of trainings are spelled both ways.
+// Options that have a "_" themselves stay as they are.
+void SpellWithDashes(const std::vector<CommandSpec>& commands, std::vector<std::string>& words) {
+  if (commands.size() != 1) return;
+  const auto is_option = [&](const std::string& name) {
+    const auto& options = commands.front().options;
+    return std::any_of(options.begin(), options.end(),
+                       [&](const OptionSpec& option) { return option.name == name; });
+  };
+  for (std::string& word : words) {
+    const size_t end = std::min(word.find('='), word.size());
+    std::string name = word.substr(0, end);
+    if (!name.starts_with("--") || is_option(name)) continue;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (is_option(name)) word.replace(0, end, name);
+  }
 }
 
 int Fail(const Error& error) {
@@ -253,6 +287,8 @@ int RunProgram(int argc, const char* const* argv) {
     return printed.ok() ? Finish(0) : Fail(printed.error());
   }
   std::vector<std::string> rest = TakeRest(commands, words);
+  SpellWithDashes(commands, words);
+  ReplaceLongShortNames(commands, words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));

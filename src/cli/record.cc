@@ -81,6 +81,14 @@ Result<record::Config> ConfigOf(const Arguments& arguments) {
   config.save_path = arguments.Value("--profile-save-path");
   config.analyse = arguments.Value("--analyse");
   config.wait_for_start = arguments.Has("--wait-for-start");
+  if (arguments.Has("--profile")) {
+    record::ApplyMindSpeedRules({.step_start = arguments.Has("--profile-step-start"),
+                                 .step_end = arguments.Has("--profile-step-end"),
+                                 .ranks = arguments.Has("--profile-ranks"),
+                                 .level = arguments.Has("--profile-level"),
+                                 .save_path = arguments.Has("--profile-save-path")},
+                                config);
+  }
   return config;
 }
 
@@ -128,6 +136,16 @@ std::vector<std::string> NewCaptures(const std::string& save_path, fs::file_time
   return captures;
 }
 
+// A path as a shell reads it back.
+std::string ShellWord(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%,=";
+  if (!path.empty() && path.find_first_not_of(kPlain) == path.npos) return path;
+  std::string word = "'";
+  for (const char c : path) c == '\'' ? word += "'\\''" : word += c;
+  return word + "'";
+}
+
 void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) {
   const std::vector<std::string> captures = NewCaptures(config.save_path, since);
   if (captures.empty()) {
@@ -148,11 +166,11 @@ void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) 
   const auto lacking = std::count_if(captures.begin(), captures.end(), lacks_results);
   if (should_have_results && lacking > 0) {
     fmt::print(stderr, "steplens: {} of them without result files; next: steplens analyse {}\n",
-               lacking, config.save_path);
+               lacking, ShellWord(config.save_path));
     return;
   }
   fmt::print(stderr, "steplens: next: steplens breakdown {0}; steplens view {0}\n",
-             config.save_path);
+             ShellWord(config.save_path));
 }
 
 // An option that says nothing in this use of the command.
@@ -221,7 +239,8 @@ Result<int> ShowStatus(const Arguments& arguments) {
 std::vector<OptionSpec> ProfileOptions() {
   return {
       {.name = "--profile",
-       .help = "Accepted for command lines of MindSpeed-LLM; recording is what this command does"},
+       .help = "Take the other --profile options as MindSpeed-LLM does: all steps, rank 0, level0, "
+               "./profile where nothing else is given"},
       {.name = "--profile-step-start",
        .value_name = "N",
        .help = "First training step to record, counted from 1",
@@ -229,7 +248,7 @@ std::vector<OptionSpec> ProfileOptions() {
        .is_integer = true},
       {.name = "--profile-step-end",
        .value_name = "N",
-       .help = "First step no longer recorded; -1: record to the end. Without it: 3 steps",
+       .help = "Stop before this step; -1: record to the end. Without it: 3 steps",
        .default_value = "5",
        .is_integer = true},
       {.name = "--profile-warmup",
@@ -239,12 +258,12 @@ std::vector<OptionSpec> ProfileOptions() {
        .is_integer = true},
       {.name = "--profile-repeat",
        .value_name = "N",
-       .help = "How often a range of so many steps is recorded, each in a folder; 0: without end",
+       .help = "Times to repeat the range, one folder each; 0 = unlimited",
        .default_value = "1",
        .is_integer = true},
       {.name = "--profile-wait",
        .value_name = "N",
-       .help = "Steps between such ranges",
+       .help = "Steps between two ranges",
        .default_value = "0",
        .is_integer = true},
       {.name = "--profile-ranks",
@@ -261,7 +280,8 @@ std::vector<OptionSpec> ProfileOptions() {
        .value_name = "TYPE...",
        .help = "Form of the result files: text, db",
        .default_value = "text",
-       .is_list = true},
+       .is_list = true,
+       .suggestions = {"text", "db"}},
       {.name = "--profile-data-simplification", .help = "Reduce the raw data after analysis"},
       {.name = "--profile-with-cpu", .help = "Record the framework on the host"},
       {.name = "--profile-with-stack", .help = "Python call stacks and functions"},
@@ -295,7 +315,8 @@ std::vector<OptionSpec> ProfileOptions() {
       {.name = "--host-sys",
        .value_name = "SOURCE...",
        .help = "Sample the host: cpu, mem, disk, network, osrt, numa",
-       .is_list = true},
+       .is_list = true,
+       .suggestions = {"cpu", "mem", "disk", "network", "osrt", "numa"}},
       {.name = "--gc-detect-threshold",
        .value_name = "MS",
        .help = "Record garbage collections of at least so many milliseconds"},
@@ -393,7 +414,8 @@ CommandSpec RecordCommand() {
                        .help = "after --: the program and its words; or start, stop, status",
                        .repeated = true,
                        .required = false,
-                       .is_path = false}};
+                       .is_path = false,
+                       .suggestions = {"start", "stop", "status"}}};
   spec.rest_positional = "PROGRAM";
   spec.options = Joined(ProfileOptions(), TableOptions());
   spec.example =

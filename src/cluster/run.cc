@@ -49,6 +49,7 @@ readers::Wanted WantedBy(const std::vector<RecipeSpec>& recipes) {
   for (const RecipeSpec& recipe : recipes) {
     wanted.timeline |= recipe.needs.timeline;
     wanted.communication |= recipe.needs.communication;
+    wanted.others |= recipe.needs.others;
   }
   return wanted;
 }

@@ -153,6 +153,33 @@ TEST_F(Capture, StepsAreRangesWithTheirNumber) {
   EXPECT_THAT(Names(ReadOps(capture_)), ElementsAre("forward", "ProfilerStep#12"));
 }
 
+TEST_F(Capture, AStepThatChangesInsideARangeLeavesTheRangeAlone) {
+  Start();
+  sl_step_begin(1);
+  sl_range_begin(Id("iteration"));
+  sl_step_end();
+  sl_step_begin(2);
+  sl_range_end();
+  sl_step_end();
+  Stop();
+  EXPECT_THAT(Names(ReadOps(capture_)),
+              ElementsAre("ProfilerStep#1", "iteration", "ProfilerStep#2"));
+}
+
+TEST_F(Capture, WhatIsOpenAroundTheEndIsKept) {
+  Start();
+  sl_step_begin(3);
+  sl_range_begin(Id("outer"));
+  sl_range_begin(Id("inner"));
+  sl_pause();
+  sl_range_end();
+  sl_resume();
+  sl_range_end();
+  sl_step_end();
+  Stop();
+  EXPECT_THAT(Names(ReadOps(capture_)), ElementsAre("inner", "outer", "ProfilerStep#3"));
+}
+
 TEST_F(Capture, NothingIsRecordedBeforeAfterAndWhilePaused) {
   sl_range_begin(Id("before"));
   sl_options options = OptionsFor(capture_);
@@ -175,7 +202,7 @@ TEST_F(Capture, NothingIsRecordedBeforeAfterAndWhilePaused) {
   sl_range_end();
   sl_range_begin(Id("after"));
   sl_range_end();
-  EXPECT_THAT(Names(ReadOps(capture_)), ElementsAre("kept"));
+  EXPECT_THAT(Names(ReadOps(capture_)), ElementsAre("kept", "open"));
 }
 
 TEST_F(Capture, OpenRangesOfOneCaptureDoNotEndThoseOfTheNext) {

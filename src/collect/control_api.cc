@@ -43,10 +43,14 @@ int sl_start(const sl_options* options) {
   return Guarded([&] { return options != nullptr ? StartCapture(*options) : Missing("options"); });
 }
 
-void sl_pause(void) { PauseCapture(true); }
+void sl_pause(void) {
+  RecordOpenRanges();
+  PauseCapture(true);
+}
 void sl_resume(void) { PauseCapture(false); }
 
 int sl_stop(sl_statistics* out) {
+  RecordOpenRanges();
   return Guarded([&] { return StopCapture(out); });
 }
 

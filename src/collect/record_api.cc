@@ -61,6 +61,14 @@ inline void BeginRange(sl_string name) {
   range->start = Now();
 }
 
+inline void RecordRange(ThreadState* state, const OpenRange& range, uint64_t end) {
+  if (range.kept == 0 || !IsRecording()) return;
+  RangeRecord record;
+  record.start = range.start;
+  record.end = end;
+  EmitRecord(state, kRingRange, range.name, record);
+}
+
 inline void EndRange() {
   const uint32_t generation = hot_state.current_generation.load(std::memory_order_relaxed);
   ThreadState* state = this_thread;
@@ -74,11 +82,27 @@ inline void EndRange() {
   const OpenRange range = state->ranges[state->depth - 1];
   std::atomic_signal_fence(std::memory_order_seq_cst);
   --state->depth;
-  if (range.kept == 0 || !IsRecording()) return;
-  RangeRecord record;
-  record.start = range.start;
-  record.end = end;
-  EmitRecord(state, kRingRange, range.name, record);
+  RecordRange(state, range, end);
+}
+
+// A step is no range among ranges: a loop that ends it inside a range of its own must not end that
+// range with it.
+void BeginStep(sl_string name) {
+  ThreadState* state = RangeThread();
+  if (state == nullptr) return;
+  const uint64_t now = Now();
+  if (state->has_step) RecordRange(state, state->step, now);  // nobody ended it
+  state->step = {now, name, IsRecording() ? 1u : 0u};
+  state->has_step = true;
+}
+
+void EndStep() {
+  const uint32_t generation = hot_state.current_generation.load(std::memory_order_relaxed);
+  ThreadState* state = this_thread;
+  if (generation == 0 || state == nullptr || state->generation != generation) return;
+  if (!state->has_step) return;
+  state->has_step = false;
+  RecordRange(state, state->step, Now());
 }
 
 bool IsInBounds(const sl_op& op) {
@@ -193,6 +217,17 @@ sl_string Intern(std::string_view text) {
 }
 
 }  // namespace
+
+void RecordOpenRanges() {
+  ThreadState* state = this_thread;
+  if (state == nullptr || state->generation != RecordedGeneration() || !IsRecording()) return;
+  const uint64_t now = Now();
+  for (uint32_t at = state->depth; at-- > 0;) {  // inner ones first, as they would have ended
+    RecordRange(state, state->ranges[at], now);
+    state->ranges[at].kept = 0;  // it ends later, without a second record
+  }
+}
+
 }  // namespace steplens::collect
 
 using namespace steplens::collect;
@@ -225,11 +260,11 @@ void sl_step_begin(int64_t step) {
   char name[48];
   const int length =
       std::snprintf(name, sizeof(name), "ProfilerStep#%lld", static_cast<long long>(step));
-  BeginRange(Intern({name, static_cast<size_t>(length)}));
+  BeginStep(Intern({name, static_cast<size_t>(length)}));
 }
 
 void sl_step_end(void) {
-  EndRange();
+  EndStep();
   AutoStepEnd();
 }
 

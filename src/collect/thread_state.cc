@@ -81,6 +81,7 @@ ThreadState* PrepareThread(uint32_t generation) {
   if (state->ring == nullptr) state->ring = pool.Acquire();
   state->depth = 0;
   state->too_deep = 0;
+  state->has_step = false;
   state->generation = generation;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   state->busy = 0;
@@ -93,6 +94,7 @@ void ForgetRingInChild() {
   this_thread->ring = nullptr;
   this_thread->generation = 0;
   this_thread->depth = 0;
+  this_thread->has_step = false;
   this_thread->thread_id = static_cast<uint64_t>(syscall(SYS_gettid));
 }
 

@@ -31,6 +31,8 @@ struct ThreadState {
   uint32_t depth = 0;
   uint32_t range_capacity = 0;
   uint32_t too_deep = 0;  // ranges begun beyond kMaxDepth
+  OpenRange step = {};  // beside the ranges: a step may begin inside a range and end outside of it
+  bool has_step = false;
   uint64_t thread_id = 0;
   char error[512] = {};
 };
@@ -50,6 +52,10 @@ ThreadState* StateOfThisThread();
 // Makes the state ready for capture `generation`: no open ranges, a fitting ring. nullptr: this
 // call records nothing.
 ThreadState* PrepareThread(uint32_t generation);
+
+// The capture is about to be paused or stopped by this thread: its ranges and its step that are
+// open are recorded up to now.
+void RecordOpenRanges();
 
 // In the child of a fork: the one thread that is left has no ring.
 void ForgetRingInChild();

@@ -14,6 +14,7 @@
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/file_names.h"
 #include "readers/folder_listing.h"
+#include "readers/prof/prof_files.h"
 #include "readers/rank_files.h"
 #include "readers/rank_in_files.h"
 #include "readers/sniff.h"
@@ -73,6 +74,8 @@ class Detector {
       return AddAscendRank(folder, Join(folder, kOutputName), *listing);
     if (listing->HasFolder(format::kFrameworkFolder)) return AddRawRank(folder, *listing);
     if (listing->HasFolder(kMsprofOutputName)) return AddMsprofRank(folder, *listing);
+    if (prof::MayBeProfTree(*listing) && prof::IsProfTree(folder))
+      return AddProfRank(folder, *listing);
     if (name == kOutputName || name == kMsprofOutputName || HasResults(*listing)) {
       return AddOutputFolder(folder, *listing);
     }
@@ -235,6 +238,23 @@ class Detector {
     return AddRank(std::move(rank));
   }
 
+  // PROF_* as the collector left it; a database that was made of it is read instead.
+  Status AddProfRank(const std::string& folder, const Listing& beside) {
+    if (std::any_of(beside.files.begin(), beside.files.end(), [](const std::string& name) {
+          return MiddleOf(name, "msprof_", ".db").has_value();
+        })) {
+      return AddMsprofRank(folder, beside);
+    }
+    RankSource rank;
+    rank.path = folder;
+    rank.source = store::Source::kMsprof;
+    rank.format = store::Format::kRaw;
+    rank.has_device_folder = true;
+    TakeProfFiles(folder, rank);
+    out_.ranks.push_back(std::move(rank));
+    return {};
+  }
+
   // A folder of result files given by itself.
   Status AddOutputFolder(const std::string& folder, const Listing& listing) {
     RankSource rank;
@@ -393,7 +413,7 @@ Error NothingFound(const std::vector<std::string>& paths, const Detected& detect
   }
   message +=
       "; expected a rank folder with ASCEND_PROFILER_OUTPUT or FRAMEWORK, a PROF_* folder with "
-      "mindstudio_profiler_output, "
+      "mindstudio_profiler_output or with raw data, "
       "a profiler .db, an Nsight Systems .sqlite, or a trace as .json or .json.gz";
   return {ErrorCode::kNotFound, std::move(message)};
 }

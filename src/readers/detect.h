@@ -11,8 +11,17 @@
 namespace steplens::readers {
 
 // What a file of a rank is to us.
-// kFramework: raw host data; the files of FRAMEWORK/ are read together.
-enum class FileRole : uint8_t { kFramework, kTrace, kTextFile, kProfilerDb, kAnalysisDb, kNsysDb };
+// kFramework: raw host data; the files of FRAMEWORK/ are read together. kProf: raw device data; the
+// files of a PROF_* folder are read together.
+enum class FileRole : uint8_t {
+  kFramework,
+  kProf,
+  kTrace,
+  kTextFile,
+  kProfilerDb,
+  kAnalysisDb,
+  kNsysDb
+};
 
 // Why a folder PROF_* of a raw capture is left out.
 inline constexpr std::string_view kDeviceDataNotExported =

@@ -14,6 +14,7 @@
 #include "readers/ascend_text/ascend_text.h"
 #include "readers/file_names.h"
 #include "readers/framework/framework.h"
+#include "readers/prof/prof_files.h"
 
 namespace steplens::readers {
 namespace {
@@ -184,6 +185,29 @@ void TakeFrameworkFiles(const std::string& folder, RankSource& rank) {
     } else {
       rank.files.push_back({FileRole::kFramework, path, SizeOf(path)});
     }
+  }
+}
+
+void TakeProfFiles(const std::string& folder, RankSource& rank) {
+  const Result<prof::ProfTree> tree = prof::FindProfTree(folder);
+  if (!tree.ok()) return;
+  const auto take = [&](const prof::Side& side) {
+    for (const std::string& name : side.control_names) {
+      const std::string path = Join(side.folder, name);
+      rank.files.push_back({FileRole::kProf, path, SizeOf(path)});
+    }
+    for (const auto& [family, slices] : side.families) {
+      for (const prof::Slice& slice : slices)
+        rank.files.push_back({FileRole::kProf, slice.path, slice.size_bytes});
+    }
+  };
+  if (tree->host) take(*tree->host);
+  for (const prof::Side& device : tree->devices) {
+    take(device);
+    const Result<JsonDocument> info = JsonDocument::ReadFile(device.ControlFile("info.json"));
+    if (!info.ok() || tree->devices.size() > 1) continue;
+    const auto id = info->root()["rank_id"].AsInt();
+    if (id && *id >= 0 && rank.rank == store::kNone) rank.rank = *id;
   }
 }
 

@@ -20,6 +20,8 @@ void TakeInfoOfDevice(const std::string& folder, RankSource& rank);
 void TakeDeviceInfo(const std::string& folder, const Listing& listing, RankSource& rank);
 // The files of FRAMEWORK/, one of a kind.
 void TakeFrameworkFiles(const std::string& folder, RankSource& rank);
+// The files of a raw PROF_* folder, and the rank they tell.
+void TakeProfFiles(const std::string& folder, RankSource& rank);
 // Results: traces, databases, csv and json files.
 void TakeOutputFiles(const std::string& folder, const Listing& listing, RankSource& rank);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 #include "base/cancel.h"
@@ -15,6 +16,8 @@
 #include "readers/folder_listing.h"
 #include "readers/framework/framework.h"
 #include "readers/nsys/nsys.h"
+#include "readers/prof/prof.h"
+#include "readers/prof/prof_files.h"
 #include "readers/rank_files.h"
 #include "readers/slice_args.h"
 #include "store/merge.h"
@@ -55,6 +58,8 @@ Status ReadSource(const SourceFile& file, const ReadOptions& options, TraceStore
   switch (file.role) {
     case FileRole::kFramework:
       return ReadFramework(fs::path(file.path).parent_path().parent_path().string(), options, out);
+    case FileRole::kProf:
+      return ReadProf(prof::ProfFolderOf(file.path), options, out);
     case FileRole::kTrace:
       return ReadChromeTrace(file.path, options, out, loose);
     case FileRole::kProfilerDb:
@@ -122,8 +127,9 @@ void NameArgsFile(TraceStore& part, size_t file) {
   }
 }
 
+// Files that are read together with another one have no store.
 struct Part {
-  TraceStore store;
+  std::unique_ptr<TraceStore> store;
   Status status;
   bool has_rows = false;  // read before the file failed, if it did
   int64_t read_ns = 0;
@@ -151,55 +157,63 @@ const Part* FirstIfAllDamaged(const RankSource& source, const std::vector<Part>&
 // Text made of a GPU trace has its kernels in kernel_details.csv, too, and that file counts.
 void KeepKernelsOnce(const RankSource& source, std::vector<Part>& parts) {
   const auto has_kernels = [&](FileRole role, size_t i) {
-    return source.files[i].role == role && parts[i].store.kernels.size() > 0;
+    return source.files[i].role == role && parts[i].store != nullptr &&
+           parts[i].store->kernels.size() > 0;
   };
   bool has_file = false;
   for (size_t i = 0; i < parts.size(); ++i)
     has_file = has_file || has_kernels(FileRole::kTextFile, i);
   if (!has_file) return;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (has_kernels(FileRole::kTrace, i)) parts[i].store.kernels = {};
+    if (has_kernels(FileRole::kTrace, i)) parts[i].store->kernels = {};
   }
 }
 
 // Reads the files side by side and appends them in order.
 Result<RankRead> ReadFiles(const RankSource& source, const ReadOptions& options) {
   std::vector<Part> parts(source.files.size());
-  // FRAMEWORK's files come first and are read together, with the first of them.
+  // FRAMEWORK's files come first and are read together, with the first of them; so are those of a
+  // PROF_* folder.
   const auto is_read_already = [&](size_t i) {
-    return i > 0 && source.files[i].role == FileRole::kFramework;
+    if (i == 0 || source.files[i].role != source.files[i - 1].role) return false;
+    if (source.files[i].role == FileRole::kFramework) return true;
+    return source.files[i].role == FileRole::kProf &&
+           prof::ProfFolderOf(source.files[i].path) == prof::ProfFolderOf(source.files[i - 1].path);
   };
   const auto is_trace = [](const SourceFile& file) { return file.role == FileRole::kTrace; };
   const bool in_pieces = std::count_if(source.files.begin(), source.files.end(), is_trace) > 1;
   options.pool->ParallelFor(parts.size(), [&](size_t i) {
     if (is_read_already(i)) return;
-    parts[i].store.info.rank = source.rank;
+    parts[i].store = std::make_unique<TraceStore>();
+    parts[i].store->info.rank = source.rank;
     const auto start = std::chrono::steady_clock::now();
-    parts[i].status =
-        ReadSource(source.files[i], options, parts[i].store, in_pieces ? &parts[i].loose : nullptr);
-    parts[i].has_rows = HasRows(parts[i].store);
+    parts[i].status = ReadSource(source.files[i], options, *parts[i].store,
+                                 in_pieces ? &parts[i].loose : nullptr);
+    parts[i].has_rows = HasRows(*parts[i].store);
     parts[i].read_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   });
   if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
   for (size_t i = 1; i < parts.size(); ++i) {
-    if (is_read_already(i)) parts[i].status = parts.front().status;
+    if (!is_read_already(i)) continue;
+    parts[i].status = parts[i - 1].status;
+    parts[i].has_rows = parts[i - 1].has_rows;
   }
   if (const Part* damaged = FirstIfAllDamaged(source, parts)) return damaged->status.error();
 
   KeepKernelsOnce(source, parts);
-  RankRead rank{std::move(parts.front().store)};
+  RankRead rank{std::move(*parts.front().store)};
   TraceStore& out = rank.store;
   LooseFlows loose = std::move(parts.front().loose);
   bool first_trace = is_trace(source.files.front());
   for (size_t i = 1; i < parts.size(); ++i) {
     if (is_trace(source.files[i])) {
-      if (first_trace) NameArgsFile(parts[i].store, i);
+      if (first_trace) NameArgsFile(*parts[i].store, i);
       first_trace = true;
     }
     if (is_read_already(i)) continue;
-    AppendLoose(parts[i].loose, store::AppendStore(out, parts[i].store), loose);
-    if (out.info.device == kNone) out.info.device = parts[i].store.info.device;
-    parts[i].store = TraceStore();
+    AppendLoose(parts[i].loose, store::AppendStore(out, *parts[i].store), loose);
+    if (out.info.device == kNone) out.info.device = parts[i].store->info.device;
+    parts[i].store.reset();
   }
   CountLoose(PairFlows(loose, out.flows), source.path, out);
   DescribeFiles(source, out);

@@ -170,6 +170,30 @@ void NoteWithoutEffect(Config& config, const Machine& machine) {
 
 }  // namespace
 
+void ApplyMindSpeedRules(const GivenSettings& given, Config& config) {
+  const auto note = [&config](const char* option, std::string reason) {
+    config.changes.push_back({option, std::move(reason)});
+  };
+  if (!given.step_start) config.step_start = 0;
+  if (!given.step_end) config.step_end = -1;
+  if (!given.ranks) config.ranks = {0};
+  if (!given.level) config.level = "level0";
+  if (!given.save_path) config.save_path = "./profile";
+  if (config.step_start < 0) {
+    note("--profile-step-start",
+         fmt::format("{} is negative: the first step is used", config.step_start));
+  }
+  config.step_start = std::max<int64_t>(1, config.step_start);  // steps count from 1
+  if (config.step_end != -1 && config.step_end <= config.step_start) {
+    note("--profile-step-end", fmt::format("{} is not after step {}: one step is recorded",
+                                           config.step_end, config.step_start));
+    config.step_end = config.step_start + 1;
+  }
+  if (std::find(config.ranks.begin(), config.ranks.end(), -1) != config.ranks.end()) {
+    config.ranks = {-1};
+  }
+}
+
 Status Settle(Config& config, const Machine& machine) {
   SL_RETURN_IF_ERROR(CheckSteps(config));
   SL_RETURN_IF_ERROR(CheckRepetition(config));

@@ -54,6 +54,20 @@ struct Config {
   std::vector<Change> changes{};
 };
 
+// Which settings of a pasted MindSpeed-LLM command line were given.
+struct GivenSettings {
+  bool step_start = false;
+  bool step_end = false;
+  bool ranks = false;
+  bool level = false;
+  bool save_path = false;
+};
+
+// Makes of a config that --profile came with what MindSpeed-LLM's documents promise: settings that
+// were not given get the documented defaults (all steps, rank 0, level0, ./profile), step 0 is the
+// first, -1 among ranks means all, and steps that cannot be are replaced, each with a note.
+void ApplyMindSpeedRules(const GivenSettings& given, Config& config);
+
 // What decides whether a setting can be honoured here.
 struct Machine {
   bool has_npu = false;  // a vendor library or device is there

@@ -32,6 +32,34 @@ TEST(Settle, RefusesStepsThatCannotBe) {
   EXPECT_EQ(WhyRefused({.step_start = 5, .step_end = -1}), "");
 }
 
+TEST(ApplyMindSpeedRules, GivesTheDocumentedDefaults) {
+  Config config;
+  ApplyMindSpeedRules({}, config);
+  EXPECT_EQ(config.step_start, 1);
+  EXPECT_EQ(config.step_end, -1);
+  EXPECT_EQ(config.ranks, std::vector<int64_t>{0});
+  EXPECT_EQ(config.level, "level0");
+  EXPECT_EQ(config.save_path, "./profile");
+  EXPECT_TRUE(config.changes.empty());
+}
+
+TEST(ApplyMindSpeedRules, KeepsWhatWasGivenAndReplacesWhatCannotBe) {
+  Config config{.step_start = 5, .step_end = 5, .ranks = {2, -1}, .level = "level2"};
+  config.save_path = "p";
+  ApplyMindSpeedRules({true, true, true, true, true}, config);
+  EXPECT_EQ(config.step_start, 5);
+  EXPECT_EQ(config.step_end, 6);
+  EXPECT_EQ(config.ranks, std::vector<int64_t>{-1});
+  EXPECT_EQ(config.level, "level2");
+  EXPECT_EQ(config.save_path, "p");
+  EXPECT_TRUE(IsChanged(config, "--profile-step-end"));
+  Config negative{.step_start = -3, .step_end = 2};
+  ApplyMindSpeedRules({.step_start = true, .step_end = true}, negative);
+  EXPECT_EQ(negative.step_start, 1);
+  EXPECT_EQ(negative.step_end, 2);
+  EXPECT_TRUE(IsChanged(negative, "--profile-step-start"));
+}
+
 TEST(Settle, RefusesRanksAndNamesThatAreNone) {
   EXPECT_THAT(WhyRefused({.ranks = {-1, 2}}), HasSubstr("stands alone"));
   EXPECT_THAT(WhyRefused({.ranks = {-3}}), HasSubstr("no rank -3"));

@@ -4,8 +4,12 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <new>
 
 #include "torch_adapter/collectives.h"
 #include "torch_adapter/inputs.h"
@@ -144,11 +148,49 @@ inline __attribute__((always_inline)) void Push(const at::RecordFunction& functi
 
 // ---- Ranges: they may end on another thread ----------------------------------------------------
 
+// All ranges that are open, of any thread: what still runs when the capture ends is recorded up to
+// then. There are few of them, so one lock does.
+struct Range;
+std::mutex open_ranges_mutex;
+Range* open_ranges = nullptr;  // guarded by it
+pid_t capture_pid = 0;         // of the process that installed the callbacks
+
 struct Range final : at::ObserverContext {
+  Range() {
+    const std::lock_guard lock(open_ranges_mutex);
+    next = open_ranges;
+    if (next != nullptr) next->previous = this;
+    open_ranges = this;
+  }
+  ~Range() override {
+    const std::lock_guard lock(open_ranges_mutex);
+    if (next != nullptr) next->previous = previous;
+    (previous != nullptr ? previous->next : open_ranges) = next;
+  }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
   sl_op record{};
   Words inputs;
   CollectiveFields collective;
+  bool is_work = false;      // of a collective: it ends on another thread
+  bool is_started = false;   // all of the above is known
+  bool is_recorded = false;  // guarded by the lock, as these two
+  Range* next = nullptr;
+  Range* previous = nullptr;
 };
+
+void RecordRange(Range* range, uint64_t end_thread) {
+  sl_op& record = range->record;
+  record.end_thread = end_thread;
+  record.inputs = range->inputs.data();
+  record.input_words = range->inputs.size();
+  record.fields = range->collective.fields;
+  record.field_count = range->collective.count;
+  sl_record_op(&record);
+  if (range->collective.mark != 0) sl_mark_end(range->collective.mark);
+  range->is_recorded = true;
+}
 
 // Not inlined: there are few of them, and they would stand between the lines of operators.
 __attribute__((noinline)) std::unique_ptr<at::ObserverContext> StartRange(
@@ -169,22 +211,39 @@ __attribute__((noinline)) std::unique_ptr<at::ObserverContext> StartRange(
     NoteCall(name, function.inputs());
   } else if (known.kind == NameKind::kWork) {
     range->collective = NoteWork(name, function.inputs(), settings.marks);
+    range->is_work = true;
   }
   record.start = sl_now();
+  const std::lock_guard lock(open_ranges_mutex);
+  range->is_started = true;
   return range;
 }
 
 __attribute__((noinline)) void EndRange(const at::RecordFunction& function, Range* range) {
-  sl_op& record = range->record;
-  record.end = sl_now();
-  record.end_thread = sl_thread();
-  record.is_async = function.isAsync();
-  record.inputs = range->inputs.data();
-  record.input_words = range->inputs.size();
-  record.fields = range->collective.fields;
-  record.field_count = range->collective.count;
-  sl_record_op(&record);
-  if (range->collective.mark != 0) sl_mark_end(range->collective.mark);
+  const sl_ticks end = sl_now();
+  const std::lock_guard lock(open_ranges_mutex);
+  if (range->is_recorded) return;  // when the capture ended
+  range->record.end = end;
+  range->record.is_async = function.isAsync();
+  RecordRange(range, sl_thread());
+}
+
+// The capture ends, in the process that began it or in a child of a fork, which is not recorded and
+// in which another thread may hold the lock for ever.
+void RecordOpenRanges() {
+  if (::getpid() != capture_pid) {
+    new (&open_ranges_mutex) std::mutex;
+    open_ranges = nullptr;
+    return;
+  }
+  const std::lock_guard lock(open_ranges_mutex);
+  const sl_ticks end = sl_now();
+  for (Range* range = open_ranges; range != nullptr; range = range->next) {
+    if (!range->is_started || range->is_recorded) continue;
+    range->record.end = end;
+    range->record.is_async = range->is_work;
+    RecordRange(range, range->record.start_thread);
+  }
 }
 
 // ---- The callbacks -----------------------------------------------------------------------------
@@ -289,12 +348,15 @@ void InstallOperators(const slt_options& options) {
   PrepareInputs();
   ForgetCalls();
   callback_has_inputs = options.shapes != 0 || options.inputs != 0;
+  capture_pid = ::getpid();
   callback = AddCallback(callback_has_inputs);
 }
 
 void RemoveOperators() {
-  if (callback != at::INVALID_CALLBACK_HANDLE) at::removeCallback(callback);
+  if (callback == at::INVALID_CALLBACK_HANDLE) return;
+  at::removeCallback(callback);
   callback = at::INVALID_CALLBACK_HANDLE;
+  RecordOpenRanges();
 }
 
 void AlsoTakeInputs() {

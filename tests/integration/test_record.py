@@ -104,6 +104,24 @@ class Record(Case):
                          "--profile-level", "level1", "--profile-with-cpu")
         self.assertEqual([row["Option"] for row in rows if row["Changed, because"]], [])
 
+    def test_with_profile_the_defaults_are_those_of_mindspeed_llm(self):
+        def values(*options):
+            return {row["Option"]: row["Value"] for row in self.rows("record", "--dry-run", *options)}
+
+        names = ("--profile-step-start", "--profile-step-end", "--profile-ranks", "--profile-level")
+        documented, ours = values("--profile"), values()
+        self.assertEqual([documented[name] for name in names], ["1", "-1 (to the end)", "0", "level0"])
+        self.assertEqual(os.path.basename(documented["--profile-save-path"]), "profile")
+        self.assertEqual([ours[name] for name in names], ["2", "5", "-1 (all)", "level1"])
+        given = values("--profile", "--profile_step_start", "0", "--profile_step_end=0", "--profile_ranks", "3", "-1", "--profile_with_stack")
+        self.assertEqual([given[name] for name in names], ["1", "2", "-1 (all)", "level0"])
+        self.assertEqual(given["--profile-with-stack"], "on")
+
+    def test_words_are_completed(self):
+        script = self.run_program("auto-completion", "bash").out
+        for words in ("start stop status", "cpu mem disk network osrt numa", "text db"):
+            self.assertIn(words, script)
+
     def test_options_of_another_use_are_refused(self):
         for words, text in ((("--at-step", "5", "--dry-run", "--", "true"), "--at-step is for 'steplens record start' and 'stop'"),
                             (("--steps", "5", "--dry-run", "--", "true"), "--steps is for 'steplens record start'"),

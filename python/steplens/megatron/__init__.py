@@ -10,13 +10,14 @@
         profiler.step()
     profiler.stop()
 
-Iterations count from 1; --profile-step-start a --profile-step-end b records a, ..., b-1. The trainer built on FSDP2 has other
-defaults: `steplens.megatron.fsdp2`.
+Iterations count from 1, as Megatron's training loop does; --profile-step-start a --profile-step-end b records a, ..., b-1, and 0 and -1 (the
+defaults) the first to the last. The trainer built on FSDP2, which counts from 0: `steplens.megatron.fsdp2`.
 """
 
 from . import fsdp2
 from ._flags import add_profile_arguments
 from ._groups import name_group
+from ._keys import ProfileArguments
 from ._step_profiler import StepProfiler
 
-__all__ = ["StepProfiler", "add_profile_arguments", "fsdp2", "name_group"]
+__all__ = ["ProfileArguments", "StepProfiler", "add_profile_arguments", "fsdp2", "name_group"]

@@ -8,11 +8,12 @@
         steplens.rl.profiler_step(part)
         steplens.rl.profiler_step(whole)
 
-Captures go to <profile_save_path>/<role>/.
+Captures go to <profile_save_path>/<role>/. `VerlProfiler` does the same for the sections of verl.
 """
 
 from ._config import STAGES, ProfilerConfig, load_config
 from ._hooks import analyse, mstx_timer_decorator, profiler_start, profiler_step, profiler_stop
+from ._verl import VerlConfig, VerlProfiler
 
-__all__ = ["STAGES", "ProfilerConfig", "analyse", "load_config", "mstx_timer_decorator", "profiler_start", "profiler_step",
+__all__ = ["STAGES", "ProfilerConfig", "VerlConfig", "VerlProfiler", "analyse", "load_config", "mstx_timer_decorator", "profiler_start", "profiler_step",
            "profiler_stop"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Union
 
 from .. import _log
 from .._command import EXPORT_TYPES, LEVELS
+from ._verl import VerlConfig
 
 ROLE = "integrated"
 STAGES = ("actor_generate", "actor_compute_log_prob", "actor_image_embeds", "actor_update", "reference_compute_log_prob",
@@ -61,8 +62,9 @@ class ProfilerConfig:
         return list(self.profile_ranks) if isinstance(self.profile_ranks, (list, tuple, set)) else [0]
 
 
-def load_config(path: str) -> ProfilerConfig:
-    """From the section profiler_config.integrated of a YAML file; defaults if it has none. Raises ValueError if the file is no
+def load_config(path: str) -> Union[ProfilerConfig, VerlConfig]:
+    """From the section profiler_config.integrated of a YAML file; defaults if it has none. A file with the section global_profiler is one
+    of verl, and a VerlConfig. Raises ValueError if the file is no
     YAML or has wrong keys, OSError if it cannot be read, ImportError if there is no PyYAML."""
     try:
         import yaml
@@ -74,6 +76,8 @@ def load_config(path: str) -> ProfilerConfig:
             content = yaml.safe_load(file)
         except yaml.YAMLError as problem:
             raise ValueError(f"{path} is not YAML: {' '.join(str(problem).split())}") from problem
+    if isinstance(content, Mapping) and "global_profiler" in content:
+        return VerlConfig(content)
     section = _section(_section(content, "profiler_config", path), ROLE, path)
     return ProfilerConfig(section)
 

@@ -25,11 +25,15 @@ def profiler_start(config: Optional[ProfilerConfig], role: str = ROLE, iteration
     if config is None or not _wants(config, role, iteration):
         return None
     is_whole = config.stage == "all"
-    start, end = (config.profile_step_start, config.profile_step_end) if is_whole else (1, 2)
+    start, end = _steps_of(config) if is_whole else (1, 2)
     steps = quiet_schedule(active=_command.length_of(start, end), skip_first=start - 1)
+    marks_alone = not config.profile_with_cpu and not config.profile_with_npu
+    if marks_alone:
+        _log.warning("profile_with_cpu and profile_with_npu are both false; nothing but marks (mstx) is recorded.")
     made = _command.make_profile(
-        level=config.profile_level, export_type=config.profile_export_type, save_path=os.path.join(config.base_path, role),
-        with_cpu=config.profile_with_cpu, with_npu=config.profile_with_npu, data_simplification=True, mstx=config.mstx,
+        level="level_none" if marks_alone else config.profile_level, export_type=config.profile_export_type,
+        save_path=os.path.join(config.base_path, role), with_cpu=config.profile_with_cpu,
+        with_npu=config.profile_with_npu or marks_alone, data_simplification=True, mstx=config.mstx or marks_alone,
         analyses=config.profile_analysis, steps=steps, with_modules=config.profile_with_module,
         profile_memory=config.profile_with_memory, record_shapes=config.profile_record_shapes)
     made._config.stages = "all" if is_whole else [role]
@@ -73,6 +77,15 @@ def mstx_timer_decorator(function: Callable) -> Callable:
             mstx.range_end(range_id)
 
     return call
+
+
+def _steps_of(config: ProfilerConfig) -> tuple[int, int]:
+    """The first step, and the one before which recording ends, which stays excluded."""
+    start = config.profile_step_start
+    if start < 1:
+        _log.warning(f"profile_step_start is {start}, and iterations count from 1; it is set to 1.")
+        start = 1
+    return start, config.profile_step_end
 
 
 def _wants(config: ProfilerConfig, role: str, iteration: Optional[int]) -> bool:

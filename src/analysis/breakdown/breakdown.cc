@@ -12,6 +12,7 @@
 #include "analysis/overlap/cover.h"
 #include "analysis/overlap/overlap.h"
 #include "analysis/overlap/sweep.h"
+#include "analysis/steps/step_parts.h"
 #include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 
@@ -124,21 +125,38 @@ std::span<const Interval> WithDeliveredBorders(std::span<const Interval> work,
   return IsUnionOf(delivered, work) ? delivered : work;
 }
 
-// The rule of text captures: pieces of the whole timeline, never split at step borders.
+// While the device received, each moment once, so that Bubble never exceeds the step.
+void CountReceiving(const DeviceWork& work, Interval range, std::span<const StepRange> steps,
+                    std::vector<StepTally>& rows) {
+  StepFinder finder(steps);
+  ForEachPiece(work.receive, {}, range, [&](PieceKind kind, Interval piece) {
+    if (kind != PieceKind::kCompute) return;
+    ForEachStepPart(steps, piece, [&](Interval part) {
+      const size_t step = finder.IndexOf(part.begin_ns);
+      if (step < steps.size()) rows[step].bubble_ns += part.end_ns - part.begin_ns;
+    });
+  });
+}
+
+// The rule of text captures: pieces of the whole timeline, split at step borders only where the
+// host is the device.
 void CountTimeline(const DeviceWork& work, std::span<const StepRange> steps, bool compat,
                    std::vector<StepTally>& rows) {
   const auto compute = WithDeliveredBorders(work.compute, work.delivered_compute);
   const auto communication = WithDeliveredBorders(work.communication, work.delivered_communication);
   const Interval busy = Join(Hull(compute), Hull(communication));
   if (busy == Interval{}) return;
-  const Interval range = Join(busy, work.reference_range);
+  const Interval range = WithCuttingSteps(Join(busy, work.reference_range), steps);
   // Pieces of one kind come in order of their begin, as a finder likes it.
   std::array<StepFinder, 4> finders{StepFinder(steps), StepFinder(steps), StepFinder(steps),
                                     StepFinder(steps)};
   ForEachPiece(compute, communication, range, [&](PieceKind kind, Interval piece) {
-    const size_t step = finders[static_cast<size_t>(kind)].IndexOf(piece.begin_ns);
-    if (step < steps.size()) CountPiece(kind, piece, compat, rows[step]);
+    ForEachStepPart(steps, piece, [&](Interval part) {
+      const size_t step = finders[static_cast<size_t>(kind)].IndexOf(part.begin_ns);
+      if (step < steps.size()) CountPiece(kind, part, compat, rows[step]);
+    });
   });
+  if (CutsWork(steps)) return CountReceiving(work, range, steps, rows);
   StepFinder finder(steps);
   for (const Interval& in : work.receive) {
     const auto step = finder.Find(in.begin_ns);
@@ -374,7 +392,7 @@ std::vector<StepParts> BreakDown(const RankView& rank, const BreakdownOptions& o
   }
   if (rank.device_work().empty()) return out;
   const std::vector<StepRange> steps = StepsOrAll(rank);
-  const bool is_text = IsText(rank, options.rule);
+  const bool is_text = IsText(rank, options.rule) || CutsWork(steps);
   for (const DeviceWork& work : rank.device_work()) {
     for (const StepTally& tally : CountDevice(is_text, options, work, steps))
       add(PartsOf(tally, work.device, options.compat && is_text));

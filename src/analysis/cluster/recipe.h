@@ -94,6 +94,7 @@ struct Needs {
   bool communication = false;
   bool step_table = false;  // the step table, which is in every light capture: else the timeline
   bool calls = false;       // communication calls: of the timeline, else of the results
+  bool others = false;      // memory and the other result files
 };
 
 struct RecipeSpec {

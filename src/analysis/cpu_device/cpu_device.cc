@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "analysis/classify/device_work.h"
-#include "analysis/classify/text_memo.h"
 #include "analysis/cpu_device/device_tracks.h"
 #include "analysis/cpu_device/host_collectives.h"
-#include "analysis/nesting/nesting.h"
-#include "analysis/nesting/parents.h"
+#include "analysis/cpu_device/kernel_operators.h"
 #include "analysis/overlap/sweep.h"
+#include "analysis/steps/step_parts.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
 
@@ -26,7 +24,6 @@ using store::SliceId;
 using store::TraceStore;
 using store::TrackId;
 
-constexpr uint32_t kUserScope = 7;
 constexpr int64_t kNoModel = 4294967295;
 
 // A piece of work of the device to be. It begins and ends with its host slice.
@@ -35,63 +32,6 @@ struct Work {
   uint32_t host_op = kNoId;     // row of host_ops
   uint32_t collective = kNoId;  // index; kNoId: a kernel
 };
-
-// Row of host_ops of each slice that is an operator: no user range, no step, no collective's work.
-std::vector<uint32_t> Operators(const TraceStore& store) {
-  std::vector<uint32_t> rows(store.slices.size(), kNoId);
-  TextMemo is_none(store, [](std::string_view name) {
-    return name.starts_with("ProfilerStep#") || IsDistributedWork(name);
-  });
-  for (uint32_t i = 0; i < store.host_ops.size(); ++i) {
-    const auto slice = static_cast<size_t>(store.host_ops.slice[i]);
-    if (slice >= rows.size() || store.host_ops.scope[i] == kUserScope) continue;
-    if (!is_none(store.slices.name[slice])) rows[slice] = i;
-  }
-  return rows;
-}
-
-// Whether an operator does the work itself: at least half of its time lies in no operator inside
-// it. So a matrix product that arranges its inputs with views is one piece of work, and an operator
-// that only hands on to others is none.
-bool WorksItself(int64_t dur_ns, int64_t children_ns) {
-  return 2 * (dur_ns - children_ns) >= dur_ns;
-}
-
-// How long the operators inside each of a track's operators take, which come in drawing order.
-void AddChildren(const TraceStore& store, std::span<const SliceId> slices,
-                 std::vector<int64_t>& children_ns) {
-  children_ns.assign(slices.size(), 0);
-  ForEachParent(store, slices, [&](uint32_t place, uint32_t parent) {
-    if (parent == kNoId) return;
-    children_ns[parent] += store.slices.dur_ns[static_cast<size_t>(slices[place])];
-  });
-}
-
-// The outermost operators that do the work themselves. They do not overlap on a thread.
-std::vector<Work> WorkingOperators(const TraceStore& store) {
-  const std::vector<uint32_t> ops = Operators(store);
-  const TrackIndex index = BuildTrackIndex(store, [&](size_t row) { return ops[row] != kNoId; });
-  const auto begin_ns = store.slices.begin_ns.span();
-  const auto dur_ns = store.slices.dur_ns.span();
-  std::vector<int64_t> children_ns;
-  TextMemo is_distributed(store, IsDistributedOp);
-  std::vector<Work> works;
-  for (uint32_t t = 0; t < store.tracks.size(); ++t) {
-    const auto slices = index.slices(TrackId{t});
-    AddChildren(store, slices, children_ns);
-    int64_t covered_until_ns = kNone;  // by the last one taken
-    for (size_t place = 0; place < slices.size(); ++place) {
-      const auto slice = static_cast<size_t>(slices[place]);
-      const int64_t end_ns = EndNs(begin_ns[slice], dur_ns[slice]);
-      if (begin_ns[slice] < covered_until_ns || is_distributed(store.slices.name[slice])) continue;
-      if (!WorksItself(dur_ns[slice], children_ns[place])) continue;
-      if (!IsPlausible(begin_ns[slice], end_ns)) continue;
-      works.push_back({static_cast<uint32_t>(slice), ops[slice], kNoId});
-      covered_until_ns = end_ns;
-    }
-  }
-  return works;
-}
 
 // "aten::mm" -> "mm", made once a name.
 class TypeNames {
@@ -135,10 +75,12 @@ class DeviceBuilder {
     FillOtherColumns();
   }
 
-  // The four threads of Overlap Analysis, from the first start to the last end of all work.
+  // The four threads of Overlap Analysis, from the first start to the last end of all work and
+  // steps, cut at the borders of steps.
   void AddOverlapAnalysis(OverlapSlices slices) {
     constexpr std::array<std::string_view, 4> kNames{"Computing", "Communication",
                                                      "Communication(Not Overlapped)", "Free"};
+    const std::vector<StepRange> steps = ComputeStepRanges(store_);
     for (const DeviceWork& work : CollectDeviceWork(store_)) {
       Interval window{kLatestNs, -kLatestNs};
       for (const auto* list : {&work.compute, &work.communication}) {
@@ -153,10 +95,14 @@ class DeviceBuilder {
         names[i] = store_.strings.Intern(kNames[i]);
       }
       if (slices == OverlapSlices::kLeftOut) continue;
-      ForEachPiece(work.compute, work.communication, window, [&](PieceKind kind, Interval piece) {
+      const auto append = [&](PieceKind kind, Interval piece) {
         const auto i = static_cast<size_t>(kind);
         store_.slices.Append({tracks[i], piece.begin_ns, piece.end_ns - piece.begin_ns, names[i],
                               StringId::kEmpty, kNone, kNone, 0});
+      };
+      window = WithCuttingSteps(window, steps);
+      ForEachPiece(work.compute, work.communication, window, [&](PieceKind kind, Interval piece) {
+        ForEachStepPart(steps, piece, [&](Interval part) { append(kind, part); });
       });
     }
   }
@@ -225,33 +171,30 @@ class DeviceBuilder {
     op.size_bytes = collective.size_bytes;
     op.correlation = connection_;
     store_.comm_ops.Append(op);
-    AddTransfer(op, collective);
+    AddTransfers(op, collective);
   }
 
-  // What goes from one rank to one other is one transfer. How a collective moves its data only the
-  // network knows. Ranks are places in the group, as HCCL counts them.
-  void AddTransfer(const store::CommOpTable::Row& op, const HostCollective& collective) {
-    const auto self = std::find(collective.ranks.begin(), collective.ranks.end(), store_.info.rank);
-    const bool is_send = collective.op == "send";
-    if ((!is_send && collective.op != "receive") || collective.peer < 0 || op.size_bytes <= 0 ||
-        self == collective.ranks.end()) {
-      return;
+  // What this rank sends to, or receives from, each other rank, as long as the operation takes.
+  // Ranks are places in the group, as HCCL counts them. The first link is on the plane whose times
+  // stand for the operation, each other one on a plane of its own.
+  void AddTransfers(const store::CommOpTable::Row& op, const HostCollective& collective) {
+    int64_t plane = 0;
+    for (const HostLink& link : LinksOf(collective, store_.info.rank)) {
+      store::CommTaskTable::Row task;
+      task.track = op.track;
+      task.name = memcpy_;
+      task.op_name = op.name;
+      task.group_name = op.group_name;
+      task.plane = ++plane;
+      task.begin_ns = op.begin_ns;
+      task.dur_ns = op.dur_ns;
+      task.src_rank = link.src;
+      task.dst_rank = link.dst;
+      task.transport = sdma_;
+      task.data_type = op.data_type;
+      task.size_bytes = link.size_bytes;
+      store_.comm_tasks.Append(task);
     }
-    const int64_t place = self - collective.ranks.begin();
-    store::CommTaskTable::Row task;
-    task.track = op.track;
-    task.name = store_.strings.Intern("Memcpy");
-    task.op_name = op.name;
-    task.group_name = op.group_name;
-    task.plane = 0;
-    task.begin_ns = op.begin_ns;
-    task.dur_ns = op.dur_ns;
-    task.src_rank = is_send ? place : collective.peer;
-    task.dst_rank = is_send ? collective.peer : place;
-    task.transport = store_.strings.Intern("SDMA");
-    task.data_type = op.data_type;
-    task.size_bytes = op.size_bytes;
-    store_.comm_tasks.Append(task);
   }
 
   // The kernel row, its slice and the arrow to it.
@@ -315,6 +258,8 @@ class DeviceBuilder {
   const StringId ai_core_ = store_.strings.Intern("AI_CORE");
   const StringId communication_ = store_.strings.Intern("COMMUNICATION");
   const StringId gloo_ = store_.strings.Intern("gloo");
+  const StringId memcpy_ = store_.strings.Intern("Memcpy");
+  const StringId sdma_ = store_.strings.Intern("SDMA");
   const StringId async_npu_ = store_.strings.Intern("async_npu");
 };
 
@@ -322,7 +267,9 @@ class DeviceBuilder {
 
 void AppendCpuDevice(TraceStore& store, OverlapSlices slices) {
   std::vector<HostCollective> collectives = TakeHostCollectives(store);
-  std::vector<Work> works = WorkingOperators(store);
+  std::vector<Work> works;
+  for (const KernelOperator& op : KernelOperators(store))
+    works.push_back({op.slice, op.host_op, kNoId});
   if (slices == OverlapSlices::kLeftOut) store.host_ops.scope = {};  // no result file shows it
   for (uint32_t i = 0; i < collectives.size(); ++i) {
     const uint32_t slice = collectives[i].slice;

@@ -8,13 +8,13 @@ namespace steplens::analysis {
 
 // Derives the device of a capture whose device is the host, and appends it:
 //
-//   kernels    the outermost operators that do their work themselves (those that contain no other
-//              operator, and those most of whose time is their own) and are no user range: name
-//              as it is, type without the name space, core AI_CORE (the one core type that every
-//              analysis counts as computing and none warns about), stream = thread; and collectives
+//   kernels    operators that compute and call no other that does, and copies and fills beside
+//              them (op_roles.h; by names and nesting, never by time): name as it is, type without
+//              the name space, core AI_CORE (the one core type that every analysis counts as
+//              computing and none warns about), stream = thread; and collectives
 //   comm_ops   work of gloo, named as HCCL would, on a track per group
 //   slices     the same on processes "Ascend Hardware" and "Communication", and Computing,
-//              Communication, ... of "Overlap Analysis"
+//              Communication, ... of "Overlap Analysis", cut where a step ends
 //   flows      async_npu from the operator, one a kernel. There is no launch between the two: on a
 //              CPU the call is the execution, so there are no CANN calls and no HostToDevice flows
 //

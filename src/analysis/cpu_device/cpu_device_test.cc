@@ -5,8 +5,11 @@
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/classify/device_work.h"
+#include "analysis/communication/communication.h"
 #include "analysis/cpu_device/complete.h"
+#include "analysis/cpu_device/host_collectives.h"
 #include "analysis/cpu_device/memory_rows.h"
+#include "analysis/cpu_device/op_roles.h"
 #include "analysis/cpu_device/operator_links.h"
 #include "analysis/operators/host_ops.h"
 #include "analysis/testing/store_builder.h"
@@ -70,25 +73,56 @@ class RawStore : public StoreBuilder {
   store::TrackId main_;
 };
 
-TEST(AppendCpuDevice, MakesKernelsOfOperatorsThatWorkThemselves) {
+TEST(AppendCpuDevice, MakesKernelsOfOperatorsThatComputeAndCallNoOtherThatDoes) {
   RawStore raw;
-  raw.Op(12, 14, "aten::expand");  // inside mm, which does the most itself
-  raw.Op(10, 30, "aten::mm");      // inside linear
-  raw.Op(0, 39, "aten::linear");   // more than half of it is mm
-  raw.Op(60, 60, "aten::view");    // 0 long
-  raw.Op(70, 80, "my range", 7);   // of the user
-  raw.Op(95, 99, "aten::relu");    // inside a user range and a step: still a leaf
+  raw.Op(12, 14, "aten::expand");  // a view
+  raw.Op(14, 20, "aten::copy_");   // inside addmm: a part of it
+  raw.Op(10, 30, "aten::addmm");   // inside linear
+  raw.Op(0, 39, "aten::linear");   // hands on to addmm
+  raw.Op(60, 60, "aten::view");    // no work
+  raw.Op(62, 63, "aten::empty");   // nor this
+  raw.Op(64, 66, "aten::fill_");   // inside zeros: the innermost fill
+  raw.Op(61, 67, "aten::zeros");
+  raw.Op(70, 80, "my range", 7);  // of the user
+  raw.Op(95, 99, "aten::relu");   // inside a user range and a step: still a kernel
   raw.Op(90, 100, "another", 7);
+  raw.Op(101, 102, "AddBackward0", 1);   // a node that does nothing by itself
+  raw.Op(103, 104, "MyOwnBackward", 1);  // one that a user wrote, and whose work nothing shows
+  raw.Op(106, 107, "aten::mul");
+  raw.Op(105, 108, "MulBackward0", 1);
+  raw.Op(105, 109, "autograd::engine::evaluate_function: MulBackward0");
   raw.Op(0, 200, "ProfilerStep#1", 7);
   AppendCpuDevice(raw.store);
-  EXPECT_THAT(raw.KernelNames(), ElementsAre("aten::mm", "aten::view", "aten::relu"));
-  EXPECT_EQ(raw.store.Text(raw.store.kernels.type[0]), "mm");
+  EXPECT_THAT(raw.KernelNames(), ElementsAre("aten::addmm", "aten::fill_", "aten::relu",
+                                             "MyOwnBackward", "aten::mul"));
+  EXPECT_EQ(raw.store.Text(raw.store.kernels.type[0]), "addmm");
   EXPECT_EQ(raw.store.Text(raw.store.kernels.core[0]), "AI_CORE");
   EXPECT_EQ(raw.store.Text(raw.store.kernels.input_shapes[0]), "2,3");
-  EXPECT_THAT(Values(raw.store.kernels.stream), ElementsAre(7, 7, 7));
-  EXPECT_THAT(Values(raw.store.kernels.wait_ns), ElementsAre(0, 30, 35));
+  EXPECT_THAT(Values(raw.store.kernels.stream), ElementsAre(7, 7, 7, 7, 7));
+  EXPECT_THAT(Values(raw.store.kernels.wait_ns), ElementsAre(0, 34, 29, 4, 2));
   EXPECT_THAT(Values(raw.store.kernels.device),
-              ElementsAre(3, 3, 3));  // the rank, where nothing else says
+              ElementsAre(3, 3, 3, 3, 3));  // the rank, where nothing else says
+}
+
+TEST(AppendCpuDevice, KernelsDoNotDependOnTimes) {
+  for (const int64_t inner_ns : {1, 10, 97}) {  // mm takes next to nothing, or all of matmul
+    RawStore raw;
+    raw.Op(1, 1 + inner_ns, "aten::mm");
+    raw.Op(0, 99, "aten::matmul");
+    AppendCpuDevice(raw.store);
+    EXPECT_THAT(raw.KernelNames(), ElementsAre("aten::mm")) << inner_ns;
+  }
+}
+
+TEST(RoleOfOperator, FollowsFromTheName) {
+  EXPECT_EQ(RoleOfOperator("aten::as_strided", false), OpRole::kKeepsBooks);
+  EXPECT_EQ(RoleOfOperator("aten::empty.memory_format", false), OpRole::kKeepsBooks);
+  EXPECT_EQ(RoleOfOperator("aten::copy_", false), OpRole::kMoves);
+  EXPECT_EQ(RoleOfOperator("aten::add_", false), OpRole::kComputes);
+  EXPECT_EQ(RoleOfOperator("mine::view", false), OpRole::kComputes);
+  EXPECT_EQ(RoleOfOperator("torch::autograd::AccumulateGrad", true), OpRole::kKeepsBooks);
+  EXPECT_EQ(RoleOfOperator("ConvolutionBackward0", true), OpRole::kKeepsBooks);
+  EXPECT_EQ(RoleOfOperator("MyBackward", true), OpRole::kComputes);
 }
 
 TEST(AppendCpuDevice, LinksEachOperatorToItsKernel) {
@@ -138,11 +172,61 @@ TEST(AppendCpuDevice, WhatGoesToOneOtherRankIsATransfer) {
   raw.Collective(raw.Op(96, 99, "gloo:recv"), "pairs", "recv", "", "1,3");    // from anybody
   AppendCpuDevice(raw.store);
   const store::CommTaskTable& tasks = raw.store.comm_tasks;
-  EXPECT_THAT(Values(tasks.src_rank), ElementsAre(1, 0));
-  EXPECT_THAT(Values(tasks.dst_rank), ElementsAre(0, 1));
-  EXPECT_THAT(Values(tasks.begin_ns), ElementsAre(1, 50));
-  EXPECT_THAT(Values(tasks.dur_ns), ElementsAre(40, 10));
-  EXPECT_THAT(Values(tasks.size_bytes), ElementsAre(4096, 4096));
+  EXPECT_THAT(Values(tasks.src_rank), ElementsAre(1, 0, 1));  // rank 3 is place 1 of {1, 3}
+  EXPECT_THAT(Values(tasks.dst_rank), ElementsAre(0, 1, 0));
+  EXPECT_THAT(Values(tasks.begin_ns), ElementsAre(1, 50, 70));
+  EXPECT_THAT(Values(tasks.dur_ns), ElementsAre(40, 10, 10));
+  EXPECT_THAT(Values(tasks.size_bytes), ElementsAre(4096, 4096, 4096));
+}
+
+TEST(LinksOf, FollowsTheAlgorithmOfEachCollective) {
+  HostCollective one;
+  one.ranks = {4, 5, 6, 7};
+  one.size_bytes = 400;
+  const auto links = [&](std::string_view op, int64_t rank = 7) {
+    one.op = op;
+    std::vector<std::tuple<int64_t, int64_t, int64_t>> out;
+    for (const HostLink& link : LinksOf(one, rank))
+      out.emplace_back(link.src, link.dst, link.size_bytes);
+    return out;
+  };
+  EXPECT_THAT(links("allReduce"), ElementsAre(std::tuple(3, 0, 600)));
+  EXPECT_THAT(links("allReduce", 5), ElementsAre(std::tuple(1, 2, 600)));
+  EXPECT_THAT(links("allGather"), ElementsAre(std::tuple(3, 0, 1200)));
+  EXPECT_THAT(links("reduceScatter"), ElementsAre(std::tuple(3, 0, 300)));
+  EXPECT_THAT(links("alltoall", 5),
+              ElementsAre(std::tuple(1, 0, 100), std::tuple(1, 2, 100), std::tuple(1, 3, 100)));
+  EXPECT_THAT(links("broadcast"), ElementsAre());     // nobody knows from where
+  EXPECT_THAT(links("allReduce", 9), ElementsAre());  // not in the group
+  one.ranks = {7};
+  EXPECT_THAT(links("allReduce"), ElementsAre());
+}
+
+TEST(AppendCpuDevice, ACollectiveHasItsBytesBandwidthAndLinks) {
+  RawStore raw;  // rank 3
+  raw.Collective(raw.Op(1000, 5096, "gloo:all_reduce"), "g", "all_reduce", "", "1,3");
+  raw.Collective(raw.Op(6000, 7000, "gloo:all_to_all"), "g", "all_to_all", "", "0,1,2,3");
+  AppendCpuDevice(raw.store);
+  const std::vector<CommunicationStep> steps = CollectCommunication(raw.store);
+  ASSERT_EQ(steps.size(), 1u);
+  const CommunicationClass& of = steps[0].collective;
+  ASSERT_EQ(of.operations.size(), 2u);
+  const auto sdma = [](const OperationFacts& operation) {
+    return *std::find_if(operation.transports.begin(), operation.transports.end(),
+                         [](const TransportFacts& one) { return one.transport == "SDMA"; });
+  };
+  EXPECT_DOUBLE_EQ(of.operations[0].transit_ms, 0.004096);
+  EXPECT_DOUBLE_EQ(sdma(of.operations[0]).transit_size_mb, 0.004096);
+  EXPECT_DOUBLE_EQ(sdma(of.operations[0]).bandwidth_gbps, 1);  // 4096 bytes in 4096 ns
+  // Three links at once take no longer than the operation.
+  EXPECT_DOUBLE_EQ(of.operations[1].transit_ms, 0.001);
+  EXPECT_DOUBLE_EQ(of.operations[1].idle_ms, 0);
+  EXPECT_DOUBLE_EQ(sdma(of.operations[1]).transit_size_mb, 0.003072);
+  size_t links = 0;
+  for (const MatrixEntry& entry : of.matrix) {
+    if (entry.name.ends_with("-total")) links += entry.links.size();
+  }
+  EXPECT_EQ(links, 4u);
 }
 
 TEST(AppendCpuDevice, FindsCollectivesByNameWhereNothingElseIsRecorded) {
@@ -190,6 +274,71 @@ TEST(CompleteRawCapture, GivesKernelsTheirSteps) {
   raw.Step(2, 90, 200);
   CompleteRawCapture(raw.store);
   EXPECT_THAT(Values(raw.store.kernels.step), ElementsAre(1, 2, kNone));
+}
+
+// A collective that step 1 starts and that goes on until step 3, which is shorter than it.
+class StepsWithALongCollective : public RawStore {
+ public:
+  StepsWithALongCollective() {
+    Op(10, 20, "aten::mm");
+    Collective(Op(30, 250, "gloo:all_reduce"), "g", "all_reduce");
+    Op(110, 120, "aten::mm");
+    Op(210, 230, "aten::mm");
+    Step(1, 0, 100);
+    Step(2, 100, 200);
+    Step(3, 200, 300);
+    Step(4, 300, 400);  // does nothing, and takes its time
+    CompleteRawCapture(store);
+  }
+};
+
+TEST(CompleteRawCapture, AKernelHasTheStepOfItsOperatorWhateverElseRuns) {
+  StepsWithALongCollective raw;
+  EXPECT_THAT(raw.KernelNames(),
+              ElementsAre("aten::mm", "hcom_allReduce__895_0_1", "aten::mm", "aten::mm"));
+  EXPECT_THAT(Values(raw.store.kernels.step), ElementsAre(1, 1, 2, 3));
+}
+
+TEST(CompleteRawCapture, CutsWhatCrossesTheBorderOfAStep) {
+  StepsWithALongCollective raw;
+  for (const auto rule : {BreakdownRule::kText, BreakdownRule::kDb}) {
+    const std::vector<StepParts> steps = BreakDown(RankView(raw.store), {.rule = rule});
+    ASSERT_EQ(steps.size(), 4u);
+    const auto column = [&](int64_t StepParts::* part) {
+      std::vector<int64_t> out;
+      for (const StepParts& step : steps) out.push_back(step.*part);
+      return out;
+    };
+    EXPECT_THAT(column(&StepParts::computing_ns), ElementsAre(10, 10, 20, 0));
+    EXPECT_THAT(column(&StepParts::communication_ns), ElementsAre(70, 100, 50, 0));
+    EXPECT_THAT(column(&StepParts::overlapped_ns), ElementsAre(0, 10, 20, 0));
+    EXPECT_THAT(column(&StepParts::free_ns), ElementsAre(20, 0, 50, 100));
+    EXPECT_THAT(column(&StepParts::stage_ns), ElementsAre(100, 100, 100, 100));
+  }
+  // The slices of Overlap Analysis say the same.
+  std::vector<std::pair<int64_t, int64_t>> communication;
+  for (size_t i = 0; i < raw.store.slices.size(); ++i) {
+    if (raw.store.Text(raw.store.slices.name[i]) != "Communication") continue;
+    communication.emplace_back(raw.store.slices.begin_ns[i], raw.store.slices.dur_ns[i]);
+  }
+  EXPECT_THAT(communication,
+              ElementsAre(std::pair(30, 70), std::pair(100, 100), std::pair(200, 50)));
+}
+
+TEST(CompleteRawCapture, ReceivingTwiceAtOnceIsNoNegativeStage) {
+  RawStore raw;
+  raw.Op(1, 2, "aten::mm");
+  raw.Collective(raw.Op(10, 90, "gloo:recv"), "g", "recv");
+  raw.Collective(raw.Op(20, 130, "gloo:recv"), "g", "recv");
+  raw.Step(1, 0, 100);
+  raw.Step(2, 100, 200);
+  CompleteRawCapture(raw.store);
+  const std::vector<StepParts> steps = BreakDown(RankView(raw.store));
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].bubble_ns, 90);
+  EXPECT_EQ(steps[0].stage_ns, 10);
+  EXPECT_EQ(steps[1].bubble_ns, 30);
+  EXPECT_EQ(steps[1].stage_ns, 70);
 }
 
 TEST(IsHostTheDevice, IsFalseBesideAnAccelerator) {

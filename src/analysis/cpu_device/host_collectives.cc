@@ -134,6 +134,33 @@ std::vector<HostCollective> FromNames(const TraceStore& store) {
 
 }  // namespace
 
+std::vector<HostLink> LinksOf(const HostCollective& collective, int64_t rank) {
+  const auto self = std::find(collective.ranks.begin(), collective.ranks.end(), rank);
+  const auto count = static_cast<int64_t>(collective.ranks.size());
+  const int64_t size_bytes = collective.size_bytes;
+  if (self == collective.ranks.end() || size_bytes <= 0 || count < 2) return {};
+  const int64_t place = self - collective.ranks.begin();
+  const std::string_view op = collective.op;
+  if (op == "send" || op == "receive") {
+    if (collective.peer < 0) return {};
+    return {op == "send" ? HostLink{place, collective.peer, size_bytes}
+                         : HostLink{collective.peer, place, size_bytes}};
+  }
+  const auto to_next = [&](int64_t bytes) {
+    return std::vector<HostLink>{{place, (place + 1) % count, bytes}};
+  };
+  if (op == "allReduce") return to_next(2 * (size_bytes - size_bytes / count));
+  if (op == "reduceScatter") return to_next(size_bytes - size_bytes / count);
+  if (op == "allGather") return to_next(size_bytes * (count - 1));
+  if (op != "alltoall" && op != "alltoallv") return {};
+  std::vector<HostLink> links;
+  for (int64_t other = 0; other < count; ++other) {
+    if (other != place && size_bytes / count > 0)
+      links.push_back({place, other, size_bytes / count});
+  }
+  return links;
+}
+
 bool IsDistributedWork(std::string_view name) {
   return name.starts_with("gloo:") || name.starts_with("mpi:");
 }

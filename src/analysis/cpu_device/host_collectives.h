@@ -22,6 +22,23 @@ struct HostCollective {
   std::string name;             // hcom_allReduce__586_0_1: in its group the n-th by start
 };
 
+// What one rank moves to or from another in a collective. Ranks are places in the group.
+struct HostLink {
+  int64_t src = store::kNone;
+  int64_t dst = store::kNone;
+  int64_t size_bytes = 0;
+};
+
+// The links of `rank` in a collective, by the algorithm that gloo uses:
+//   send, receive           to or from the peer
+//   allReduce               a ring: 2 (n-1)/n of the data to the next rank
+//   allGather               a ring: n-1 times its own part to the next rank
+//   reduceScatter           a ring: (n-1)/n of the data to the next rank
+//   alltoall                a part of n to each other rank
+// None where the ranks, the size or the way of the data are not known (a broadcast, whose root is
+// not recorded), or where the group has one rank.
+std::vector<HostLink> LinksOf(const HostCollective& collective, int64_t rank);
+
 // Whether an operator of this name belongs to torch.distributed: its call (c10d::) or its work
 // (gloo:, mpi:).
 bool IsDistributedOp(std::string_view name);

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "analysis/classify/classify.h"
-#include "analysis/classify/text_memo.h"
 #include "analysis/duration_stats.h"
-#include "analysis/launches/launches.h"
-#include "analysis/operators/host_ops.h"
+#include "analysis/operators/device_kernels.h"
 #include "analysis/steps/steps.h"
 
 namespace steplens::analysis {
@@ -22,18 +20,6 @@ namespace {
 
 using store::TraceStore;
 using table::CellType;
-
-// What the statistics need of a kernel, whichever table it comes from.
-struct Kernel {
-  int64_t begin_ns = 0;
-  int64_t dur_ns = 0;
-  int64_t step = store::kNone;  // as the input says
-  StringId name{};
-  StringId shapes{};
-  StringId type{};
-  StringId core{};
-  bool is_communication = false;
-};
 
 std::vector<std::string> KeyColumns(KernelGrouping by) {
   switch (by) {
@@ -52,7 +38,7 @@ std::vector<std::string> KeyColumns(KernelGrouping by) {
 // Values of the key columns; those a grouping does not use are the empty text.
 using KernelKey = std::array<StringId, 3>;
 
-KernelKey KeyOf(const Kernel& kernel, KernelGrouping by) {
+KernelKey KeyOf(const DeviceKernel& kernel, KernelGrouping by) {
   switch (by) {
     case KernelGrouping::kType:
       return {kernel.type, kernel.core};
@@ -79,89 +65,6 @@ struct KeyHash {
 
 using Groups = tsl::robin_map<KernelKey, DurationStats, KeyHash>;
 
-// Returns whether collectives are among the kernels.
-template <typename Visitor>
-bool ForEachKernelRow(const TraceStore& store, Visitor&& visit) {
-  const store::KernelTable& kernels = store.kernels;
-  TextMemo is_communication(store, IsCommunicationCore);
-  bool has_communication = false;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const bool is_collective = is_communication(kernels.core[i]);
-    has_communication = has_communication || is_collective;
-    if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
-    visit(Kernel{kernels.begin_ns[i], kernels.dur_ns[i], kernels.step[i], kernels.name[i],
-                 kernels.input_shapes[i], kernels.type[i], kernels.core[i], is_collective});
-  }
-  return has_communication;
-}
-
-template <typename Visitor>
-void ForEachCommOp(const TraceStore& store, Visitor&& visit) {
-  const store::CommOpTable& ops = store.comm_ops;
-  for (size_t i = 0; i < ops.size(); ++i) {
-    if (ops.begin_ns[i] == store::kNone || ops.dur_ns[i] == store::kNone) continue;
-    Kernel kernel;
-    kernel.begin_ns = ops.begin_ns[i];
-    kernel.dur_ns = ops.dur_ns[i];
-    kernel.name = ops.name[i];
-    kernel.type = ops.op_type[i];
-    kernel.is_communication = true;
-    visit(kernel);
-  }
-}
-
-// Operator tasks on the hardware streams, for a trace that comes without its kernel_details.
-template <typename Visitor>
-void ForEachHardwareTask(const TraceStore& store, const std::vector<TrackKind>& tracks,
-                         Visitor&& visit) {
-  const store::SliceTable& slices = store.slices;
-  for (size_t i = 0; i < slices.size(); ++i) {
-    const auto t = static_cast<size_t>(slices.track[i]);
-    if (t >= tracks.size() || tracks[t] != TrackKind::kDevice) continue;
-    if (IsTaskKindName(store.Text(slices.name[i]))) continue;
-    Kernel kernel;
-    kernel.begin_ns = slices.begin_ns[i];
-    kernel.dur_ns = slices.dur_ns[i];
-    kernel.name = slices.name[i];
-    visit(kernel);
-  }
-}
-
-// Input shapes of the host operator that launched each device slice; empty where it is not known.
-std::vector<StringId> LaunchShapes(const TraceStore& store, const std::vector<TrackKind>& tracks) {
-  std::vector<StringId> shapes(store.slices.size(), StringId::kEmpty);
-  const HostOpFinder finder(store);
-  ForEachOperatorLaunch(store, tracks, [&](const Launch& launch) {
-    const store::SliceId op = finder.Find(launch.host_track, launch.host_ns);
-    if (op == store::kNoSlice) return;
-    const uint32_t detail = FindHostOpDetail(store, op);
-    if (detail == store::kNoId) return;
-    shapes[static_cast<size_t>(launch.device)] = store.host_ops.input_shapes[detail];
-  });
-  return shapes;
-}
-
-template <typename Visitor>
-void ForEachGpuWork(const TraceStore& store, const std::vector<TrackKind>& tracks, bool with_shapes,
-                    Visitor&& visit) {
-  const store::SliceTable& slices = store.slices;
-  const SliceKinds kinds(store);
-  TextMemo is_communication(store, IsCommunicationKernel);
-  const std::vector<StringId> shapes =
-      with_shapes ? LaunchShapes(store, tracks) : std::vector<StringId>{};
-  for (size_t i = 0; i < slices.size(); ++i) {
-    if (!IsGpuWork(kinds[slices.category[i]])) continue;
-    Kernel kernel;
-    kernel.begin_ns = slices.begin_ns[i];
-    kernel.dur_ns = slices.dur_ns[i];
-    kernel.name = slices.name[i];
-    kernel.type = kernel.core = slices.category[i];
-    kernel.is_communication = is_communication(kernel.name);
-    if (with_shapes) kernel.shapes = shapes[i];
-    visit(kernel);
-  }
-}
-
 // What kDefault means for a platform.
 CommunicationRows Resolve(CommunicationRows rows, Platform platform) {
   if (rows != CommunicationRows::kDefault) return rows;
@@ -173,29 +76,24 @@ Groups GroupKernels(const TraceStore& store, const KernelStatisticsOptions& opti
   const std::vector<TrackKind> tracks = ClassifyTracks(store);
   const Platform platform = DetectPlatform(store, tracks);
   const CommunicationRows rows = Resolve(options.communication, platform);
-  const auto is_listed = [rows](const Kernel& kernel) {
+  const auto is_listed = [rows](const DeviceKernel& kernel) {
     return rows == CommunicationRows::kInclude ||
            kernel.is_communication == (rows == CommunicationRows::kOnly);
   };
   const std::vector<StepRange> steps =
       options.selection.step ? ComputeStepRanges(store) : std::vector<StepRange>{};
   StepFinder finder(steps);
-  const auto in_selected_step = [&](const Kernel& kernel) {
+  const auto in_selected_step = [&](const DeviceKernel& kernel) {
     if (!options.selection.step) return true;
     if (kernel.step != store::kNone) return options.selection.HasStep(kernel.step);
     const auto found = finder.Find(kernel.begin_ns);
     return found && options.selection.HasStep(steps[*found].step);
   };
-  const auto count = [&](const Kernel& kernel) {
+  const auto count = [&](const DeviceKernel& kernel) {
     if (is_listed(kernel) && in_selected_step(kernel))
       groups[KeyOf(kernel, options.by)].Add(kernel.dur_ns);
   };
-  if (platform == Platform::kGpu) {
-    ForEachGpuWork(store, tracks, options.by == KernelGrouping::kShape, count);
-    return groups;
-  }
-  if (store.kernels.size() == 0) ForEachHardwareTask(store, tracks, count);
-  if (!ForEachKernelRow(store, count)) ForEachCommOp(store, count);
+  ForEachDeviceKernel(store, tracks, platform, options.by == KernelGrouping::kShape, count);
   return groups;
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/operators/operator_tables.h"
 #include "analysis/operators/rooflines.h"
+#include "analysis/question/whatif_questions.h"
 #include "analysis/verify/verify.h"
 #include "base/cancel.h"
 #include "base/nearest_name.h"
@@ -31,6 +32,8 @@ struct ArgFacts {
 constexpr ArgFacts kArgFacts[] = {
     {"rank", ArgType::kInt, "", "the rank; without it all ranks", "comm_durations"},
     {"rank", ArgType::kInt, "", "the rank; without it all ranks", "summary_ranks"},
+    {"rank", ArgType::kInt, "", "the rank; without it all ranks", "critical_path"},
+    {"rank", ArgType::kInt, "", "the rank; without it all ranks", "whatif"},
     {"rank", ArgType::kInt, "", "the rank; without it the first"},
     {"ranks", ArgType::kIntList, "", "the ranks; without it all"},
     {"step", ArgType::kInt, "", "the step; without it all"},
@@ -68,6 +71,12 @@ constexpr ArgFacts kArgFacts[] = {
     {"moe_tp", ArgType::kInt, "",
      "tensor parallel size of experts; without it as the capture says"},
     {"dimension", ArgType::kText, "DP+PP+CP+TP", "the dimensions that stay apart"},
+    {"scale", ArgType::kText, "", "parts and factors, e.g. 'kernel:MatMul*=0.5; comm=0.8'"},
+    {"remove", ArgType::kText, "", "parts, e.g. 'sync; host:*DataLoader*'"},
+    {"overlap", ArgType::kText, "", "parts that computing does not wait for, e.g. 'comm'"},
+    {"network", ArgType::kText, "", "how many times as fast collectives transfer, e.g. '2x'"},
+    {"host", ArgType::kText, "", "how many times as fast the host is, e.g. '2x'"},
+    {"balance", ArgType::kText, "", "'ranks': each computes as long as the average one"},
 };
 
 QuestionArg DescribeArg(const std::string& question, const std::string& name) {
@@ -88,6 +97,18 @@ Question TableQuestion(std::string name, std::string description,
     QuestionAnswer answer;
     answer.tables.push_back(compute(job, read_args));
     return Result<QuestionAnswer>(std::move(answer));
+  };
+  return question;
+}
+
+// A question about the step graph.
+Question GraphQuestion(std::string name, std::string description,
+                       const std::vector<std::string>& args,
+                       Result<QuestionAnswer> (*ask)(const QuestionArgs&, const Job&)) {
+  Question question{std::move(name), std::move(description), {}, {}};
+  for (const std::string& arg : args) question.args.push_back(DescribeArg(question.name, arg));
+  question.ask = [ask](const QuestionArgs& given, const Job& job, const ArgsReader&) {
+    return ask(given, job);
   };
   return question;
 }
@@ -137,6 +158,12 @@ std::vector<Question> MakeQuestions() {
                     [](const Job& job, const ArgsReader& read_args) {
                       return VerifyTable(job, {.args_of = read_args});
                     }),
+      GraphQuestion("critical_path",
+                    "What the chain of work that decides how long a step takes is spent with.",
+                    {"rank", "step", "top"}, AskCriticalPath),
+      GraphQuestion(
+          "whatif", "How long a step would take after a change, by a replay of what was recorded.",
+          {"rank", "step", "scale", "remove", "overlap", "network", "host", "balance"}, AskWhatIf),
   };
   for (const viewer::MetricEntry& metric : viewer::Metrics()) {
     Question question{metric.name, metric.description, {}, {}, metric.name != "operator_details"};

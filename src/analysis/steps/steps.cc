@@ -63,11 +63,39 @@ class StepCollector {
   size_t last_ = 0;
 };
 
+// Whether all work began when its operator did, to the nanosecond: the call was the execution. An
+// accelerator never manages that, not once for all of its work.
+bool IsWorkOfTheHost(const store::TraceStore& store) {
+  const auto launch = store.strings.Find("async_npu");
+  if (!launch) return false;
+  const auto& kind = store.flows.kind;
+  bool found = false;
+  for (size_t i = 0, rows = kind.size(); i < rows; ++i) {
+    if (kind[i] != *launch) continue;
+    if (store.flows.from_ns[i] != store.flows.to_ns[i]) return false;
+    found = true;
+  }
+  return found;
+}
+
+// Nothing is launched ahead: a step ends with its host range, or where the next one begins.
+void EndWithTheHost(std::vector<StepRange>& steps) {
+  for (size_t s = 0; s < steps.size(); ++s) {
+    steps[s].cuts_work = true;
+    if (s + 1 < steps.size())
+      steps[s].end_ns = std::min(steps[s].end_ns, steps[s + 1].host_begin_ns);
+  }
+}
+
 }  // namespace
 
 std::vector<StepRange> ComputeStepRanges(const store::TraceStore& store) {
   std::vector<StepRange> steps = HostSteps(store);
   if (steps.empty()) return steps;
+  if (IsWorkOfTheHost(store)) {
+    EndWithTheHost(steps);
+    return steps;
+  }
   const std::vector<TrackKind> tracks = ClassifyTracks(store);
   StepCollector collector(store, steps);
   const auto add = [&](const Launch& launch) { collector.Add(launch); };

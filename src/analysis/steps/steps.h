@@ -16,11 +16,15 @@ struct StepRange {
   int64_t host_end_ns = 0;
   int64_t begin_ns = 0;  // first device work launched by the step; host_begin_ns if there is none
   int64_t end_ns = 0;    // last end of that work, but not before host_end_ns
+  // The host itself did the work: begin_ns and end_ns are those of the host, steps do not overlap,
+  // and work that crosses a border counts on both sides of it (ForEachStepPart).
+  bool cuts_work = false;
 };
 
 // The steps in order of host start; empty if the run marked none. Device work belongs to the step
 // during which the host launched it: text and Kineto by the launching operator or runtime call, db
-// by the node-level API call.
+// by the node-level API call. Where the host is the device (every launch is the work itself, at the
+// same time), a step on the device is the step on the host.
 std::vector<StepRange> ComputeStepRanges(const store::TraceStore& store);
 
 // Finds the step of device times, fastest when they come in ascending order.

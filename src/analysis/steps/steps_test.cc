@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/steps/step_parts.h"
 #include "analysis/testing/store_builder.h"
 
 namespace steplens::analysis {
@@ -53,6 +54,43 @@ TEST(ComputeStepRanges, StepWithoutDeviceWorkIsItsHostRange) {
   const auto steps = ComputeStepRanges(b.store);
   EXPECT_EQ(steps[0].begin_ns, 5);
   EXPECT_EQ(steps[0].end_ns, 100);
+}
+
+TEST(ComputeStepRanges, WhereTheHostDoesTheWorkStepsAreThoseOfTheHost) {
+  StoreBuilder b;
+  const TrackId host = b.ThreadOf("Python", "Thread 1");
+  const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+  b.Step(1, 0, 110);
+  b.Step(2, 100, 200);
+  b.Slice(stream, 40, 260, "a");
+  b.Slice(stream, 120, 130, "b");
+  b.Flow("async_npu", host, 40, stream, 40);
+  b.Flow("async_npu", host, 120, stream, 120);
+  const auto steps = ComputeStepRanges(b.store);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_TRUE(steps[0].cuts_work);
+  EXPECT_EQ(steps[0].begin_ns, 0);
+  EXPECT_EQ(steps[0].end_ns, 100);
+  EXPECT_EQ(steps[1].begin_ns, 100);
+  EXPECT_EQ(steps[1].end_ns, 200);
+  b.Flow("async_npu", host, 10, stream, 40);  // one launch that took time: an accelerator
+  EXPECT_FALSE(ComputeStepRanges(b.store)[0].cuts_work);
+}
+
+TEST(ForEachStepPart, CutsAtBothEndsOfSteps) {
+  const std::vector<StepRange> steps{
+      {1, 0, 10, 0, 10, true}, {2, 10, 20, 10, 20, true}, {3, 30, 40, 30, 40, true}};
+  const auto parts = [&](Interval whole) {
+    std::vector<Interval> out;
+    ForEachStepPart(steps, whole, [&](Interval part) { out.push_back(part); });
+    return out;
+  };
+  EXPECT_EQ(parts({2, 8}), (std::vector<Interval>{{2, 8}}));
+  EXPECT_EQ(parts({0, 10}), (std::vector<Interval>{{0, 10}}));
+  EXPECT_EQ(parts({5, 35}), (std::vector<Interval>{{5, 10}, {10, 20}, {20, 30}, {30, 35}}));
+  EXPECT_EQ(parts({-5, 50}),
+            (std::vector<Interval>{{-5, 0}, {0, 10}, {10, 20}, {20, 30}, {30, 40}, {40, 50}}));
+  EXPECT_EQ(parts({7, 7}), (std::vector<Interval>{{7, 7}}));
 }
 
 TEST(ComputeStepRanges, DbGoesByNodeCallsAndTheirTasks) {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/classify/device_work.h"
+#include "analysis/steps/step_parts.h"
 #include "analysis/time_math.h"
 #include "analysis/verify/step_rows.h"
 
@@ -44,6 +45,7 @@ void ForEachRun(std::vector<Piece>& pieces, Run&& run) {
 std::optional<std::vector<StepShare>> ShareKernels(const Context& context) {
   const store::KernelTable& kernels = context.store.kernels;
   StepRows rows(context);
+  const bool is_cut = CutsWork(context.rank.steps());
   std::vector<StepShare> shares(context.store.step_traces.size());
   std::vector<Piece> compute;
   std::vector<Piece> communication;
@@ -59,10 +61,19 @@ std::optional<std::vector<StepShare>> ShareKernels(const Context& context) {
     if (*row != StepRows::kNoRow) {
       ++(collective ? shares[*row].collectives : shares[*row].compute_kernels);
     }
+    std::vector<Piece>& pieces = collective ? communication : compute;
+    const Interval whole{kernels.begin_ns[i], EndNs(kernels.begin_ns[i], kernels.dur_ns[i])};
+    if (is_cut) {
+      ForEachStepPart(context.rank.steps(), whole, [&](Interval part) {
+        const size_t place = rows.OfTime(kernels.device[i], part.begin_ns).value_or(*row);
+        pieces.push_back({static_cast<int64_t>(place), part.begin_ns, part.end_ns, place});
+        const bool goes_on = collective && part.end_ns < whole.end_ns;
+        if (goes_on && place != StepRows::kNoRow) shares[place].collectives_go_on = true;
+      });
+      continue;
+    }
     const int64_t group = context.is_db() ? static_cast<int64_t>(*row) : kernels.device[i];
-    (collective ? communication : compute)
-        .push_back(
-            {group, kernels.begin_ns[i], EndNs(kernels.begin_ns[i], kernels.dur_ns[i]), *row});
+    pieces.push_back({group, whole.begin_ns, whole.end_ns, *row});
   }
   ForEachRun(compute, [&](size_t row, int64_t length_ns, bool) {
     if (row != StepRows::kNoRow) {

@@ -9,6 +9,7 @@
 
 #include "analysis/classify/text_memo.h"
 #include "analysis/overlap/overlap.h"
+#include "analysis/steps/step_parts.h"
 #include "analysis/time_math.h"
 #include "analysis/verify/checks.h"
 #include "analysis/verify/step_rows.h"
@@ -78,7 +79,8 @@ std::map<std::string, OperationTimes> OperationsPerStep(const Context& context) 
 
 // Where no kernel says when a collective ran, the operations do; those of one step may overlap.
 // Newer files measure the master plane instead of the whole operation, and a file with one step
-// gets the operations outside of it as well: what that explains is not compared.
+// gets the operations outside of it as well, and where the host is the device an operation may go
+// on in the next step: what that explains is not compared.
 CheckResult CompareWithOperations(const Context& context, Verdict& verdict) {
   // Start Timestamp(us) is a double, which has steps of 0.25 us today.
   constexpr int64_t kStartStepNs = 250;
@@ -93,7 +95,8 @@ CheckResult CompareWithOperations(const Context& context, Verdict& verdict) {
     const int64_t covered_ns = UnionLength(operations);
     const int64_t tolerance_ns =
         std::max<int64_t>(10, kStartStepNs * static_cast<int64_t>(operations.size()));
-    const bool may_differ = covered_ns < *whole_ns || steps.size() == 1;
+    const bool may_differ =
+        covered_ns < *whole_ns || steps.size() == 1 || CutsWork(context.rank.steps());
     if (may_differ && Distance(covered_ns, *whole_ns) > static_cast<uint64_t>(tolerance_ns))
       continue;
     verdict.Near(covered_ns, *whole_ns, tolerance_ns,
@@ -242,6 +245,7 @@ CheckResult CheckCommunicationIsElapse(const Context& context) {
     const StepShare& share = (*shares)[i];
     const auto elapse = elapse_ms.find(StepLabel(traces.step[i]));
     if (elapse == elapse_ms.end() || share.collectives_overlap || !share.is_known) continue;
+    if (share.collectives_go_on) continue;  // Elapse Time is that of the whole operation
     // A file with one step gets the operations outside of it as well.
     if (elapse_ms.size() == 1 && share.collectives != collectives) continue;
     const auto found_ns = NsOfUs(elapse->second * 1000);

@@ -1,15 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/wait_kind.h"
 #include "analysis/collectives/collective_book.h"
 #include "analysis/overlap/cover.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/explain.h"
 #include "analysis/viewer/explain_common.h"
 #include "analysis/viewer/overlap_lanes.h"
-#include "analysis/viewer/scope.h"
 
 // A slice that waits is explained by what ends it.
 
@@ -18,37 +17,6 @@ namespace {
 
 using store::SliceId;
 using store::TraceStore;
-
-enum class WaitKind : uint8_t {
-  kNone,
-  kHost,    // the host waits for the device
-  kEvent,   // a stream waits for an event of another stream
-  kNotify,  // a task of a collective waits for another rank
-  kQueue,   // a thread of the host waits for another one
-};
-
-bool IsOneOf(std::string_view name, std::initializer_list<const char*> lower_words) {
-  return std::any_of(lower_words.begin(), lower_words.end(),
-                     [&](const char* word) { return ContainsInAnyCase(name, word); });
-}
-
-WaitKind KindOf(std::string_view name, TrackKind track) {
-  if (IsOneOf(name, {"notify wait", "notify_wait"})) return WaitKind::kNotify;
-  if (track == TrackKind::kDevice) {
-    return IsOneOf(name, {"event_wait", "event wait", "wait event", "wait_event"})
-               ? WaitKind::kEvent
-               : WaitKind::kNone;
-  }
-  if (track == TrackKind::kCommGroup || track == TrackKind::kCommPlane) return WaitKind::kNone;
-  if (IsOneOf(name, {"synchronize", "synchronise", "stream sync", "context sync", "event sync",
-                     "device sync"})) {
-    return WaitKind::kHost;
-  }
-  return IsOneOf(name, {"acquire of _thread", "threading.py: wait", "queue.py: get",
-                        "queue.py: put", "queues.py: get"})
-             ? WaitKind::kQueue
-             : WaitKind::kNone;
-}
 
 // The slice on the wanted tracks that was under way during the wait and ended last, by its end or
 // shortly after: what a wait ends with may be recorded a little later than the wait itself.
@@ -93,7 +61,7 @@ class SyncExplainer {
               EndNs(store_.slices.begin_ns[slice], store_.slices.dur_ns[slice])} {}
 
   std::optional<Explanation> Explain() {
-    const WaitKind kind = KindOf(NameOf(slice_), KindOfTrack(slice_));
+    const WaitKind kind = WaitKindOf(NameOf(slice_), KindOfTrack(slice_));
     if (kind == WaitKind::kNone) return std::nullopt;
     out_.title = Message{
         "slice.title",
@@ -169,8 +137,8 @@ class SyncExplainer {
   bool IsWork(size_t slice) const {
     const TrackKind kind = KindOfTrack(slice);
     if (kind != TrackKind::kDevice && kind != TrackKind::kCommGroup) return false;
-    return KindOf(NameOf(slice), TrackKind::kDevice) == WaitKind::kNone &&
-           !ContainsInAnyCase(NameOf(slice), "event_record");
+    return WaitKindOf(NameOf(slice), TrackKind::kDevice) == WaitKind::kNone &&
+           !IsEventRecord(NameOf(slice));
   }
 
   void ExplainHost() {
@@ -186,7 +154,7 @@ class SyncExplainer {
   void ExplainEvent() {
     LastEnding record(store_, wait_);
     for (size_t i = 0; i < store_.slices.size(); ++i) {
-      if (IsElsewhere(i) && ContainsInAnyCase(NameOf(i), "event_record")) record.Look(i);
+      if (IsElsewhere(i) && IsEventRecord(NameOf(i))) record.Look(i);
     }
     if (record.found() == store::kNoSlice) {
       LastEnding last(store_, wait_);
@@ -234,7 +202,7 @@ class SyncExplainer {
     for (size_t i = 0; i < store_.slices.size(); ++i) {
       const bool is_host = KindOfTrack(i) == TrackKind::kHost || KindOfTrack(i) == TrackKind::kCann;
       if (!is_host || store_.slices.track[i] == store_.slices.track[slice_]) continue;
-      if (KindOf(NameOf(i), KindOfTrack(i)) == WaitKind::kNone) last.Look(i);
+      if (WaitKindOf(NameOf(i), KindOfTrack(i)) == WaitKind::kNone) last.Look(i);
     }
     if (last.found() == store::kNoSlice) return NotCaptured();
     Blame("sync.producer", last.found(), last.end_ns());

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "analysis/classify/device_work.h"
 #include "analysis/overlap/sweep.h"
+#include "analysis/steps/step_parts.h"
 
 namespace steplens::exporting {
 namespace {
@@ -67,7 +70,8 @@ Interval WindowOf(const analysis::DeviceWork& work) {
 
 // `heads`: what the events of the four threads begin with, up to the digits of their start.
 void WritePieces(const analysis::DeviceWork& work, const Interval& window,
-                 const std::array<PaddedView, 4>& heads, TraceEvents& events) {
+                 std::span<const analysis::StepRange> steps, const std::array<PaddedView, 4>& heads,
+                 TraceEvents& events) {
   const auto write = [&](PieceKind kind, const Interval& piece) {
     const PaddedView head = heads[static_cast<size_t>(kind)];
     events.Begin();
@@ -78,7 +82,10 @@ void WritePieces(const analysis::DeviceWork& work, const Interval& window,
     pen.UsNumber(piece.end_ns - piece.begin_ns);
     pen += ", \"ph\": \"X\"}";
   };
-  analysis::ForEachPiece(work.compute, work.communication, window, write);
+  analysis::ForEachPiece(
+      work.compute, work.communication, window, [&](PieceKind kind, const Interval& piece) {
+        analysis::ForEachStepPart(steps, piece, [&](const Interval& part) { write(kind, part); });
+      });
 }
 
 // `place`: "pid": 1, "tid": 0,
@@ -87,14 +94,17 @@ PaddedView HeadOf(size_t thread, std::string_view place, TraceEvents& events) {
                      "\"ts\": \"");
 }
 
-// visit(work, window, device) for each device that worked.
+// visit(work, window, steps, device) for each device that worked.
 template <typename Visitor>
 void ForEachDevice(const TraceStore& store, const Timeline& timeline, Visitor&& visit) {
   if (analysis::DetectPlatform(store, timeline.kinds) != analysis::Platform::kAscend) return;
+  const std::vector<analysis::StepRange> steps = analysis::ComputeStepRanges(store);
   for (const analysis::DeviceWork& work : analysis::CollectDeviceWork(store)) {
-    const Interval window = WindowOf(work);
+    Interval window = WindowOf(work);
     if (window.begin_ns >= window.end_ns) continue;
-    visit(work, window, work.device == store::kNone ? timeline.device : work.device);
+    window = analysis::WithCuttingSteps(window, steps);
+    visit(work, window, std::span(steps),
+          work.device == store::kNone ? timeline.device : work.device);
   }
 }
 
@@ -102,7 +112,8 @@ void ForEachDevice(const TraceStore& store, const Timeline& timeline, Visitor&& 
 
 void WriteOverlapProcess(const TraceStore& store, const Timeline& timeline, TraceEvents& events) {
   ForEachDevice(store, timeline,
-                [&](const analysis::DeviceWork& work, Interval window, int64_t device) {
+                [&](const analysis::DeviceWork& work, Interval window,
+                    std::span<const analysis::StepRange> steps, int64_t device) {
                   const int64_t pid = FreePid(store, timeline, device);
                   const std::string process = "\"pid\": " + std::to_string(pid) + ", ";
                   WriteMeta(process, pid,
@@ -110,27 +121,28 @@ void WriteOverlapProcess(const TraceStore& store, const Timeline& timeline, Trac
                   std::array<PaddedView, 4> heads;
                   for (size_t i = 0; i < heads.size(); ++i)
                     heads[i] = HeadOf(i, process + "\"tid\": " + std::to_string(i) + ", ", events);
-                  WritePieces(work, window, heads, events);
+                  WritePieces(work, window, steps, heads, events);
                 });
 }
 
 void WriteOverlapSlices(const TraceStore& store, const Timeline& timeline, TraceEvents& events) {
-  ForEachDevice(
-      store, timeline, [&](const analysis::DeviceWork& work, Interval window, int64_t device) {
-        std::array<PaddedView, 4> heads;
-        for (uint32_t i = 0; i < timeline.tracks.size(); ++i) {
-          const TrackFacts& track = timeline.tracks[i];
-          const bool is_thread = track.kind == analysis::TrackKind::kOverlap &&
-                                 store.tracks.parent[i] != store::kNoTrack &&
-                                 track.device == device;
-          if (!is_thread || track.tid < 0 || track.tid >= 4) continue;
-          const auto thread = static_cast<size_t>(track.tid);
-          heads[thread] = HeadOf(thread, events.PlaceOf(store::TrackId{i}), events);
-        }
-        const bool is_whole =
-            std::none_of(heads.begin(), heads.end(), [](PaddedView head) { return head.empty(); });
-        if (is_whole) WritePieces(work, window, heads, events);
-      });
+  ForEachDevice(store, timeline,
+                [&](const analysis::DeviceWork& work, Interval window,
+                    std::span<const analysis::StepRange> steps, int64_t device) {
+                  std::array<PaddedView, 4> heads;
+                  for (uint32_t i = 0; i < timeline.tracks.size(); ++i) {
+                    const TrackFacts& track = timeline.tracks[i];
+                    const bool is_thread = track.kind == analysis::TrackKind::kOverlap &&
+                                           store.tracks.parent[i] != store::kNoTrack &&
+                                           track.device == device;
+                    if (!is_thread || track.tid < 0 || track.tid >= 4) continue;
+                    const auto thread = static_cast<size_t>(track.tid);
+                    heads[thread] = HeadOf(thread, events.PlaceOf(store::TrackId{i}), events);
+                  }
+                  const bool is_whole = std::none_of(heads.begin(), heads.end(),
+                                                     [](PaddedView head) { return head.empty(); });
+                  if (is_whole) WritePieces(work, window, steps, heads, events);
+                });
 }
 
 }  // namespace steplens::exporting

@@ -6,46 +6,13 @@
 #include <algorithm>
 #include <map>
 
+#include "readers/ascend_db/group_tracks.h"
+
 namespace steplens::readers {
 namespace {
 
 using store::kNone;
 using store::TrackId;
-
-// The tracks of communication groups: one for the group, one per plane. Groups are numbered as they
-// appear.
-class GroupTracks {
- public:
-  explicit GroupTracks(DbContext& db) : db_(db) {}
-
-  TrackId Group(int64_t device, StringId group) {
-    const int64_t first_key = FirstKey(device, group);
-    const std::string_view name = db_.out.Text(group);
-    const std::string label =
-        db_.is_hccl_era ? fmt::to_string(first_key / kKeysPerGroup) : std::string(name);
-    return Thread(device, first_key,
-                  name.empty() ? "Communication" : fmt::format("Group {} Communication", label));
-  }
-  TrackId Plane(int64_t device, StringId group, int64_t plane) {
-    Group(device, group);  // so that it comes first
-    return Thread(device, FirstKey(device, group) + 1 + plane, fmt::format("Plane {}", plane));
-  }
-
- private:
-  // Room for the planes of a group among the tids of the process.
-  static constexpr int64_t kKeysPerGroup = 1000;
-
-  int64_t FirstKey(int64_t device, StringId group) {
-    const auto next = static_cast<int64_t>(first_keys_.size()) * kKeysPerGroup;
-    return first_keys_.try_emplace({device, group}, next).first->second;
-  }
-  TrackId Thread(int64_t device, int64_t key, std::string_view name) {
-    return db_.tracks.DeviceThread(db_.is_hccl_era ? kHccl : kCommunication, device, key, name);
-  }
-
-  DbContext& db_;
-  std::map<std::pair<int64_t, StringId>, int64_t> first_keys_;
-};
 
 // hcom_allReduce__586_0_1 -> hcom_allReduce_, for files that do not say the type.
 std::string TypeOfName(std::string_view op_name) {
@@ -261,7 +228,7 @@ class TaskInfoReader {
 }  // namespace
 
 Result<Collectives> ReadCommunication(DbContext& db, DeviceTasks& tasks) {
-  GroupTracks groups(db);
+  GroupTracks groups(db.out, db.tracks, db.is_hccl_era);
   SL_ASSIGN_OR_RETURN(std::vector<CollectiveRow> ops, ReadOps(db, tasks));
   Collectives collectives = AppendOps(db, std::move(ops), groups);
   SL_RETURN_IF_ERROR(TaskInfoReader(db, tasks, groups).Read());

@@ -14,6 +14,7 @@ from ... import _daemon, _log, _rank
 from ..._channel import FILE_NAME, Channel, PlainLayout, write_default
 from ..._check import is_int
 from ..._session import Source
+from .._host import Callback
 from . import _dynamic_config, _output
 from ._dynamic_config import DynamicConfig
 from ._schedule import quiet_schedule
@@ -21,8 +22,12 @@ from .profiler import Profiler, TraceHandler
 
 _SHM_PREFIX = "DynamicProfileShm"
 _DEFAULT_OUTPUT = "./dyn_profile_data"
-# Where MindSpore is loaded the monitor is one of its callbacks.
-_Callback: Any = getattr(getattr(sys.modules.get("mindspore"), "train", None), "Callback", object)
+
+
+def _callback_of_mindspore() -> Optional[type]:
+    """The class that a training of MindSpore wants its callbacks to be of; None where MindSpore is not loaded."""
+    real = sys.modules.get("mindspore")
+    return getattr(getattr(real, "train", real), "Callback", None)
 
 
 class _DynamicProfiler(Profiler):
@@ -31,10 +36,16 @@ class _DynamicProfiler(Profiler):
     _source = Source.DYNAMIC
 
 
-class DynamicProfilerMonitor(_Callback):
+class DynamicProfilerMonitor(Callback):
     """`cfg_path`: the folder of profiler_config.json, shared by all nodes; raises TypeError if it is no str. Captures go to
     `output_path`/rank<r>_start<a>_stop<b>/. `poll_interval`: seconds between looks at a file that others than this host
-    change; changes by this host are seen at once. Used by the training thread."""
+    change; changes by this host are seen at once. Used by the training thread. Where MindSpore is loaded it is one of its callbacks."""
+
+    def __new__(cls, *args, **kwargs):
+        wanted = _callback_of_mindspore()
+        if wanted is None or issubclass(cls, wanted):
+            return super().__new__(cls)
+        return super().__new__(type(cls.__name__, (cls, wanted), {"__module__": cls.__module__}))
 
     def __init__(self, cfg_path=None, output_path=_DEFAULT_OUTPUT, poll_interval=2, **kwargs):
         super().__init__()
@@ -96,6 +107,7 @@ class DynamicProfilerMonitor(_Callback):
         self._profiler = _DynamicProfiler(
             output_path=self._folder(output, config), on_trace_ready=handler,
             schedule=quiet_schedule(active=self._steps_left, skip_first=1), **config.parameters)
+        self._profiler._step_label = start - 1  # its own first recorded step is number 1
         self._profiler.step()
         self._used = config.steps
         _tell(f"Rank {self._rank} starts to record at step {start}, until step {stop}")
@@ -114,19 +126,25 @@ class DynamicProfilerMonitor(_Callback):
         step = _step_number(run_context)
         if config is None or not self._callback_may_start(config, step) or config.start_step != step:
             return
-        self._profiler = _DynamicProfiler(output_path=self._folder(self._output_path, config), **config.parameters)
+        handler = TraceHandler(config.analyse_mode, _output.Place())
+        started = _DynamicProfiler(
+            output_path=self._folder(self._output_path, config), on_trace_ready=handler, start_profile=False,
+            schedule=quiet_schedule(active=config.stop_step - config.start_step + 1), **config.parameters)
+        started._step_label = step
+        started.start()
+        self._profiler = started
         self._used = config.steps
         _tell(f"Rank {self._rank} starts to record at step {step}")
 
     @_log.guarded()
     def step_end(self, run_context: Any) -> None:
-        if self._profiler is None or _step_number(run_context) < self._used[1]:
+        if self._profiler is None:
+            return
+        self._profiler.step()
+        if _step_number(run_context) < self._used[1]:
             return
         finished, self._profiler = self._profiler, None
         finished.stop()
-        mode = self._config.analyse_mode if self._config is not None else "no"
-        if mode != "no":
-            finished.analyse(mode=mode)
         _tell(f"Rank {self._rank} stopped at step {self._used[1]}")
 
     def _callback_may_start(self, config: DynamicConfig, step: int) -> bool:
@@ -167,8 +185,8 @@ class DynamicProfilerMonitor(_Callback):
         if changed is not None:
             self._is_valid = changed.pop("is_valid", True) is True
             self._config = _dynamic_config.parse(changed, _log.warning) if self._is_valid else None
-        if not self._is_valid:
-            _log.error("profiler_config.json is not valid JSON; nothing is started.")
+            if not self._is_valid:  # once; the next file is a new one
+                _log.error("profiler_config.json is not valid JSON; nothing is started.")
 
     def _folder(self, output: str, config: DynamicConfig) -> str:
         return os.path.join(output, f"rank{self._rank}_start{config.start_step}_stop{config.stop_step}")

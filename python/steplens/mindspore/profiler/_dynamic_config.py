@@ -40,10 +40,8 @@ class DynamicConfig:
 
     @property
     def mode_of_step_use(self) -> str:
-        """`analyse` outranks `analyse_mode`."""
-        if not self.analyse:
-            return "no"
-        return "async" if self.analyse_mode == "async" else "sync"
+        """`analyse_mode` says how; `analyse` alone means at once."""
+        return "sync" if self.analyse and self.analyse_mode == "no" else self.analyse_mode
 
 
 def parse(config: dict[str, Any], warn: Callable[[str], None]) -> DynamicConfig:

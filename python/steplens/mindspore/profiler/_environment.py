@@ -90,9 +90,8 @@ def _convert(options: dict[str, Any]) -> None:
     _convert_one(options, "aic_metrics", AicoreMetrics, AicoreMetrics.AiCoreNone)
     _convert_one(options, "profiler_level", ProfilerLevel, ProfilerLevel.Level0)
     if "export_type" in options:
-        if not isinstance(options["export_type"], (list, str)):
-            options["export_type"] = ["?"]
-        options["export_type"] = list(options["export_type"])
+        given = options["export_type"]
+        options["export_type"] = [given] if isinstance(given, str) else given if isinstance(given, list) else ["?"]
         _convert_list(options, "export_type", ExportType, [ExportType.Text])
 
 

@@ -181,12 +181,13 @@ class Profiler:
             self._handler(self)
 
     _calls_handler_without_schedule = False
+    _step_label = 0  # added to the step number in the names of step ranges
 
     def _action(self) -> Action:
         return Action(self._parameters.schedule(self._step_number).value) if self._has_schedule else Action.RECORD
 
     def _range_number(self) -> Optional[int]:
-        return self._step_number if self._has_schedule else None
+        return self._step_number + self._step_label if self._has_schedule else None
 
     def _running_machine(self) -> Machine:
         if self._machine is None:

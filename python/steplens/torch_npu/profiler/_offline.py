@@ -29,11 +29,18 @@ def analyse_below(profiler_path: str, max_process_number: Any, export_type: Any,
     elif max_process_number > cores:
         _log.warning(f"Parameter max_process_number is larger than the number of cores; it is set to {cores}.")
         max_process_number = cores
+    if not isinstance(profiler_path, str) or not profiler_path:
+        _log.error("Nothing was analysed: profiler_path must be a str that names a folder.")
+        return
     path = os.path.abspath(os.path.expanduser(profiler_path))
     _output.warn_about("profiler_path", path)
     captures = _paths.captures(os.path.realpath(path), deep)
     if captures:
         _analyse.analyse_all(captures, _checked_export(export_type), max_process_number)
+    elif not os.path.isdir(path):
+        _log.error(f"Nothing was analysed: {path} is {'no folder' if os.path.exists(path) else 'not there'}.")
+    else:
+        _log.error(f"Nothing was analysed: there is no capture (a folder with FRAMEWORK or PROF_*) in {path} or below it.")
 
 
 def _checked_export(value: Any) -> Optional[list]:

@@ -66,11 +66,11 @@ def _checked_activities(value: Any, checker: Checker) -> set:
         activities = set(value)
     except TypeError:
         activities = {None}  # not a list, or members that are no activities
-    if not activities <= supported_activities():
-        checker.note(f"Parameter activities is {shown(value)}, which is not a list of supported activities; "
-                     "CPU and NPU are used.")
+    if not activities or not activities <= supported_activities():
+        checker.note(f"Parameter activities is {shown(value)}, which is not a list of {'one or more ' if not activities else ''}supported "
+                     "activities; CPU and NPU are used.")
         return supported_activities()
-    return activities or supported_activities()
+    return activities
 
 
 def _checked_callable(name: str, value: Any, checker: Checker) -> Optional[Callable]:

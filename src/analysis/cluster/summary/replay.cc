@@ -58,6 +58,7 @@ Replay::Replay(const std::vector<JobCall>& calls, const std::vector<ReplayRank>&
     FillFirst(rank);
     for (const Member& member : rank.calls) last_ns = std::max(last_ns, member.end_ns);
   }
+  BuildGraph();
   const std::vector<ReplayFault> no_faults;
   const std::vector<bool> none;
   const int64_t replayed_ns = Run(no_faults, none);
@@ -262,98 +263,75 @@ int64_t Replay::Transfer(size_t call, const std::vector<ReplayFault>& faults,
   return std::max<int64_t>(0, calls_[call].transfer_ns - longest_ns + longest_left_ns);
 }
 
-// The schedule as it unfolds: starts of calls once what they go after is over, ends of calls once
-// all their members are there.
-class Replay::Course {
- public:
-  Course(const Replay& job, const std::vector<ReplayFault>& faults,
-         const std::vector<bool>& is_mended)
-      : job_(job), faults_(faults), is_mended_(is_mended), ranks_(job.ranks_.size()) {
-    std::map<int64_t, double> shares;
-    for (size_t f = 0; f < faults.size(); ++f) {
-      has_transfers_ |= !faults[f].transfers_ns.empty();
-      if (!is_mended[f]) continue;
-      for (const int64_t rank : faults[f].ranks) shares[rank] += faults[f].share;
-    }
-    for (size_t r = 0; r < ranks_.size(); ++r) {
-      const auto share = shares.find(job.ranks_[r].info.rank);
-      if (share != shares.end()) ranks_[r].share = std::min(1.0, share->second);
-      ranks_[r].end_ns.assign(job.ranks_[r].calls.size(), kNotYet);
-    }
-    for (const Call& call : job.calls_) missing_.push_back(call.members.size());
+// The points of the schedule: the begin of all, the start of each rank's part in a call, the end of
+// each call. Edges in the order in which Run weighs them.
+void Replay::BuildGraph() {
+  uint32_t points = 1;
+  std::vector<uint32_t> first_start;  // by rank
+  for (const Rank& rank : ranks_) {
+    first_start.push_back(points);
+    points += static_cast<uint32_t>(rank.calls.size());
   }
-
-  // When the last call ends; kNotYet if some wait for each other.
-  int64_t Run() {
-    for (uint32_t r = 0; r < ranks_.size(); ++r) Advance(r);
-    while (!complete_.empty()) {
-      const uint32_t c = complete_.back();
-      complete_.pop_back();
-      End(c);
-    }
-    return ended_ == job_.used_calls_ ? last_ns_ : kNotYet;
-  }
-
-  static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::min();
-
- private:
-  struct Progress {
-    std::vector<int64_t> start_ns;  // of the calls that are reached
-    std::vector<int64_t> end_ns;    // or kNotYet
-    double share = 0;               // of what mending takes away
-  };
-
-  int64_t Lasts(const Wait& wait, double share) const {
-    const auto longer_ns = static_cast<double>(wait.gap_ns - wait.mended_ns);
-    return wait.gap_ns - static_cast<int64_t>(longer_ns * share);
-  }
-
-  // Goes on to the next call of a rank, as far as is known.
-  void Advance(uint32_t r) {
-    const Rank& rank = job_.ranks_[r];
-    Progress& own = ranks_[r];
-    while (own.start_ns.size() < rank.calls.size()) {
-      const Member& member = rank.calls[own.start_ns.size()];
-      int64_t start_ns =
-          own.start_ns.empty() ? rank.zero_ns + Lasts(rank.first, own.share) : kNotYet;
-      for (const Wait& wait : member.waits) {
-        const int64_t after_ns =
-            wait.after.is_end ? own.end_ns[wait.after.index] : own.start_ns[wait.after.index];
-        if (wait.after.is_end && after_ns == kNotYet) return;
-        start_ns = std::max(start_ns, after_ns + Lasts(wait, own.share));
+  const uint32_t first_end = points;
+  points += static_cast<uint32_t>(calls_.size());
+  std::vector<uint32_t> from;
+  std::vector<uint32_t> to;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    const std::vector<Member>& own = ranks_[r].calls;
+    for (uint32_t i = 0; i < own.size(); ++i) {
+      const uint32_t start = first_start[r] + i;
+      if (i == 0) {
+        from.push_back(0);
+        to.push_back(start);
       }
-      own.start_ns.push_back(start_ns);
-      if (--missing_[member.call] == 0) complete_.push_back(member.call);
+      for (const Wait& wait : own[i].waits) {
+        from.push_back(wait.after.is_end ? first_end + own[wait.after.index].call
+                                         : first_start[r] + wait.after.index);
+        to.push_back(start);
+      }
+      from.push_back(start);
+      to.push_back(first_end + own[i].call);
     }
   }
-
-  void End(uint32_t c) {
-    const Call& call = job_.calls_[c];
-    int64_t ready_ns = kNotYet;
-    for (const auto& [r, index] : call.members)
-      ready_ns = std::max(ready_ns, ranks_[r].start_ns[index]);
-    const int64_t end_ns =
-        ready_ns + (has_transfers_ ? job_.Transfer(c, faults_, is_mended_) : call.transfer_ns);
-    last_ns_ = std::max(last_ns_, end_ns);
-    ++ended_;
-    for (const auto& [r, index] : call.members) ranks_[r].end_ns[index] = end_ns;
-    for (const auto& [r, index] : call.members) Advance(r);
-  }
-
-  const Replay& job_;
-  const std::vector<ReplayFault>& faults_;
-  const std::vector<bool>& is_mended_;
-  std::vector<Progress> ranks_;
-  std::vector<size_t> missing_;     // members of each call that have not come yet
-  std::vector<uint32_t> complete_;  // calls whose members are all there
-  size_t ended_ = 0;
-  int64_t last_ns_ = kNotYet;
-  bool has_transfers_ = false;
-};
+  graph_ = DependencyGraph(points, std::move(from), std::move(to));
+}
 
 int64_t Replay::Run(const std::vector<ReplayFault>& faults,
                     const std::vector<bool>& is_mended) const {
-  return Course(*this, faults, is_mended).Run();
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+  if (used_calls_ == 0 || !graph_.is_acyclic()) return kNever;
+  std::map<int64_t, double> shares;  // by rank: of what mending takes away
+  bool has_transfers = false;
+  for (size_t f = 0; f < faults.size(); ++f) {
+    has_transfers |= !faults[f].transfers_ns.empty();
+    if (!is_mended[f]) continue;
+    for (const int64_t rank : faults[f].ranks) shares[rank] += faults[f].share;
+  }
+  std::vector<int64_t> transfers_ns(calls_.size());
+  for (size_t c = 0; c < calls_.size(); ++c)
+    transfers_ns[c] = has_transfers ? Transfer(c, faults, is_mended) : calls_[c].transfer_ns;
+  std::vector<int64_t> weights;
+  weights.reserve(graph_.edges());
+  for (const Rank& rank : ranks_) {
+    const auto found = shares.find(rank.info.rank);
+    const double share = found == shares.end() ? 0 : std::min(1.0, found->second);
+    const auto lasts = [&](const Wait& wait) {
+      const auto longer_ns = static_cast<double>(wait.gap_ns - wait.mended_ns);
+      return wait.gap_ns - static_cast<int64_t>(longer_ns * share);
+    };
+    for (size_t i = 0; i < rank.calls.size(); ++i) {
+      if (i == 0) weights.push_back(rank.zero_ns + lasts(rank.first));
+      for (const Wait& wait : rank.calls[i].waits) weights.push_back(lasts(wait));
+      weights.push_back(transfers_ns[rank.calls[i].call]);
+    }
+  }
+  const std::vector<int64_t> at = graph_.Earliest(weights);
+  const size_t first_end = graph_.points() - calls_.size();
+  int64_t last_ns = kNever;
+  for (size_t c = 0; c < calls_.size(); ++c) {
+    if (!calls_[c].members.empty()) last_ns = std::max(last_ns, at[first_end + c]);
+  }
+  return last_ns;
 }
 
 std::vector<ReplayCost> Replay::CostsOf(const std::vector<ReplayFault>& faults) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/cluster/summary/job_calls.h"
+#include "analysis/whatif/dependency_graph.h"
 
 namespace steplens::analysis::cluster {
 
@@ -82,7 +83,6 @@ class Replay {
     int64_t first_work_ns = 0;  // what it did meanwhile
     size_t sequence = 0;        // equal for ranks with the same kinds of calls
   };
-  class Course;
   using Positions = std::vector<size_t>;  // ranks of a class, as indexes of ranks_
 
   void FillRanks(const std::vector<JobCall>& calls, const std::vector<ReplayRank>& ranks,
@@ -91,6 +91,7 @@ class Replay {
   Event LastEvent(const Rank& rank, size_t position) const;
   int64_t TimeOf(const Rank& rank, const Event& event) const;
   void FillFirst(Rank& rank) const;
+  void BuildGraph();
   bool IsExpertWork(const Rank& rank, const Member& member, const Wait& wait) const;
 
   void Mend(const std::vector<ReplayFault>& faults);
@@ -113,6 +114,7 @@ class Replay {
   size_t used_calls_ = 0;  // those with members
   std::vector<Rank> ranks_;
   std::vector<Positions> classes_;
+  DependencyGraph graph_;
   std::vector<bool> is_expert_kind_;
   std::vector<bool> may_hide_kind_;
   size_t steps_ = 1;

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/facts/rank_view.h"
+#include "analysis/whatif/step_graph.h"
+#include "base/status.h"
+
+namespace steplens::analysis {
+
+// Which parts of a step graph an edit is about: a kind of part, of those the ones whose name
+// matches, on one rank or on all.
+struct EditSelector {
+  enum class Part : uint8_t {
+    kKernel,  // what a kernel computes; by name or operator type
+    kCopy,
+    kComm,    // what a collective transfers; by name or kind
+    kHost,    // what the host does inside operators of that name and everything below them
+    kLaunch,  // launching calls, and what a launch takes to reach the device
+    kSync,    // waits of the host for the device
+    kWait,    // waits for other ranks
+    kIdle,    // gaps that nothing recorded explains
+  };
+  Part part = Part::kKernel;
+  std::string pattern = "*";  // '*' and '?' as in file names
+  std::optional<int64_t> rank{};
+};
+
+// A change to a step whose effect a replay shows.
+struct Edit {
+  enum class Action : uint8_t {
+    kScale,    // takes `factor` times as long
+    kRemove,   // takes no time, and nobody waits for it
+    kOverlap,  // computing does not wait for it any more
+    kBalance,  // every rank computes as long as the average rank
+  };
+  Action action = Action::kScale;
+  EditSelector selector{};
+  double factor = 1;
+  std::string text{};  // as the user wrote it
+};
+
+// "kernel:MatMul*@3": the part, a pattern and a rank; the last two may be left out.
+Result<EditSelector> ParseSelector(std::string_view text);
+// "kernel:MatMul*=0.5".
+Result<Edit> ParseScale(std::string_view text);
+// "2x" or "2": so many times as fast.
+Result<Edit> ParseFaster(std::string_view text, EditSelector::Part part, std::string_view option);
+Result<Edit> ParseRemove(std::string_view text);
+Result<Edit> ParseOverlap(std::string_view text);
+Result<Edit> ParseBalance(std::string_view text);
+
+// Whether the whole text matches the pattern.
+bool MatchesPattern(std::string_view text, std::string_view pattern);
+
+// How many nodes an edit is about, and the weights of the graph with it. Edits are applied one
+// after the other: factors on the same part multiply.
+class EditApplier {
+ public:
+  EditApplier(const StepGraph& graph, std::span<const RankView> ranks);
+
+  // Changes `weights`; returns the number of edges it changed.
+  size_t Apply(const Edit& edit, std::vector<int64_t>& weights) const;
+
+ private:
+  bool Matches(const EditSelector& selector, const GraphNode& node, std::vector<int8_t>& known,
+               uint32_t rank_index) const;
+  bool HostMatches(const EditSelector& selector, const GraphNode& node, uint32_t rank_index,
+                   std::vector<int8_t>& known) const;
+  size_t Scale(const Edit& edit, std::vector<int64_t>& weights) const;
+  size_t Overlap(const Edit& edit, std::vector<int64_t>& weights) const;
+  size_t Balance(std::vector<int64_t>& weights) const;
+
+  const StepGraph& graph_;
+  std::span<const RankView> ranks_;
+};
+
+}  // namespace steplens::analysis

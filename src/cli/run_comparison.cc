@@ -1,0 +1,196 @@
+#include "cli/run_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/compare/runs/gate.h"
+#include "analysis/compare/runs/gate_reports.h"
+#include "analysis/compare/runs/run_tables.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "base/roots.h"
+#include "base/team.h"
+#include "base/thread_pool.h"
+#include "cli/open_input.h"
+#include "cli/standard_streams.h"
+#include "cli/terminal.h"
+#include "cluster/baselines.h"
+#include "cluster/run_summaries.h"
+#include "table/console.h"
+
+namespace steplens::cli {
+namespace {
+
+namespace runs = analysis::runs;
+
+constexpr int kExitGate = 3;
+constexpr size_t kShownRows = 10;
+
+Result<double> ShareOption(const Arguments& arguments, std::string_view option, double most) {
+  const std::string value = arguments.Value(option);
+  std::string_view text = value;
+  const bool is_percent = text.ends_with('%');
+  if (is_percent) text.remove_suffix(1);
+  const std::optional<double> number = ParseDouble(text);
+  const double share = number ? *number * (is_percent ? 0.01 : 1) : -1;
+  if (share > 0 && share <= most) return share;
+  return Error{ErrorCode::kInvalidArgument,
+               fmt::format("{}: '{}' is not above 0 and at most {}%; a share such as 1% was "
+                           "expected",
+                           option, value, most * 100)};
+}
+
+Result<runs::NoiseOptions> NoiseOf(const Arguments& arguments) {
+  runs::NoiseOptions options;
+  SL_ASSIGN_OR_RETURN(options.level, ShareOption(arguments, "--noise-level", 0.5));
+  SL_ASSIGN_OR_RETURN(options.least_change, ShareOption(arguments, "--least-change", 1));
+  return options;
+}
+
+Result<std::vector<runs::GateRule>> RulesOf(const Arguments& arguments) {
+  std::vector<runs::GateRule> rules;
+  for (const std::string& text : arguments.Values("--fail-on")) {
+    SL_ASSIGN_OR_RETURN(runs::GateRule rule, runs::ParseGateRule(text));
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+// One side: a baseline, or the ranks below a path.
+Result<cluster::SummarisedRun> ReadSide(Team& team, ThreadPool& pool, const Arguments& arguments,
+                                        const std::string& path,
+                                        const std::string& baseline_folder) {
+  if (!path.starts_with(cluster::kBaselinePrefix)) {
+    AddRoot(path);
+    return cluster::SummariseRun(
+        team, pool, path, {.use_cache = !arguments.Has("--no-cache"), .show_progress = true});
+  }
+  SL_ASSIGN_OR_RETURN(const std::string folder, cluster::BaselineFolder(baseline_folder));
+  cluster::SummarisedRun out;
+  SL_ASSIGN_OR_RETURN(
+      out.summary, cluster::Baselines(folder).Load(path.substr(cluster::kBaselinePrefix.size())));
+  return out;
+}
+
+// What fits a terminal: the whole is in the reports.
+table::Table Narrowed(const table::Table& table) {
+  constexpr std::string_view kLeftOut[] = {"Low", "High", "p"};
+  table::Table out(table.name());
+  for (const table::Column& column : table.columns()) {
+    if (std::find(std::begin(kLeftOut), std::end(kLeftOut), column.name) == std::end(kLeftOut))
+      out.AddColumn(column);
+  }
+  return out;
+}
+
+std::string ShownTable(const table::Table& table, std::string_view title) {
+  if (table.rows() == 0) return {};
+  table::Table shown = Narrowed(table);
+  shown.Truncate(kShownRows);
+  std::string text =
+      fmt::format("\n{}\n{}", title, table::ToConsole(shown, {.width = TerminalWidth()}));
+  if (!text.ends_with('\n')) text += '\n';
+  if (table.rows() > kShownRows) text += fmt::format("({} of {} rows)\n", kShownRows, table.rows());
+  return text;
+}
+
+std::string ConsoleText(const runs::RunComparison& comparison, const runs::RunSummary& base,
+                        const runs::RunSummary& run) {
+  const std::vector<table::Table> tables = runs::ComparisonTables(comparison, base, run);
+  std::string text = fmt::format("base: {}: {} ranks, {} steps\nnew:  {}: {} ranks, {} steps\n",
+                                 base.label, base.ranks.size(), base.steps.size(), run.label,
+                                 run.ranks.size(), run.steps.size());
+  text += "\nStep of the job\n" + table::ToConsole(Narrowed(tables[0]), {.width = TerminalWidth()});
+  if (!text.ends_with('\n')) text += '\n';
+  text += ShownTable(tables[1], "Largest changes by name");
+  text += ShownTable(tables[2], fmt::format("Own time of ranks, paired by {}",
+                                            runs::PairedByName(comparison.pairing.by)));
+  text += ShownTable(tables[3], "Communication groups");
+  return text;
+}
+
+Status WriteReport(const std::string& path, const std::string& text) {
+  if (path.empty()) return {};
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  SL_RETURN_IF_ERROR(file.Write(text.data(), text.size()));
+  return file.Commit();
+}
+
+void SayAll(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) Say(fmt::format("steplens: {}\n", sentence));
+}
+
+int ExitOfGate(const runs::GateOutcome& gate, bool is_strict) {
+  if (gate.is_breached()) return kExitGate;
+  if (is_strict && gate.Has(runs::RuleState::kNothingMatched)) return 2;
+  if (is_strict && gate.Has(runs::RuleState::kUndecided)) return 1;
+  return 0;
+}
+
+}  // namespace
+
+std::vector<OptionSpec> RunComparisonOptions() {
+  return {{.name = "--fail-on",
+           .value_name = "RULE",
+           .help = "Exit with 3 if the new run is worse than this beyond noise: 'e2e>3%', "
+                   "'kernel:MatMul*>5%', 'memory>200MB'; may be repeated (docs/compare_gate.md)",
+           .is_repeated = true},
+          {.name = "--junit", .value_name = "FILE", .help = "Write the gate as JUnit XML"},
+          {.name = "--markdown",
+           .value_name = "FILE",
+           .help = "Write the comparison of the runs and the gate as Markdown"},
+          {.name = "--noise-level",
+           .value_name = "SHARE",
+           .help = "Share of comparisons of unchanged runs that may raise an alarm",
+           .default_value = "1%"},
+          {.name = "--least-change",
+           .value_name = "SHARE",
+           .help = "Smallest change that is called a regression or an improvement",
+           .default_value = "1%"}};
+}
+
+bool AsksForRunComparison(const Arguments& arguments, const std::string& base) {
+  return base.starts_with(cluster::kBaselinePrefix) || arguments.Has("--fail-on") ||
+         arguments.Has("--junit") || arguments.Has("--markdown");
+}
+
+int GateExitCode(const Error& error) {
+  if (error.code == ErrorCode::kInvalidArgument) return 2;
+  return error.code == ErrorCode::kCancelled ? 130 : 1;
+}
+
+Result<int> CompareWholeRuns(const Arguments& arguments, const std::string& path,
+                             const std::string& base_path, const std::string& baseline_folder) {
+  SL_ASSIGN_OR_RETURN(const runs::NoiseOptions noise, NoiseOf(arguments));
+  SL_ASSIGN_OR_RETURN(const std::vector<runs::GateRule> rules, RulesOf(arguments));
+  SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
+  ThreadPool pool(threads);
+  SL_ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(pool));
+  SL_ASSIGN_OR_RETURN(const cluster::SummarisedRun base,
+                      ReadSide(*team, pool, arguments, base_path, baseline_folder));
+  SL_ASSIGN_OR_RETURN(const cluster::SummarisedRun run,
+                      ReadSide(*team, pool, arguments, path, baseline_folder));
+  if (!team->is_root()) return 0;
+  SayAll(base.notes);
+  SayAll(run.notes);
+  const bool is_strict = arguments.Has("--strict");
+  if (is_strict && base.failed + run.failed > 0) {
+    return Error{ErrorCode::kCorruptData, fmt::format("--strict: {} of the ranks could not be used",
+                                                      base.failed + run.failed)};
+  }
+  const runs::RunComparison comparison = runs::CompareRuns(base.summary, run.summary, noise);
+  const runs::GateOutcome gate = runs::ApplyGate(base.summary, run.summary, rules, noise);
+  SL_RETURN_IF_ERROR(PrintResult(ConsoleText(comparison, base.summary, run.summary)));
+  SayAll(comparison.notes);
+  for (const runs::RuleOutcome& rule : gate.rules) SayAll(rule.Lines());
+  SL_RETURN_IF_ERROR(
+      WriteReport(arguments.Value("--junit"),
+                  runs::ToJunit(gate, base.summary.label, run.summary.label, is_strict)));
+  SL_RETURN_IF_ERROR(
+      WriteReport(arguments.Value("--markdown"),
+                  runs::ToMarkdown(gate, comparison, base.summary.label, run.summary.label)));
+  return ExitOfGate(gate, is_strict);
+}
+
+}  // namespace steplens::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/command.h"
+
+namespace steplens::cli {
+
+// Whole runs against each other: what `compare` does with folders of many ranks, with baselines and
+// with --fail-on, and `baseline check` always.
+
+// --fail-on, --junit, --markdown, --noise-level, --least-change
+std::vector<OptionSpec> RunComparisonOptions();
+
+// Whether any of these options was given, or `base` names a baseline.
+bool AsksForRunComparison(const Arguments& arguments, const std::string& base);
+
+// Compares the run below `path` with `base`, a path or "baseline:NAME" of the folder
+// `baseline_folder` (BaselineFolder). Prints the comparison to stdout and a line per breach to
+// stderr, and writes the reports. The value is the exit code: 0, or 3 if the gate is breached; with
+// --strict 2 if a rule matches nothing and 1 if one cannot be decided or a rank could not be read.
+Result<int> CompareWholeRuns(const Arguments& arguments, const std::string& path,
+                             const std::string& base, const std::string& baseline_folder);
+
+// Exit codes of commands whose 3 is the gate: 2 for wrong usage, 130 if interrupted, else 1.
+int GateExitCode(const Error& error);
+
+}  // namespace steplens::cli

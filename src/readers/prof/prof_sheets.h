@@ -1,0 +1,16 @@
+#pragma once
+
+#include "readers/prof/aicpu_records.h"
+#include "readers/prof/device_samples.h"
+#include "readers/prof/write_device.h"
+
+namespace steplens::readers::prof {
+
+// Facts that no table of the store fits, as sheets with the columns of the exporter's csv files:
+// aicpu, dp, aicpu_mi and l2_cache of a device, fusion_op of the host.
+void WriteDeviceSheets(const SampleInput& input, const DeviceView& view, const AicpuRecords& aicpu,
+                       Dictionary& names);
+void WriteFusionSheet(const ApiTree& tree, const HostRecords& records, Dictionary& names,
+                      store::TraceStore& out);
+
+}  // namespace steplens::readers::prof

@@ -1,0 +1,143 @@
+"""A small training job whose answer to every what-if is known: simulated with a cause and without it, written as Kineto traces.
+
+The host runs operators one after the other and launches their kernels; streams run them in order. A collective runs on a stream
+of its own once the gradients are there, and ends for all ranks together. Each step ends with a synchronisation. Times are microseconds.
+"""
+
+import dataclasses
+import json
+
+LAUNCH = 6          # a launching call
+LATENCY = 5         # from its return to the start on a free device
+RETURN = 3          # from the end of the last task to the return of a synchronising call
+SYNC = 4            # a synchronising call that finds nothing to wait for; 2 of them count as its own
+STREAM_GAP = 1
+COMPUTE, COMM = 7, 20
+BASE_US = 1_700_000_000_000_000
+
+
+@dataclasses.dataclass
+class Settings:
+    ranks: int = 1
+    steps: int = 4
+    layers: int = 12
+    operator: int = 30        # host time of an operator before its launch
+    kernel: int = 180         # of each layer
+    matmul: int = 240
+    transfer: int = 600       # of one of the two collectives of a step
+    loader: int = 200         # host time before the first operator of a step
+    items: int = 0            # .item() calls per step, each a synchronisation
+    slow_rank: float = 1.0    # factor on the kernels of the last rank
+    is_overlapped: bool = True  # whether the first collective runs beside the second half of the backward pass
+
+
+class Rank:
+    def __init__(self, number, settings):
+        self.number = number
+        self.settings = settings
+        self.factor = settings.slow_rank if number == settings.ranks - 1 and settings.ranks > 1 else 1.0
+        self.host = 100 * number
+        self.free = {COMPUTE: 0, COMM: 0}
+        self.events = []
+        self.correlation = 0
+
+    def slice(self, name, category, tid, begin, end, **args):
+        pid = 0 if category in ("kernel", "gpu_memcpy") else 1000
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": BASE_US + begin,
+                            "dur": end - begin, "args": args})
+
+    def call(self, name, length, correlation=None):
+        args = {} if correlation is None else {"correlation": correlation}
+        self.slice(name, "cuda_runtime", 1, self.host, self.host + length, **args)
+        self.host += length
+
+    def operator(self, name, kernel, length, after=None):
+        """An operator and its kernel; `after`: the time another stream must have reached."""
+        begin = self.host
+        self.host += self.settings.operator
+        if after is not None:
+            self.call("cudaStreamWaitEvent", 2)
+        self.correlation += 1
+        self.call("cudaLaunchKernel", LAUNCH, self.correlation)
+        start = max(self.host + LATENCY, self.free[COMPUTE] + STREAM_GAP, (after or 0) + STREAM_GAP)
+        self.free[COMPUTE] = start + round(length * self.factor)
+        self.slice(kernel, "kernel", COMPUTE, start, self.free[COMPUTE], correlation=self.correlation)
+        self.host += 4
+        self.slice(name, "cpu_op", 1, begin, self.host)
+
+    def wait(self):
+        begin = self.host
+        last = max(self.free.values())
+        self.host = max(self.host + SYNC, last + RETURN)
+        self.slice("cudaDeviceSynchronize", "cuda_runtime", 1, begin, self.host)
+
+
+def collective(ranks, number):
+    """Launched by all; starts on each when its gradients are there, and ends for all together."""
+    starts = []
+    for rank in ranks:
+        rank.call("cudaEventRecord", 2)
+        rank.call("cudaStreamWaitEvent", 2)
+        rank.correlation += 1
+        rank.call("cudaLaunchKernelExC", LAUNCH, rank.correlation)
+        starts.append(max(rank.host + LATENCY, rank.free[COMM] + STREAM_GAP, rank.free[COMPUTE] + STREAM_GAP))
+    end = max(starts) + ranks[0].settings.transfer
+    for rank, start in zip(ranks, starts):
+        rank.slice("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "kernel", COMM, start, end,
+                   correlation=rank.correlation, **{"In msg nelems": 1000 + number})
+        rank.free[COMM] = end
+        rank.call("cudaEventRecord", 2)
+    return end
+
+
+def run_step(ranks, settings, number):
+    begins = [rank.host for rank in ranks]
+    for rank in ranks:
+        begin = rank.host
+        rank.host += settings.loader
+        rank.slice("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation", 1, begin, rank.host)
+        for layer in range(settings.layers):
+            rank.operator("aten::mm", "matmul_kernel", settings.matmul)
+            rank.operator("aten::layer_norm", "norm_kernel", settings.kernel)
+            if layer < settings.items:
+                rank.wait()
+    half = settings.layers // 2
+    for rank in ranks:
+        for _ in range(half):
+            rank.operator("MmBackward", "matmul_kernel", settings.matmul)
+    end = collective(ranks, 2 * number)
+    if not settings.is_overlapped:
+        for rank in ranks:
+            rank.operator("MmBackward", "matmul_kernel", settings.matmul, after=end)
+    for rank in ranks:
+        for _ in range(half):
+            rank.operator("MmBackward", "matmul_kernel", settings.matmul)
+    end = collective(ranks, 2 * number + 1)
+    for rank, begin in zip(ranks, begins):
+        rank.operator("Optimizer.step#SGD.step", "sgd_kernel", settings.kernel, after=end)
+        rank.wait()
+        rank.host += 20
+        rank.slice(f"ProfilerStep#{number}", "user_annotation", 1, begin, rank.host)
+
+
+def simulate(settings):
+    """The ranks with their events, and the microseconds per step of the slowest."""
+    ranks = [Rank(number, settings) for number in range(settings.ranks)]
+    for number in range(settings.steps):
+        run_step(ranks, settings, number)
+    return ranks, max((rank.host - 100 * rank.number) / settings.steps for rank in ranks)
+
+
+def write(settings, folder):
+    """One trace per rank; returns the microseconds per step."""
+    folder.mkdir(parents=True)
+    ranks, step_us = simulate(settings)
+    for rank in ranks:
+        names = [{"ph": "M", "name": "process_name", "pid": 1000, "tid": 0, "args": {"name": "python"}},
+                 {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "python"}},
+                 {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "args": {"labels": "GPU 0"}}]
+        trace = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}],
+                 "distributedInfo": {"backend": "nccl", "rank": rank.number, "world_size": settings.ranks},
+                 "traceEvents": names + sorted(rank.events, key=lambda event: (event["ts"], -event["dur"]))}
+        (folder / f"rank{rank.number}.pt.trace.json").write_text(json.dumps(trace))
+    return step_us

@@ -1,0 +1,204 @@
+"""steplens compare by its own rules: text and db of one workload agree, each corrected defect of the reference, forms of the result, bad input.
+
+    STEPLENS_PROGRAM=build/steplens python3 tests/integration/test_compare.py
+"""
+
+import csv
+import json
+import os
+import pathlib
+import sqlite3
+import unittest
+import zipfile
+
+from support import DATA, SAMPLE, SHARED, Case, needs_shared
+
+csv.field_size_limit(1 << 30)
+TEXT = DATA / "ascend_pt" / "text"
+DB = DATA / "ascend_pt" / "db"
+RANK0, RANK1 = "rank0_ascend_pt", "rank1_ascend_pt"
+SYNTH = SHARED / "golden" / "compare" / "_synth_inputs"
+needs_synth = unittest.skipUnless(SYNTH.is_dir(), f"the synthetic profiles are not on this machine ({SYNTH})")
+KINETO = DATA / "kineto" / "hta"
+
+
+class CompareCase(Case):
+    def compare(self, base, comparison, *options, expect=0):
+        self.done = self.run_program("compare", "-bp", base, "-d", comparison, "-o", self.scratch / "out", "--output_name", "result",
+                                     "--format", "csv", *options, expect=expect)
+        sheets = {}
+        for path in (self.scratch / "out" / "result").glob("*.csv"):
+            with open(path, newline="", encoding="utf-8") as file:
+                sheets[path.stem] = list(csv.reader(file))
+        return sheets
+
+    def overall(self, sheets):
+        return {row[0].strip(): row for row in sheets["OverallMetrics"][1:]}
+
+
+@needs_shared
+class TextAndDb(CompareCase):
+    """Two captures of one workload, one as text and one as db: what does not depend on chance is the same."""
+
+    def setUp(self):
+        super().setUp()
+        self.sheets = self.compare(TEXT / "level1" / RANK0, DB / "level1" / RANK0)
+
+    def test_kernels_and_their_kinds(self):  # defects 2 and 12
+        for label, row in self.overall(self.sheets).items():
+            self.assertEqual(row[3], row[6], f"number of {label}")
+        self.assertEqual(self.overall(self.sheets)["Computing Time"][3], "187")
+
+    def test_every_operator_is_called_as_often(self):  # defect 2
+        rows = {row[1]: row for row in self.sheets["ApiCompare"][1:]}
+        for name, row in rows.items():
+            self.assertEqual(row[5], row[9], name)
+        self.assertEqual(rows["Conv2D"][9], "5")
+
+    def test_modules_have_all_their_kernels(self):  # defect 3
+        totals = [row for row in self.sheets["ModuleCompareStatistic"][1:] if row[4] == "[ TOTAL ]"]
+        self.assertGreater(len(totals), 20)
+        for row in totals:
+            self.assertEqual(row[7], row[11], row[3])
+            if float(row[8]) > 0.05:
+                self.assertAlmostEqual(float(row[12]) / float(row[8]), 1, delta=0.25, msg=row[3])
+
+    def test_waits_and_groups(self):  # defects 1 and 12
+        overall = self.overall(self.sheets)
+        self.assertGreater(float(overall["Wait"][1]), 90)
+        self.assertGreater(float(overall["Wait"][4]), 90)
+        self.assertEqual(sum(row[0].startswith("\tGroup") for row in self.sheets["OverallMetrics"]), 1)
+
+    def test_copies_on_computing_streams(self):  # defect 11
+        sdma = self.overall(self.sheets)["SDMA"]
+        self.assertAlmostEqual(float(sdma[1]), 0.87, delta=0.02)
+        self.assertAlmostEqual(float(sdma[4]), 0.86, delta=0.02)
+
+    def test_the_whole_is_the_same_time(self):  # defect 12
+        e2e = self.overall(self.sheets)["E2E Time"]
+        self.assertAlmostEqual(float(e2e[8]), 1, delta=0.05)
+
+
+@needs_shared
+class Defects(CompareCase):
+    def operators(self, *options):
+        sheets = self.compare(DB / "level1" / RANK1, DB / "level1" / RANK0, "--disable_module", *options)
+        return {row[1]: row for row in sheets["OperatorCompareStatistic"][1:]}
+
+    def test_4_operators_of_a_db_have_their_collectives(self):
+        grad = self.operators()["autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"]
+        self.assertGreater(float(grad[2]), 90)
+        self.assertGreater(float(grad[8]), 90)  # of that communication
+
+    def test_25_whatever_else_is_compared(self):
+        grad = self.operators("--enable_operator_compare")["autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"]
+        self.assertGreater(float(grad[2]), 90)
+
+    def test_6_stream_0_is_a_stream(self):
+        trace = KINETO / "amd_trace" / "mi250_minitoy_train_ROCm6_2_kineto.json.gz"
+        overall = self.overall(self.compare(trace, TEXT / "level1" / RANK0))
+        self.assertGreater(float(overall["Computing Time"][1]), 0)
+
+    def test_13_max_kernel_num_works_without_details(self):
+        plain = self.operators("--disable_details")
+        opened = self.operators("--disable_details", "--max_kernel_num", "4")
+        self.assertGreater(len(opened), len(plain))
+
+    def test_14_ratios_are_of_exact_values(self):
+        sheets = self.compare(TEXT / "level1" / RANK1, TEXT / "level1" / RANK0, "--enable_api_compare")
+        self.assertNotIn("INF", [cell for row in sheets["ApiCompare"] for cell in row])
+
+    def test_14_statistics_are_sorted(self):
+        rows = list(self.operators().values())
+        diffs = [float(row[4]) - float(row[2]) for row in rows]
+        self.assertEqual(diffs, sorted(diffs, reverse=True))
+
+    def test_17_level0_kernels_go_by_their_names(self):
+        sheets = self.compare(DB / "level0" / RANK1, DB / "level0" / RANK0)
+        self.assertGreater(len(sheets["KernelCompare"]), 50)
+        self.assertEqual(sheets["CommunicationCompare"][1][1], "allreduce")
+
+    def test_20_the_column_of_the_whole_has_a_plain_name(self):
+        self.compare(TEXT / "level1" / RANK1, TEXT / "level1" / RANK0, "--enable_profiling_compare")
+        self.assertNotIn("minimal", self.done.out)
+
+    @needs_synth
+    def test_9_collectives_of_gpu_and_npu_meet(self):
+        sheets = self.compare(SYNTH / "gpu.pt.trace.json", SYNTH / "npu_base_ascend_pt")
+        rows = {row[1]: row for row in sheets["CommunicationCompare"][1:] if row[1] not in ("", "|")}
+        self.assertEqual(rows["allreduce"][8], "allreduce")
+        self.assertEqual(rows["allgather"][8], "allgather")
+
+    @needs_synth
+    def test_10_tasks_are_paired_by_name(self):
+        sheets = self.compare(SYNTH / "npu_base_ascend_pt", SYNTH / "npu_cmp_ascend_pt")
+        tasks = [row for row in sheets["CommunicationCompare"][1:] if row[2] and row[9]]
+        self.assertGreater(len(tasks), 3)
+        for row in tasks:
+            self.assertEqual(row[2], row[9])
+
+    @needs_synth
+    def test_19_attention_of_a_gpu_is_cube_work(self):
+        overall = self.overall(self.compare(SYNTH / "gpu.pt.trace.json", SYNTH / "gpu.pt.trace.json"))
+        self.assertIn("Flash Attention (Forward) (Cube)", overall)
+        self.assertEqual(float(overall["Flash Attention (Forward) (Cube)"][1]), 0.0205)  # not 20 or 21 us
+
+    @needs_synth
+    def test_names_may_be_patterns(self):
+        names = "{'aten::_flash_attention_*':'attention','npu::npu_fusion_attention*':'attention'}"
+        sheets = self.compare(SYNTH / "gpu.pt.trace.json", SYNTH / "npu_base_ascend_pt", "--disable_module", "--op_name_map", names)
+        pairs = [(row[1], row[6]) for row in sheets["OperatorCompare"][1:]]
+        self.assertIn(("aten::_flash_attention_forward", "npu::npu_fusion_attention"), pairs)
+
+
+class Results(CompareCase):
+    """On the project's own sample, compared with itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.sample = SAMPLE
+
+    def test_a_profile_is_equal_to_itself(self):
+        sheets = self.compare(self.sample, self.sample)
+        for row in sheets["OverallMetrics"][1:]:
+            self.assertEqual(row[7:], ["0", "1"], row)
+
+    def test_all_forms_have_the_same_rows(self):
+        self.run_program("compare", "-bp", self.sample, "-d", self.sample, "-o", self.scratch / "out", "--output_name", "r",
+                         "--format", "csv,json,db,xlsx", expect=0)
+        out = self.scratch / "out"
+        tables = json.loads((out / "r.json").read_text())
+        db = sqlite3.connect(out / "r.db")
+        self.assertEqual({path.stem for path in (out / "r").glob("*.csv")}, set(tables))
+        for name, rows in tables.items():
+            with open(out / "r" / f"{name}.csv", newline="", encoding="utf-8") as file:
+                self.assertEqual(len(list(csv.reader(file))) - 1, len(rows), name)
+            self.assertEqual(db.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0], len(rows), name)
+        db.close()
+        book = zipfile.ZipFile(out / "r.xlsx")
+        sheet = book.read("xl/worksheets/sheet1.xml").decode()
+        for ref in ("B1:D1", "E1:G1"):
+            self.assertIn(f'<mergeCell ref="{ref}"/>', sheet)
+        styles = book.read("xl/styles.xml").decode()
+        for look in ("Arial", "FF00FF00", "FFFFFF00", "FF00BFFF", "FF87CEFA", "0.00%", "#,##0.00"):
+            self.assertIn(look, styles)
+
+    def test_bad_words_are_usage_errors(self):
+        for words in (["--format", "pdf"], ["--output_name", "a/b"], ["--max_kernel_num", "3"], ["--op_name_map", "[1]"],
+                      ["--base_step", "1"], ["--base_step", "99999", "--comparison_step", "99999"]):
+            done = self.run_program("compare", "-bp", self.sample, "-d", self.sample, "-o", self.scratch / "out", *words, expect=2)
+            self.assertEqual(done.out, "")
+        self.assertFalse((self.scratch / "out").exists())
+
+    def test_a_damaged_side_is_exit_code_1(self):
+        broken = self.write("broken.json", '{"traceEvents": 5}')
+        done = self.run_program("compare", "-bp", self.sample, "-d", broken, "-o", self.scratch / "out", expect=1)
+        self.assertIn("broken.json", done.err)
+
+    @unittest.skipIf(os.geteuid() == 0 and not pathlib.Path("/proc").is_dir(), "needs a folder that nobody can write to")
+    def test_a_result_that_cannot_be_written_is_exit_code_1(self):
+        self.run_program("compare", "-bp", self.sample, "-d", self.sample, "-o", "/proc/nowhere", expect=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
