@@ -210,8 +210,8 @@ TEST(Lanes, AnnotationsOfAStreamAreALaneAndNoWork) {
         api.Post("lanes", fmt::format(R"({{"tracks":[{}],"t0":0,"t1":100}})", track));
     return reply.root()["rows"].ToText().substr(std::to_string(track).size() + 3);
   };
-  EXPECT_EQ(load("r0/py/stream7"), "2,80]]");
-  EXPECT_EQ(load("r0/py/stream7-annotations"), "1,100]]");
+  EXPECT_EQ(load("r0/python/stream7"), "2,80]]");
+  EXPECT_EQ(load("r0/python/stream7-annotations"), "1,100]]");
   EXPECT_EQ(load("r0"), "2,80]]");
 }
 

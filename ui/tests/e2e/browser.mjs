@@ -147,6 +147,8 @@ export async function slicePlace(page, lanePath) {
   return page.evaluate((path) => {
     const { model } = document.querySelector(".tl-overlay").timeline;
     const lane = model.layout.lanes.find((each) => each.track.path === path || each.track.path.includes(path));
+    // Lanes of the host stand below those of the device: they may have to be scrolled to.
+    if (!lane.pinned && (lane.y < model.scrollY || lane.y + 40 > model.scrollY + model.scrollHeight)) model.setScroll(lane.y - 60);
     const box = document.querySelector(".tl-overlay").getBoundingClientRect();
     const scale = model.scale();
     let best = null;
