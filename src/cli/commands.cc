@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/limits.h"
+#include "cli/open_input.h"
+
 namespace steplens::cli {
 namespace {
 
 struct NamedCommand {
   std::string_view name;
   CommandSpec (*make)();
+  bool reads_captures = true;
 };
 
-constexpr NamedCommand kCommandMakers[] = {{"record", RecordCommand},
+constexpr NamedCommand kCommandMakers[] = {{"record", RecordCommand, false},
                                            {"analyse", AnalyseCommand},
                                            {"info", InfoCommand},
                                            {"breakdown", BreakdownCommand},
@@ -21,14 +25,15 @@ constexpr NamedCommand kCommandMakers[] = {{"record", RecordCommand},
                                            {"verify", VerifyCommand},
                                            {"cluster", ClusterCommand},
                                            {"view", ViewCommand},
-                                           {"link", LinkCommand},
+                                           {"link", LinkCommand, false},
                                            {"convert", ConvertCommand},
-                                           {"auto-completion", CompletionCommand},
-                                           {"docs", DocsCommand}};
+                                           {"auto-completion", CompletionCommand, false},
+                                           {"docs", DocsCommand, false}};
 
 CommandSpec MakeCommand(const NamedCommand& command) {
   CommandSpec spec = command.make();
   spec.name = command.name;
+  if (command.reads_captures) spec.options = Joined(std::move(spec.options), LimitOptions());
   return spec;
 }
 

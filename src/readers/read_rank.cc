@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <filesystem>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "readers/rank_files.h"
 #include "readers/slice_args.h"
 #include "store/merge.h"
+#include "store/sound.h"
 #include "store/step_values.h"
 
 namespace steplens::readers {
@@ -231,6 +233,7 @@ Result<RankRead> ReadRank(const RankSource& source, const ReadOptions& options) 
   NameSource(source, rank.store);
   rank.store.info.rank = source.rank;
   CountOddStepValues(rank.store);
+  assert(store::FindUnsound(rank.store, *options.pool).empty());
   return rank;
 }
 
