@@ -18,11 +18,13 @@ import threading
 import time
 from typing import Any, Callable, Optional, Protocol
 
+from . import _log, _private
 from ._shm import SIZE, Block
 from ._watch import FileWatcher
 
 FILE_NAME = "profiler_config.json"
 INVALID = {"is_valid": False}
+_MAX_CONFIG = 4 << 20
 
 
 class Layout(Protocol):
@@ -140,13 +142,16 @@ class Channel:
 
 
 def read_config(path: str) -> tuple[Optional[dict], int]:
-    """(the object in the file or None, its time of change in seconds). A file that is being written is tried again."""
+    """(the object in the file or None, its time of change in seconds). A file that is being written is tried again; one of another
+    user (but root) is not read."""
     for attempt in range(2):
         try:
-            with open(path, encoding="utf-8") as file:
-                config = json.load(file)
-                changed_s = int(os.fstat(file.fileno()).st_mtime)
+            changed_s = int(os.stat(path).st_mtime)
+            config = json.loads(_private.read_written_by_people(path, _MAX_CONFIG))
             return (config if isinstance(config, dict) else None), changed_s
+        except PermissionError as problem:
+            _log.warning(f"{path} is not used: {problem.strerror}")
+            return None, int(time.time())
         except (OSError, ValueError, RecursionError):
             if attempt == 0 and os.path.exists(path):
                 time.sleep(0.02)
@@ -159,7 +164,7 @@ def write_default(path: str, config: dict) -> None:
         return
     os.makedirs(os.path.dirname(path), mode=0o750, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.tmp"
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o640), "w", encoding="utf-8") as file:
+    with open(_private.create(temporary, 0o640), "w", encoding="utf-8") as file:
         json.dump(config, file, indent=4)
     try:
         os.link(temporary, path)  # fails if another worker was faster

@@ -4,6 +4,8 @@
     command.json    written by the command line: {"id": 3, "action": "start", "ranks": [0, 1] or "all", "at_step": 120,
                     "steps": 5}; a new id is a new command
 
+The folder must be this user's, and nobody else's to write to; a command that is a link, no file or somebody else's is not read.
+
 `state` is idle, armed, recording or ended. Looking for a command is one stat of a file per step.
 """
 
@@ -14,9 +16,10 @@ import os
 import time
 from typing import Any, Optional
 
-from . import _log, _rank
+from . import _log, _private, _rank
 
 _REPORT_PERIOD_S = 0.5
+_MAX_COMMAND = 64 << 10
 
 
 class Command:
@@ -54,17 +57,24 @@ class Control:
         self._last_report = 0.0
         self._last_state: Any = None
         self._told = False
+        self._is_usable = False
         self._step_began = (1, time.monotonic())  # the first step runs
         self._step_seconds = 0.0  # not known yet
         try:
-            os.makedirs(directory, mode=0o750, exist_ok=True)
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            why = _private.why_not_folder(directory)
+            self._is_usable = why is None
         except OSError as problem:
-            self._tell(problem)
+            why = problem.strerror
+        if why is not None:
+            self._tell(why)
 
     def poll(self) -> Optional[Command]:
         """The command that has come since the last call, if any."""
+        if not self._is_usable:
+            return None
         try:
-            status = os.stat(self._command_path)
+            status = os.lstat(self._command_path)
         except OSError:
             return None
         mark = (status.st_mtime_ns, status.st_size, status.st_ino)
@@ -72,9 +82,11 @@ class Control:
             return None
         self._seen = mark
         try:
-            with open(self._command_path, encoding="utf-8") as file:
-                command = Command(json.load(file))
-        except (OSError, ValueError, AttributeError) as problem:
+            command = Command(json.loads(_private.read(self._command_path, _MAX_COMMAND)))
+        except OSError as problem:
+            _log.warning(f"{self._command_path} is not used: {problem.strerror}")
+            return None
+        except (ValueError, AttributeError, RecursionError) as problem:
             _log.warning(f"{self._command_path} is not a command: {problem}")
             return None
         if command.id == self._last_id:
@@ -88,6 +100,8 @@ class Control:
         _log.info(f"Command {command.id} ({command.action}): {text}")
 
     def report(self, rank: int, facts: dict, force: bool = False) -> None:
+        if not self._is_usable:
+            return
         now = time.monotonic()
         changed = facts["state"] != self._last_state
         if not force and not changed and now - self._last_report < _REPORT_PERIOD_S:
@@ -100,11 +114,11 @@ class Control:
         path = os.path.join(self._directory, f"rank_{rank}.json")
         temporary = f"{path}.{os.getpid()}"
         try:
-            with open(temporary, "w", encoding="utf-8") as file:
+            with open(_private.create(temporary, 0o600), "w", encoding="utf-8") as file:
                 json.dump(facts, file)
             os.replace(temporary, path)
         except OSError as problem:
-            self._tell(problem)
+            self._tell(problem.strerror)
 
     def _step_time(self, step: int, now: float) -> float:
         """Seconds a step takes, over at least the time between two reports: a common future step is chosen by it, and the few steps
@@ -115,7 +129,7 @@ class Control:
             self._step_seconds = (now - then) / (step - before)
         return self._step_seconds
 
-    def _tell(self, problem: OSError) -> None:
+    def _tell(self, why: str) -> None:
         if not self._told:
             self._told = True
-            _log.warning(f"{self._directory}: this rank cannot be controlled while it runs ({problem.strerror}).")
+            _log.warning(f"{self._directory}: this rank cannot be controlled while it runs ({why}).")

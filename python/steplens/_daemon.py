@@ -8,7 +8,7 @@ $KINETO_IPC_SOCKET_DIR. A message is a header and a payload, in the machine's by
     "req"    kind i32 (3: an NPU's profiler), count i32, job i64, count x process i32    this process and its ancestors
 
 The answer to "req" is a message whose payload is the text of the configuration, empty while there is none. The daemon hands out a text
-once, so each one is new.
+once, so each one is new. The kernel says who sent it: only root's and this user's own daemon is believed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from __future__ import annotations
 import os
 import socket
 import struct
-import tempfile
 import threading
-import uuid
+import time
 from typing import Callable, Optional
+
+from . import _private
 
 _NAME = "dynolog"
 _SOCKET_DIR = "KINETO_IPC_SOCKET_DIR"
@@ -29,6 +30,7 @@ _REQUEST = struct.Struct("=iiq")
 _PROFILER_OF_NPU = 3
 _JOB = 0
 _MAX_TEXT = 1 << 20
+_CREDENTIALS = struct.Struct("=iII")  # process, user, group
 _ANSWER_S = 0.5  # a daemon that needs longer is asked again
 
 
@@ -84,6 +86,7 @@ class DaemonClient:
         self._lock = threading.Lock()
         self._text: Optional[str] = None
         self._is_there: Optional[bool] = None
+        self._strangers: set[int] = set()  # users whose answers were told about
         self._ended = threading.Event()
         self._socket, self._file = self._bind()
         self._thread = threading.Thread(target=self._run, name="steplens daemon", daemon=True)
@@ -107,16 +110,18 @@ class DaemonClient:
         if self._file:
             try:
                 os.unlink(self._file)
+                os.rmdir(os.path.dirname(self._file))
             except OSError:
                 pass
 
     def _bind(self) -> tuple[socket.socket, Optional[str]]:
         opened = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         opened.settimeout(_ANSWER_S)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         if not os.environ.get(_SOCKET_DIR):
             opened.bind(b"")  # any free abstract name
             return opened, None
-        path = os.path.join(tempfile.gettempdir(), f"steplens_{os.getpid()}_{uuid.uuid4().hex[:8]}")
+        path = os.path.join(_private.socket_folder(), "client")
         opened.bind(path)
         return opened, path
 
@@ -136,8 +141,11 @@ class DaemonClient:
         pids = ancestors()
         request = _REQUEST.pack(_PROFILER_OF_NPU, len(pids), _JOB) + struct.pack(f"={len(pids)}i", *pids)
         self._socket.sendto(message("req", request), daemon)
+        end_s = time.monotonic() + _ANSWER_S
         while True:
-            answer = parse(self._socket.recv(_MAX_TEXT))
+            if time.monotonic() > end_s:
+                raise TimeoutError  # others talk, the daemon does not
+            answer = parse(self._receive())
             if answer is None or answer[0] != "req":
                 continue  # the answer to "ctxt"
             text = answer[1].rstrip(b"\0").decode("utf-8", "replace")
@@ -145,6 +153,20 @@ class DaemonClient:
                 with self._lock:
                     self._text = text
             return
+
+    def _receive(self) -> bytes:
+        """The next message; empty if it is from somebody whom we do not believe."""
+        data, extra, _flags, _sender = self._socket.recvmsg(_MAX_TEXT, socket.CMSG_SPACE(_CREDENTIALS.size))
+        for level, kind, value in extra:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS and len(value) >= _CREDENTIALS.size:
+                _process, user, _group = _CREDENTIALS.unpack_from(value)
+                if user in (0, os.geteuid()):
+                    return data
+                if user not in self._strangers:
+                    self._strangers.add(user)
+                    self._tell(f"Who answers as the host's monitoring daemon ({_NAME}) is user {user}, neither root nor this user; "
+                               "the answers are not used.")
+        return b""
 
     def _set_there(self, is_there: bool) -> None:
         if is_there == self._is_there:

@@ -1,6 +1,6 @@
 """A block of shared memory that the processes of one host use to hand a configuration around.
 
-The block is a file of 1 MiB in /dev/shm. One process owns it: the one that holds the lock on it. The owner writes, all read.
+The block is a file of 1 MiB in /dev/shm, or, if somebody else has made one of that name, in a folder of this user alone. One process owns it: the one that holds the lock on it. The owner writes, all read.
 A block whose owner is gone, even after kill -9, is taken over by the next process that asks; nothing has to be deleted by
 hand. The owner removes the block when it closes it.
 """
@@ -10,24 +10,50 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-import tempfile
+
+from . import _log, _private
 
 SIZE = 1 << 20
 
 
-def _folder() -> str:
-    return "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
+def _open(name: str) -> tuple[int, str]:
+    """(descriptor, path) of the block, which is ours and nobody else's to open. Raises OSError."""
+    if os.path.isdir("/dev/shm"):
+        path = os.path.join("/dev/shm", name)
+        opened = _open_own(path)
+        if opened >= 0:
+            return opened, path
+        _log.warning(f"{path} is not used: another user has made it.")
+    path = os.path.join(_private.runtime_folder(), name)
+    opened = _open_own(path)
+    if opened < 0:
+        raise PermissionError(0, "it belongs to another user", path)
+    return opened, path
+
+
+def _open_own(path: str) -> int:
+    """A descriptor, or -1 if what is there is not ours alone."""
+    try:
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except OSError:
+        if os.path.lexists(path):
+            return -1
+        raise
+    status = os.fstat(opened)
+    if _private.why_not_file(status) is None and not status.st_mode & 0o077:
+        return opened
+    os.close(opened)
+    return -1
 
 
 class Block:
     """Raises OSError if the system refuses the memory."""
 
     def __init__(self, name: str):
-        self.path = os.path.join(_folder(), name)
         self._pid = os.getpid()
         self.owned = False
         while True:
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            self._file, self.path = _open(name)
             self.owned = self._lock()
             if self._is_current():
                 break

@@ -18,8 +18,12 @@ struct FileStamp {
 };
 Result<FileStamp> StatFile(const std::string& path);
 
-// The whole file as bytes. For small files (metadata, csv below some hundred MB).
-Result<std::string> ReadFile(const std::string& path);
+// What a file that is read whole may have at the most: settings and names, and tables.
+inline constexpr uint64_t kMaxSmallFile = uint64_t{64} << 20;
+inline constexpr uint64_t kMaxWholeFile = uint64_t{2} << 30;
+
+// The whole file as bytes. kUnsupported if it has more than `max_bytes`.
+Result<std::string> ReadFile(const std::string& path, uint64_t max_bytes = kMaxSmallFile);
 
 // Up to `size` bytes at `offset`; shorter at the end of the file.
 Result<std::string> ReadFileRange(const std::string& path, uint64_t offset, size_t size);
@@ -28,6 +32,7 @@ Result<std::string> ReadFileRange(const std::string& path, uint64_t offset, size
 // not mapped: a file that shrinks while mapped kills the process.
 class MappedFile {
  public:
+  // Of this user alone: kIo for what belongs to somebody else, who could have put anything there.
   static Result<MappedFile> Open(const std::string& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -41,6 +46,8 @@ class MappedFile {
 };
 
 // A file that appears whole under its name, or not at all: written beside it and renamed by Commit.
+// Who may read it: as the umask says, and nobody who cannot read all that was read to make it
+// (base/readability.h).
 class AtomicFile {
  public:
   static Result<AtomicFile> Create(const std::string& path);
@@ -49,6 +56,9 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
   Status Write(const void* data, size_t size);
   Status Commit();
+  // The same, for results that people keep: on the disk before it gets its name.
+  Status CommitDurably();
+  void MakePrivate();  // for this user alone
 
   // For a file whose size is known and that several processes write, each its own stretches.
   Status Reserve(uint64_t size);  // with the space on the disk, where the file system can

@@ -176,5 +176,31 @@ TEST_F(FileTest, WhatIsNoFileIsRefusedAndNotWaitedFor) {
   EXPECT_THAT(ReadFile("/dev/null").error().message, HasSubstr("is a device or socket"));
 }
 
+TEST_F(FileTest, LargeFilesAreNotReadWhole) {
+  const std::string path = Write("a.json", "0123456789");
+  EXPECT_EQ(*ReadFile(path, 10), "0123456789");
+  const Result<std::string> refused = ReadFile(path, 9);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("has 10 bytes"));
+}
+
+TEST_F(FileTest, WhatAKilledProcessHasLeftIsRemoved) {
+  Write("a.csv", "old");
+  char host[256] = "";
+  ::gethostname(host, sizeof(host) - 1);
+  const std::string of_here = std::string("a.csv.tmp-") + host + "-";
+  Write(of_here + "999999999-0", "half");  // no process has this number
+  Write(of_here + std::to_string(::getpid()) + "-77", "mine");
+  Write("a.csv.tmp-elsewhere-999999999-0", "theirs");  // whether it lives is known there
+  Result<AtomicFile> file = AtomicFile::Create(Path("a.csv"));
+  ASSERT_TRUE(file.ok() && file->Write("new", 3).ok() && file->CommitDurably().ok());
+  EXPECT_EQ(folder_.Read("a.csv"), "new");
+  EXPECT_FALSE(folder_.Has(of_here + "999999999-0"));
+  EXPECT_TRUE(folder_.Has(of_here + std::to_string(::getpid()) + "-77"));
+  EXPECT_TRUE(folder_.Has("a.csv.tmp-elsewhere-999999999-0"));
+  EXPECT_EQ(folder_.FileCount(), 3u);
+}
+
 }  // namespace
 }  // namespace steplens

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <vector>
 
+#include "base/memory_limit.h"
+
 namespace steplens {
 namespace {
 
@@ -26,6 +28,9 @@ class FileFrom : public ByteSource {
   const std::string path_;
   uint64_t position_;
 };
+
+// NOLINTNEXTLINE: one for the process, as the command line has it
+UnpackLimits unpack_limits;
 
 class GzipSource : public ByteSource {
  public:
@@ -48,6 +53,8 @@ class GzipSource : public ByteSource {
     stream_.avail_out = static_cast<uInt>(size);
     while (stream_.avail_out > 0 && !finished_) Step();
     const size_t got = size - stream_.avail_out;
+    given_ += got;
+    if (!finished_ && IsTooMuch()) Finish(TooMuch());
     if (got == 0 && !error_.ok()) return error_.error();
     return got;
   }
@@ -55,6 +62,17 @@ class GzipSource : public ByteSource {
   uint64_t file_position() const override { return packed_->file_position(); }
 
  private:
+  bool IsTooMuch() const {
+    if (given_ > limits_.max_bytes) return true;
+    return given_ > limits_.free_bytes && given_ / limits_.max_ratio > packed_position();
+  }
+  Error TooMuch() const {
+    return {ErrorCode::kCorruptData,
+            fmt::format("{}: {} packed bytes have become {} MiB and more, which no trace does; "
+                        "the rest is not unpacked (--max-unpacked lifts the limit)",
+                        name_, packed_position(), given_ >> 20)};
+  }
+
   void Step() {
     if (stream_.avail_in == 0) {
       input_.resize(kInputBytes);
@@ -83,6 +101,7 @@ class GzipSource : public ByteSource {
       return Finish(Error{ErrorCode::kUnsupported,
                           name_ + ": bytes behind the end of the gzip data are not used"});
     }
+    if (code == Z_MEM_ERROR) return Finish(OutOfMemory());
     Finish(Damaged(stream_.msg != nullptr ? stream_.msg : "damaged"));
   }
 
@@ -103,6 +122,7 @@ class GzipSource : public ByteSource {
         finished_(from.finished_),
         in_member_(from.in_member_),
         after_member_(from.after_member_),
+        given_(from.given_),
         error_(from.error_) {
     ready_ = inflateCopy(&stream_, const_cast<z_stream*>(&from.stream_)) == Z_OK;
     stream_.avail_in = 0;
@@ -118,10 +138,14 @@ class GzipSource : public ByteSource {
   bool finished_ = false;
   bool in_member_ = true;
   bool after_member_ = false;
+  const UnpackLimits limits_ = unpack_limits;
+  uint64_t given_ = 0;  // bytes of text so far
   Status error_;
 };
 
 }  // namespace
+
+void SetUnpackLimits(const UnpackLimits& limits) { unpack_limits = limits; }
 
 std::unique_ptr<ByteSource> MakeGzipSource(std::unique_ptr<ByteSource> packed, std::string name) {
   return std::make_unique<GzipSource>(std::move(packed), std::move(name));

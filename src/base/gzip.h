@@ -9,6 +9,18 @@
 
 namespace steplens {
 
+// What a packed file may grow to, so that a small one cannot fill the machine: once it has given
+// `free_bytes` it may not have grown by more than `max_ratio`, and never beyond `max_bytes`. Traces
+// grow 10 to 40 times.
+struct UnpackLimits {
+  uint64_t free_bytes = uint64_t{256} << 20;
+  uint64_t max_ratio = 200;
+  uint64_t max_bytes = uint64_t{256} << 30;
+};
+// For all files opened from now on; before threads are started. --max-unpacked sets the total, and
+// with it lifts the ratio.
+void SetUnpackLimits(const UnpackLimits& limits);
+
 // Unpacks the gzip stream read from `packed`; `name` is used in messages. Members that follow each
 // other are unpacked as one text. Memory is bounded whatever the size of the text.
 std::unique_ptr<ByteSource> MakeGzipSource(std::unique_ptr<ByteSource> packed, std::string name);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/memory_limit.h"
 #include "base/number.h"
 
 namespace steplens {
@@ -83,6 +84,7 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   auto impl = std::make_unique<Impl>();
   impl->text = simdjson::padded_string(text);
   auto error = impl->parser.parse(impl->text).get(impl->root);
+  if (error == simdjson::MEMALLOC) return OutOfMemory();
   if (error) {
     // NaN is a syntax error, a long number one of its own: whatever it was, it is tried once more.
     impl->text = simdjson::padded_string(QuoteOddNumbers(text));
@@ -95,8 +97,8 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   return JsonDocument(std::move(impl));
 }
 
-Result<JsonDocument> JsonDocument::ReadFile(const std::string& path) {
-  SL_ASSIGN_OR_RETURN(const std::string text, steplens::ReadFile(path));
+Result<JsonDocument> JsonDocument::ReadFile(const std::string& path, uint64_t max_bytes) {
+  SL_ASSIGN_OR_RETURN(const std::string text, steplens::ReadFile(path, max_bytes));
   return Parse(text, path);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/status.h"
 
 namespace steplens {
@@ -44,7 +45,7 @@ class JsonValue {
 class JsonDocument {
  public:
   static Result<JsonDocument> Parse(std::string_view text, std::string_view name);
-  static Result<JsonDocument> ReadFile(const std::string& path);
+  static Result<JsonDocument> ReadFile(const std::string& path, uint64_t max_bytes = kMaxSmallFile);
   ~JsonDocument();
   JsonDocument(JsonDocument&&) noexcept;
   JsonDocument& operator=(JsonDocument&&) noexcept;

@@ -18,7 +18,7 @@ namespace steplens {
 //
 // At most 2 * threads pieces exist at once and their Items are reused, so memory is bounded and
 // buffers keep their capacity. The calling thread takes part. Results do not depend on the number
-// of threads.
+// of threads. What one of the three throws is thrown here, once all threads have stopped.
 template <typename Item, typename Next, typename Work, typename Consume>
 void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
   struct Slot {
@@ -33,8 +33,9 @@ void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
   std::condition_variable slot_free;
   size_t consumed = 0;
   bool is_consuming = false;
+  bool has_failed = false;
 
-  pool.RunOnAll([&] {
+  const auto take_part = [&] {
     while (true) {
       Slot* slot = nullptr;
       {
@@ -42,7 +43,8 @@ void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
         if (at_end) return;
         {
           std::unique_lock order(order_mutex);
-          slot_free.wait(order, [&] { return read < consumed + ring.size(); });
+          slot_free.wait(order, [&] { return has_failed || read < consumed + ring.size(); });
+          if (has_failed) return;
         }
         slot = &ring[read % ring.size()];
         if (!next(slot->item)) {
@@ -66,6 +68,18 @@ void RunOrdered(ThreadPool& pool, Next next, Work work, Consume consume) {
         slot_free.notify_all();
       }
       is_consuming = false;
+    }
+  };
+  pool.RunOnAll([&] {
+    try {
+      take_part();
+    } catch (...) {  // NOLINT: nobody may wait for a piece that is not to come
+      {
+        const std::lock_guard order(order_mutex);
+        has_failed = true;
+      }
+      slot_free.notify_all();
+      throw;
     }
   });
 }

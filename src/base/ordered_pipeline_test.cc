@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -57,6 +59,29 @@ TEST(RunOrdered, ASlowConsumerIsAloneAndKeepsTheOrder) {
 TEST(RunOrdered, TakesNothingFromAnEmptySource) {
   ThreadPool pool(3);
   RunOrdered<int>(pool, [](int&) { return false; }, [](int&) { FAIL(); }, [](int&) { FAIL(); });
+}
+
+TEST(RunOrdered, WhatAStageThrowsEndsAllThreads) {
+  for (const size_t threads : {1u, 2u, 7u}) {
+    for (const int thrower : {0, 1, 2}) {
+      ThreadPool pool(threads);
+      int made = 0;
+      const auto fail_at = [&](int stage, int item) {
+        if (stage == thrower && item == 5) throw std::bad_alloc();
+      };
+      const auto run = [&] {
+        RunOrdered<int>(
+            pool,
+            [&](int& item) {
+              item = made++;
+              fail_at(0, item);
+              return item < 10'000;
+            },
+            [&](int& item) { fail_at(1, item); }, [&](int& item) { fail_at(2, item); });
+      };
+      EXPECT_THROW(run(), std::bad_alloc) << threads << " threads, stage " << thrower;
+    }
+  }
 }
 
 }  // namespace

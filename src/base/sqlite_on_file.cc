@@ -149,8 +149,9 @@ Result<SqliteConnection> OpenSqliteOn(const AtomicFile& file) {
   sqlite3_initialize();
   const std::string name = fmt::format("{}{}", kNamePrefix, file.fd());
   sqlite3* opened = nullptr;
-  const int state = sqlite3_open_v2(name.c_str(), &opened,
-                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, RegisteredVfs());
+  const int state = sqlite3_open_v2(
+      name.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+      RegisteredVfs());
   SqliteConnection db(opened);
   // Room to sort an index of some hundred thousand rows without temporary files.
   for (const char* sql :
@@ -159,6 +160,10 @@ Result<SqliteConnection> OpenSqliteOn(const AtomicFile& file) {
       return Error{ErrorCode::kIo,
                    fmt::format("{}: cannot write: {}", file.path(), sqlite3_errmsg(opened))};
   }
+  // What is written to may be a copy of somebody's file: no code of its schema runs.
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   return db;
 }
 

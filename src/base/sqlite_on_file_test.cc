@@ -106,5 +106,27 @@ TEST_F(SqliteOnFileTest, WhatIsNoDatabaseIsSaid) {
   EXPECT_FALSE(CopySqlite(Path("absent.db"), *file).ok());
 }
 
+// A database may be somebody's: what its schema would do when it is written to is not done.
+TEST_F(SqliteOnFileTest, CodeInTheSchemaDoesNotRun) {
+  sqlite3* theirs = nullptr;
+  sqlite3_open(Path("theirs.db").c_str(), &theirs);
+  Execute(theirs,
+          "CREATE TABLE t (a); CREATE TABLE witness (a); CREATE TRIGGER spy AFTER INSERT ON t "
+          "BEGIN INSERT INTO witness VALUES (1); END");
+  sqlite3_close(theirs);
+  Result<AtomicFile> file = AtomicFile::Create(Path("copy.db"));
+  ASSERT_TRUE(file.ok() && CopySqlite(Path("theirs.db"), *file).ok());
+  {
+    const Result<SqliteConnection> db = OpenSqliteOn(*file);
+    ASSERT_TRUE(db.ok());
+    Execute(db->get(), "INSERT INTO t VALUES (7)");
+    EXPECT_EQ(Number(db->get(), "SELECT count(*) FROM t"), 1);
+    EXPECT_EQ(Number(db->get(), "SELECT count(*) FROM witness"), 0);
+    EXPECT_NE(sqlite3_exec(db->get(), "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql=''",
+                           nullptr, nullptr, nullptr),
+              SQLITE_OK);
+  }
+}
+
 }  // namespace
 }  // namespace steplens

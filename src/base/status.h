@@ -15,6 +15,7 @@ enum class ErrorCode : uint8_t {
   kCorruptData,      // The bytes do not follow their format. Exit 4.
   kUnsupported,      // Known format or version we do not read yet. Exit 5.
   kIo,               // The operating system refused. Exit 6.
+  kOutOfMemory,      // More than --max-memory, or than there is. Exit 7.
   kCancelled,        // Ctrl-C or the client went away. Exit 130.
   kInternal,         // A bug of ours; always ask for a report. Exit 70.
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 
 #include "base/cancel.h"
 
@@ -16,6 +17,8 @@ struct ThreadPool::Batch {
   std::atomic<size_t> done{0};
   std::mutex done_mutex;
   std::condition_variable all_done;
+  std::atomic<bool> has_failed{false};
+  std::exception_ptr failure;  // the first; guarded by done_mutex until all are done
 };
 
 ThreadPool::ThreadPool(size_t threads) {
@@ -33,7 +36,12 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::Drain(Batch& batch) {
   const CancelScope::Entered working_for(batch.scope);
   for (size_t i; (i = batch.next.fetch_add(1)) < batch.count;) {
-    batch.task(i);
+    try {
+      if (!batch.has_failed.load(std::memory_order_relaxed)) batch.task(i);
+    } catch (...) {  // NOLINT: whatever it is, it belongs to who waits for the batch
+      const std::lock_guard lock(batch.done_mutex);
+      if (!batch.has_failed.exchange(true)) batch.failure = std::current_exception();
+    }
     if (batch.done.fetch_add(1) + 1 == batch.count) {
       const std::lock_guard lock(batch.done_mutex);
       batch.all_done.notify_all();
@@ -72,8 +80,11 @@ void ThreadPool::ParallelFor(size_t count, const std::function<void(size_t)>& ta
     std::unique_lock lock(batch->done_mutex);
     batch->all_done.wait(lock, [&] { return batch->done.load() == count; });
   }
-  const std::lock_guard lock(queue_mutex_);
-  std::erase(queue_, batch);
+  {
+    const std::lock_guard lock(queue_mutex_);
+    std::erase(queue_, batch);
+  }
+  if (batch->failure) std::rethrow_exception(batch->failure);
 }
 
 }  // namespace steplens

@@ -25,7 +25,8 @@ class ThreadPool {
   size_t threads() const { return workers_.size() + 1; }
 
   // Calls task(0) ... task(count - 1), each once, in any order and on any thread; returns when all
-  // are done. Tasks belong to the caller's CancelScope.
+  // are done. Tasks belong to the caller's CancelScope. What a task throws (memory that is not
+  // there) is thrown here once the others have ended; those that had not begun do not begin.
   void ParallelFor(size_t count, const std::function<void(size_t)>& task);
 
   // Calls body() threads() times, at once where workers are free: the frame of a pipeline.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 
 namespace steplens {
 namespace {
@@ -26,6 +27,24 @@ TEST(ThreadPool, NestedLoopsFinish) {
 TEST(ThreadPool, ReturnsAtOnceWithoutWork) {
   ThreadPool pool(2);
   pool.ParallelFor(0, [](size_t) { FAIL(); });
+}
+
+TEST(ThreadPool, WhatATaskThrowsReachesWhoWaits) {
+  for (const size_t threads : {1u, 2u, 7u}) {
+    ThreadPool pool(threads);
+    std::atomic<int> calls = 0;
+    const auto run = [&] {
+      pool.ParallelFor(1000, [&](size_t i) {
+        ++calls;
+        if (i == 3) throw std::bad_alloc();
+      });
+    };
+    EXPECT_THROW(run(), std::bad_alloc);
+    EXPECT_LT(calls.load(), 1000) << "those that had not begun do not begin";
+    std::atomic<int> later = 0;
+    pool.ParallelFor(10, [&](size_t) { ++later; });
+    EXPECT_EQ(later.load(), 10) << "the pool goes on";
+  }
 }
 
 }  // namespace

@@ -115,7 +115,6 @@ void WriteLog(const RankSource& capture, const store::TraceStore* store,
 
 // What was lost while recording and of the raw data: every kind of loss once, with its first case.
 std::string LossesOf(const store::TraceStore& store) {
-  const std::string lost = LostWhileRecording(store);
   std::string text;
   for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
     const auto kind = static_cast<store::IssueKind>(i);
@@ -125,7 +124,7 @@ std::string LossesOf(const store::TraceStore& store) {
     text += fmt::format("{}{} x {} ({})", text.empty() ? "not all of the raw data is sound: " : " ",
                         entry.count, info.text, entry.example);
   }
-  return lost.empty() || text.empty() ? lost + text : fmt::format("{}. {}", lost, text);
+  return text;
 }
 
 // A capture of MindSpore that holds several configurations is read with the first of them, as the

@@ -215,6 +215,7 @@ Result<ClusterRequest> ParseClusterRequest(const Arguments& arguments) {
     SL_ASSIGN_OR_RETURN(request.run.hosts, cluster::ReadRankTable(table));
   }
   request.run.use_cache = !arguments.Has("--no-cache");
+  if (request.run.use_cache) SayIfCacheIsNotUsed();
   request.run.show_progress = true;
   if (request.kind == ClusterRequest::Kind::kMap) SL_RETURN_IF_ERROR(TakeMapTo(arguments, request));
   return request;

@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/limits.h"
+#include "cli/open_input.h"
+
 namespace steplens::cli {
 namespace {
 
 struct NamedCommand {
   std::string_view name;
   CommandSpec (*make)();
+  bool reads_captures = true;
 };
 
 // clang-format off: one command per line
 constexpr NamedCommand kCommandMakers[] = {
-    {"record", RecordCommand},
+    {"record", RecordCommand, false},
     {"analyse", AnalyseCommand},
     {"info", InfoCommand},
     {"breakdown", BreakdownCommand},
@@ -27,16 +31,17 @@ constexpr NamedCommand kCommandMakers[] = {
     {"cluster", ClusterCommand},
     {"baseline", BaselineCommand},
     {"view", ViewCommand},
-    {"link", LinkCommand},
+    {"link", LinkCommand, false},
     {"convert", ConvertCommand},
-    {"auto-completion", CompletionCommand},
-    {"docs", DocsCommand},
+    {"auto-completion", CompletionCommand, false},
+    {"docs", DocsCommand, false},
 };
 // clang-format on
 
 CommandSpec MakeCommand(const NamedCommand& command) {
   CommandSpec spec = command.make();
   spec.name = command.name;
+  if (command.reads_captures) spec.options = Joined(std::move(spec.options), LimitOptions());
   return spec;
 }
 

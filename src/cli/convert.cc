@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/rank_folder.h"
 #include "export/export.h"
 #include "readers/slice_args.h"
 
@@ -117,40 +118,15 @@ Status WriteInfoFiles(const store::TraceStore& rank, const fs::path& folder) {
     const bool is_metadata = name == "profiler_metadata.json";
     if (!is_metadata && !name.starts_with("profiler_info")) continue;
     (is_metadata ? has_metadata : has_info) = true;
-    std::error_code error;
-    fs::copy_file(file.path, folder / name, fs::copy_options::overwrite_existing, error);
-    if (error)
-      return Error{ErrorCode::kIo, fmt::format("{}: cannot be copied to {}: {}", file.path,
-                                               folder.string(), error.message())};
+    SL_ASSIGN_OR_RETURN(const std::string text, ReadFile(file.path));
+    SL_ASSIGN_OR_RETURN(AtomicFile copy, AtomicFile::Create((folder / name).string()));
+    SL_RETURN_IF_ERROR(copy.Write(text.data(), text.size()));
+    SL_RETURN_IF_ERROR(copy.CommitDurably());
   }
   if (!has_info) SL_RETURN_IF_ERROR(exporting::WriteProfilerInfo(rank, folder.string()));
   if (has_metadata) return {};
   return exporting::WriteProfilerMetadata(rank, (folder / "profiler_metadata.json").string());
 }
-
-// A folder for a rank's files. What it created vanishes unless it is kept, so that a disk that is
-// full leaves nothing that looks like results.
-class RankFolder {
- public:
-  explicit RankFolder(fs::path path) : path_(std::move(path)) {
-    std::error_code error;
-    for (fs::path up = path_; !up.empty() && !fs::exists(up, error); up = up.parent_path())
-      created_ = up;
-  }
-  ~RankFolder() {
-    std::error_code ignored;
-    if (!created_.empty()) fs::remove_all(created_, ignored);
-  }
-  RankFolder(const RankFolder&) = delete;
-  RankFolder& operator=(const RankFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  void Keep() { created_.clear(); }
-
- private:
-  fs::path path_;
-  fs::path created_;  // the outermost folder that was not there; empty: none
-};
 
 Status WriteRank(const store::TraceStore& rank, bool to_text, const fs::path& folder,
                  ThreadPool& pool) {
@@ -174,10 +150,11 @@ Result<int> RunConvert(const Arguments& arguments) {
   ThreadPool pool(threads);
   for (size_t i = 0; i < job.ranks.size(); ++i) {
     const store::TraceStore& rank = job.ranks[i];
-    RankFolder folder(folders[i]);
-    SL_RETURN_IF_ERROR(WriteRank(rank, arguments.Value("--to") == "text", folder.path(), pool));
-    folder.Keep();
-    fmt::print("{}\n", folder.path().string());
+    SL_ASSIGN_OR_RETURN(RankFolder folder, RankFolder::Create(folders[i]));
+    const Status written = WriteRank(rank, arguments.Value("--to") == "text", folder.path(), pool);
+    if (!written.ok()) return folder.Explain(written.error());
+    SL_RETURN_IF_ERROR(folder.Commit());
+    fmt::print("{}\n", folder.final_path().string());
   }
   return 0;
 }

@@ -57,6 +57,7 @@ std::string CommandsMarkdown() {
          "|\n"
          "| 5 | a format or version that is known but not read yet |\n"
          "| 6 | the operating system refused (permission, disk) |\n"
+         "| 7 | more memory would be needed than `--max-memory` allows, or than there is |\n"
          "| 70 | a bug in steplens |\n"
          "| 130 | interrupted |\n";
 }

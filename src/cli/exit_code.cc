@@ -14,6 +14,8 @@ int ExitCode(ErrorCode code) {
       return 5;
     case ErrorCode::kIo:
       return 6;
+    case ErrorCode::kOutOfMemory:
+      return 7;
     case ErrorCode::kCancelled:
       return 130;
     case ErrorCode::kInternal:

@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "base/cancel.h"
+#include "base/memory_limit.h"
 #include "base/sqlite_setup.h"
 #include "cli/command.h"
 #include "cli/standard_streams.h"
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   steplens::cli::OpenStandardStreams();
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is a failed write, not the end
+  steplens::EndWithSentence();
   steplens::SetUpSqlite();
   return steplens::cli::RunProgram(argc, argv);
 }

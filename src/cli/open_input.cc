@@ -12,6 +12,7 @@
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "open/open.h"
+#include "store/cache.h"
 #include "table/console.h"
 #include "table/csv.h"
 #include "table/json.h"
@@ -139,11 +140,18 @@ Result<size_t> ThreadsOf(const Arguments& arguments) {
   return static_cast<size_t>(threads);
 }
 
+void SayIfCacheIsNotUsed() {
+  const Status usable = store::CheckCacheDirectory();
+  if (!usable.ok() && usable.error().code == ErrorCode::kUnsupported)
+    Say(fmt::format("steplens: no cache: {}\n", usable.error().message));
+}
+
 Result<store::Job> OpenQuietly(const Arguments& arguments) {
   UseLargePages();
   opening::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
+  if (options.use_cache) SayIfCacheIsNotUsed();
   options.show_progress = true;
   for (const std::string& path : arguments.Positional("PATH")) AddRoot(path);
   SL_ASSIGN_OR_RETURN(store::Job job, opening::OpenJob(arguments.Positional("PATH"), options));

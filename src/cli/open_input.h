@@ -25,6 +25,9 @@ std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,
 Result<size_t> ThreadsOf(const Arguments& arguments);
 
 // Opens what PATH names as the options say.
+// Tells on stderr if the cache folder is not ours alone and so not used.
+void SayIfCacheIsNotUsed();
+
 Result<store::Job> OpenQuietly(const Arguments& arguments);
 // The same, and says on stderr which captures and how many records could not be used.
 Result<store::Job> OpenInput(const Arguments& arguments);

@@ -3,13 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <new>
 #include <system_error>
 
+#include "base/memory_limit.h"
 #include "base/nearest_name.h"
 #include "base/number.h"
 #include "base/roots.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/limits.h"
 #include "cli/standard_streams.h"
 #include "cli/version.h"
 
@@ -207,10 +210,15 @@ int RunCommand(const Binding& binding, std::vector<std::string> rest) {
   Arguments arguments = Collect(binding);
   if (!rest.empty()) arguments.Set(binding.spec->rest_positional, std::move(rest));
   if (arguments.Has("--follow-links")) FollowLinks();
+  if (const Status limits = SetLimits(arguments); !limits.ok()) return Fail(limits.error());
   try {
     const Result<int> result = binding.spec->run(arguments);
     return result.ok() ? Finish(*result) : Fail(result.error());
+  } catch (const std::bad_alloc&) {
+    return Fail(OutOfMemory());
   } catch (const std::system_error& error) {  // what fmt throws when it cannot print
+    // and what a thread throws that there is no memory for
+    if (error.code() == std::errc::resource_unavailable_try_again) return Fail(OutOfMemory());
     return Fail({ErrorCode::kIo,
                  fmt::format("the result could not be written: {}", error.code().message())});
   }

@@ -13,7 +13,9 @@
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
+#include "cli/recording_check.h"
 #include "cli/results_folder.h"
+#include "cli/standard_streams.h"
 #include "record/control.h"
 #include "record/launch.h"
 
@@ -146,6 +148,26 @@ std::string ShellWord(const std::string& path) {
   return word + "'";
 }
 
+// A line for each kind of loss, with the first capture that has it.
+void SayWhatWasLost(const std::vector<std::string>& captures) {
+  for (const store::IssueKind kind :
+       {store::IssueKind::kRecordsDropped, store::IssueKind::kCaptureUnfinished}) {
+    size_t count = 0;
+    std::string first;
+    for (const std::string& capture : captures) {
+      const store::IssueLog losses = LossesIn(capture);
+      if (losses.entry(kind).count == 0) continue;
+      if (count++ == 0)
+        first = fmt::format("{}: {}", fs::path(capture).filename().string(),
+                            losses.entry(kind).example);
+    }
+    if (count == 0) continue;
+    Say(fmt::format("steplens: {} of {} captures {} not whole. {} ({}{})\n", count, captures.size(),
+                    count == 1 ? "is" : "are", store::GetIssueInfo(kind).text,
+                    count == 1 ? "" : "first: ", first));
+  }
+}
+
 void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) {
   const std::vector<std::string> captures = NewCaptures(config.save_path, since);
   if (captures.empty()) {
@@ -167,10 +189,11 @@ void SayWhatWasRecorded(const record::Config& config, fs::file_time_type since) 
   if (should_have_results && lacking > 0) {
     fmt::print(stderr, "steplens: {} of them without result files; next: steplens analyse {}\n",
                lacking, ShellWord(config.save_path));
-    return;
+  } else {
+    fmt::print(stderr, "steplens: next: steplens breakdown {0}; steplens view {0}\n",
+               ShellWord(config.save_path));
   }
-  fmt::print(stderr, "steplens: next: steplens breakdown {0}; steplens view {0}\n",
-             ShellWord(config.save_path));
+  SayWhatWasLost(captures);
 }
 
 // An option that says nothing in this use of the command.
@@ -224,10 +247,13 @@ Result<int> Launch(const Arguments& arguments) {
 Result<int> ShowStatus(const Arguments& arguments) {
   if (arguments.Has("--job")) {
     SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
+    for (const std::string& note : job.notes) Say(fmt::format("steplens: {}\n", note));
     SL_RETURN_IF_ERROR(PrintTable(record::StatusTable(job), arguments));
     return 0;
   }
-  const std::vector<record::Job> jobs = record::AllJobs();
+  std::vector<std::string> notes;
+  const std::vector<record::Job> jobs = record::AllJobs(&notes);
+  for (const std::string& note : notes) Say(fmt::format("steplens: {}\n", note));
   if (jobs.empty()) fmt::print(stderr, "steplens: no job can be steered here\n");
   for (const record::Job& job : jobs) {
     fmt::print("job {}\n", job.name);
@@ -373,6 +399,7 @@ void SayWhoWillRefuse(const record::Job& job, const record::Request& request) {
 Result<int> Steer(const Arguments& arguments, const std::string& action) {
   SL_RETURN_IF_ERROR(CheckSteering(arguments, action));
   SL_ASSIGN_OR_RETURN(const record::Job job, record::FindJob(arguments.Value("--job")));
+  for (const std::string& note : job.notes) Say(fmt::format("steplens: {}\n", note));
   record::Request request;
   request.action = action;
   SL_ASSIGN_OR_RETURN(request.ranks, Integers(arguments, "--profile-ranks"));

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "readers/ascend_text/profiler_info.h"
 
 namespace steplens::cli {
 namespace {
@@ -26,6 +27,18 @@ std::optional<int64_t> PidInName(const std::string& folder) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
+// visit(root, name) for each configuration in the folder of a capture.
+template <typename Visit>
+void ForEachInfo(const std::string& folder, const Visit& visit) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with("profiler_info") || !name.ends_with(".json")) continue;
+    const Result<JsonDocument> info = JsonDocument::ReadFile(it->path().string());
+    if (info.ok()) visit(info->root(), name);
+  }
+}
+
 bool HasFileBelow(int64_t pid, const fs::path& folder) {
   std::error_code error;
   const std::string prefix = fs::canonical(folder, error).string() + "/";
@@ -42,17 +55,21 @@ bool HasFileBelow(int64_t pid, const fs::path& folder) {
 
 bool IsBeingRecorded(const std::string& folder) {
   std::optional<int64_t> pid = PidInName(folder);
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with("profiler_info") || !name.ends_with(".json")) continue;
-    const Result<JsonDocument> info = JsonDocument::ReadFile(it->path().string());
-    if (!info.ok()) continue;
-    const JsonValue root = info->root();
-    if (root["end_info"].exists() || root["ms_profiler_info"]["end_info"].exists()) return false;
+  bool has_ended = false;
+  ForEachInfo(folder, [&](JsonValue root, const std::string&) {
+    has_ended =
+        has_ended || root["end_info"].exists() || root["ms_profiler_info"]["end_info"].exists();
     if (const auto named = root["steplens_pid"].AsInt()) pid = named;
-  }
-  return pid && HasFileBelow(*pid, folder);
+  });
+  return !has_ended && pid && HasFileBelow(*pid, folder);
+}
+
+store::IssueLog LossesIn(const std::string& folder) {
+  store::IssueLog issues;
+  ForEachInfo(folder, [&](JsonValue root, const std::string& name) {
+    readers::CountRecordingLosses(root, name, issues);
+  });
+  return issues;
 }
 
 std::string LostWhileRecording(const store::TraceStore& rank) {

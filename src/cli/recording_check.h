@@ -15,4 +15,7 @@ bool IsBeingRecorded(const std::string& folder);
 // all or says nothing.
 std::string LostWhileRecording(const store::TraceStore& rank);
 
+// What the configuration of a capture says was lost, as import issues. Empty if all is there.
+store::IssueLog LossesIn(const std::string& folder);
+
 }  // namespace steplens::cli

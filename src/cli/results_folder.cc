@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/number.h"
 
 namespace steplens::cli {
@@ -74,11 +74,9 @@ Error ResultsFolder::Explain(Error error) const {
 }
 
 Status ResultsFolder::Commit(std::string_view note) {
-  std::FILE* done = std::fopen((path_ / kDoneFile).c_str(), "we");
-  if (done != nullptr) std::fwrite(note.data(), 1, note.size(), done);
-  if (done == nullptr || std::fclose(done) != 0) {
-    return SystemError(path_ / kDoneFile, "write", std::strerror(errno));
-  }
+  SL_ASSIGN_OR_RETURN(AtomicFile done, AtomicFile::Create((path_ / kDoneFile).string()));
+  SL_RETURN_IF_ERROR(done.Write(note.data(), note.size()));
+  SL_RETURN_IF_ERROR(done.CommitDurably());
   CloseToOthers();
   // With old results in place the two change names, so that at no moment there are none. Another
   // analysis may have put its results there between the two attempts.
@@ -114,7 +112,10 @@ void ResultsFolder::CloseToOthers() const {
 }
 
 void ResultsFolder::RemoveLeftOvers(const fs::path& folder) {
-  const std::string prefix = fmt::format(".{}.", kResultsFolder);
+  RemoveFoldersOfDead(folder, fmt::format(".{}.", kResultsFolder));
+}
+
+void RemoveFoldersOfDead(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> dead;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {

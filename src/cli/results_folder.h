@@ -15,6 +15,9 @@ inline constexpr std::string_view kDoneFile = "analyse.done";
 // Results are for the user and the group, whatever wrote them.
 void CloseFileToOthers(const std::filesystem::path& path);
 
+// Removes folders in `folder` that are called `prefix` and the number of a process that is gone.
+void RemoveFoldersOfDead(const std::filesystem::path& folder, const std::string& prefix);
+
 // A folder beside the results of a capture that becomes them, or vanishes: results are replaced
 // whole, and at no moment there are none. Several processes may work on one capture; the last one
 // to finish is seen.

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/cancel.h"
+#include "base/memory_limit.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
 #include "cli/redirect_page.h"
@@ -43,7 +44,8 @@ void OpenBrowser(const RedirectPage& page) {
   posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1, 0);
   posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
   pid_t child = 0;
-  // Not waited for: it ends with us at the latest.
+  // Not waited for: it ends with us at the latest. What it starts has limits of its own.
+  const MemoryLimitLifted lifted;
   posix_spawnp(&child, "xdg-open", &quiet, nullptr, words, environ);
   posix_spawn_file_actions_destroy(&quiet);
 }
@@ -225,6 +227,7 @@ Result<int> RunView(const Arguments& arguments) {
   // Where it is, is read from the environment everywhere; no other thread runs yet.
   if (arguments.Has("--cache"))
     setenv("STEPLENS_CACHE_DIR", arguments.Value("--cache").c_str(), 1);  // NOLINT
+  if (options.use_cache) SayIfCacheIsNotUsed();
   const std::string cache = store::CacheDirectory();
   if (!cache.empty()) options.state_directory = cache + "/views";
   std::jthread end_for_sure;  // outlives the workspace, which may be what is stuck

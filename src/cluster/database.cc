@@ -140,6 +140,8 @@ Result<Table> ReadDbTable(const std::string& path, const std::string& name) {
   const int state = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
   const Connection db(opened);
   if (state != SQLITE_OK) return DbError(opened, path);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   if (!HasTable(opened, name)) return missing;
   SL_ASSIGN_OR_RETURN(const Statement shape,
                       Prepare(opened, path, "SELECT * FROM " + QuoteSqlName(name)));

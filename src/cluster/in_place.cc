@@ -150,7 +150,7 @@ class Editor {
     const std::string text = table::ToCsv(edit.table, {.python_doubles = options_.compat});
     SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path.string()));
     SL_RETURN_IF_ERROR(file.Write(text.data(), text.size()));
-    SL_RETURN_IF_ERROR(file.Commit());
+    SL_RETURN_IF_ERROR(file.CommitDurably());
     edited_.files.push_back(path.string());
     return {};
   }

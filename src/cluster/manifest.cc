@@ -22,7 +22,7 @@ Error Refused(const std::string& path, const std::string& why) {
 }  // namespace
 
 Result<std::vector<std::string>> ReadManifest(const std::string& path, const std::string& input) {
-  const Result<JsonDocument> document = JsonDocument::ReadFile(path);
+  const Result<JsonDocument> document = JsonDocument::ReadFile(path, kMaxWholeFile);
   if (!document.ok()) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("--manifest: {}", document.error().message)};

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/readability.h"
 #include "cluster/run.h"
 #include "cluster/shared_write.h"
 #include "table/csv.h"
@@ -54,7 +55,7 @@ Status MakeFolder(const std::string& path) {
                  fmt::format("{}: cannot make the folder: {}; --output_path names another", path,
                              error ? error.message() : "something else has that name")};
   }
-  if (is_new) ::chmod(path.c_str(), kFolderMode);
+  if (is_new) LimitMode(path, kFolderMode);
   return {};
 }
 
@@ -73,8 +74,8 @@ Status WriteWhole(const std::string& path, const ResultFile& file, const RankTex
   };
   SL_RETURN_IF_ERROR(file.write(sink));
   SL_RETURN_IF_ERROR(out.Write(buffer.data(), buffer.size()));
-  SL_RETURN_IF_ERROR(out.Commit());
-  ::chmod(path.c_str(), kFileMode);
+  SL_RETURN_IF_ERROR(out.CommitDurably());
+  LimitMode(path, kFileMode);
   return {};
 }
 
@@ -289,7 +290,7 @@ Status ResultFiles::WriteAll(const std::vector<const ResultFile*>& files, RankTe
   ThreadPool writers(threads());
   if (team_.members() > 1 && !all.empty()) {
     SL_RETURN_IF_ERROR(WriteTogether(team_, writers, texts, all));
-    for (const std::string& path : paths_) ::chmod(path.c_str(), kFileMode);
+    for (const std::string& path : paths_) LimitMode(path, kFileMode);
     return {};
   }
   std::vector<Status> done(all.size());

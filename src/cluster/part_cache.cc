@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/hash.h"
+#include "base/private_folder.h"
 
 namespace steplens::cluster {
 namespace {
@@ -57,9 +58,9 @@ std::optional<std::string> PartCache::Find(const store::CacheKey& rank) const {
 
 Status PartCache::BeginWriting() {
   if (path_.empty()) return {};
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  SL_RETURN_IF_ERROR(MakePrivateFolder(std::filesystem::path(path_).parent_path().string()));
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
+  file.MakePrivate();
   writing_ = std::make_unique<AtomicFile>(std::move(file));
   return writing_->Write(kCacheMagic.data(), kCacheMagic.size());
 }

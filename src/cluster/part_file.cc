@@ -8,6 +8,7 @@
 
 #include "base/archive.h"
 #include "base/hash.h"
+#include "base/readability.h"
 
 namespace steplens::cluster {
 namespace {
@@ -53,7 +54,9 @@ Status PartFileWriter::Write(std::string_view record) {
 }
 
 Result<PartFile> PartFile::Read(const std::string& path) {
-  SL_ASSIGN_OR_RETURN(const std::string bytes, steplens::ReadFile(path));
+  constexpr uint64_t kMaxPartFile = uint64_t{256} << 30;  // some kilobytes a rank
+  NoteInput(path);
+  SL_ASSIGN_OR_RETURN(const std::string bytes, steplens::ReadFile(path, kMaxPartFile));
   const auto damaged = [&] {
     return Error{ErrorCode::kCorruptData,
                  path + ": is damaged or cut off; make it again with 'steplens cluster map'"};

@@ -35,7 +35,7 @@ class PartFileWriter {
  public:
   static Result<PartFileWriter> Create(const std::string& path, const PartQuestion& question);
   Status Add(int64_t rank, const std::string& folder, std::string_view part);
-  Status Commit() { return file_.Commit(); }  // the file appears now, whole
+  Status Commit() { return file_.CommitDurably(); }  // the file appears now, whole
 
  private:
   explicit PartFileWriter(AtomicFile file) : file_(std::move(file)) {}

@@ -26,12 +26,13 @@ struct RenderedText {
 template <typename Text>
 struct RankMessageOf {
   bool is_cached = false;                    // nothing was read, the part was known
+  uint32_t readers = 0;                      // who may read what it was made of (ReadersOfInputs)
   Text part;                                 // the bytes that the part cache keeps
   std::vector<RenderedText<Text>> rendered;  // one a recipe; none for most captures
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(is_cached, part, rendered);
+    archive(is_cached, readers, part, rendered);
   }
 };
 using RankMessage = RankMessageOf<std::string>;

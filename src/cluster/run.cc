@@ -12,6 +12,7 @@
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/progress.h"
+#include "base/readability.h"
 #include "cluster/coverage_notes.h"
 #include "cluster/manifest.h"
 #include "cluster/part_cache.h"
@@ -259,6 +260,7 @@ class Run {
       message.part = ToBytes(part);
       Render(i, part, message);
     }
+    message.readers = ReadersOfInputs();
     return ToBytes(message);
   }
 
@@ -358,6 +360,7 @@ class Run {
     const std::optional<RankMessageView> message = FromBytes<RankMessageView>(bytes);
     std::optional<RankPartView> part;
     if (message) part = FromBytes<RankPartView>(message->part);
+    if (message) NoteReaders(message->readers);
     const int64_t rank = selection_.ranks[i].rank;
     const std::string& path = selection_.ranks[i].source.path;
     const bool is_of_rank = part && part->facts.rank == rank;

@@ -138,7 +138,7 @@ class Writing {
       if (done.ok()) done = std::move(others);
     }
     SL_RETURN_IF_ERROR(std::move(done));
-    for (AtomicFile& file : out_) SL_RETURN_IF_ERROR(file.Commit());
+    for (AtomicFile& file : out_) SL_RETURN_IF_ERROR(file.CommitDurably());
     return {};
   }
 

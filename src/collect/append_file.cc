@@ -12,6 +12,15 @@ namespace {
 
 constexpr mode_t kFileMode = 0640;
 
+// A new file in place of what has its name, which a link may be that leads elsewhere; -1 with errno
+// set.
+int OpenNew(const std::string& path) {
+  constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const int fd = open(path.c_str(), kNew, kFileMode);
+  if (fd >= 0 || errno != EEXIST || unlink(path.c_str()) != 0) return fd;
+  return open(path.c_str(), kNew, kFileMode);
+}
+
 // Writes all of it at `offset`; false with errno set.
 bool WriteAll(int fd, const uint8_t* data, size_t size, uint64_t offset) {
   while (size > 0) {
@@ -35,11 +44,12 @@ bool WriteAll(int fd, const std::string& text) {
 // Writes `text` over a file that has blocks for it; false if it has not, or if that fails.
 bool WriteOver(const std::string& path, const std::string& text) {
   constexpr size_t kBlock = 512;  // the unit of st_blocks
-  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   struct stat status = {};
-  const bool fits =
-      fstat(fd, &status) == 0 && text.size() <= static_cast<size_t>(status.st_blocks) * kBlock;
+  const bool fits = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_uid == geteuid() &&
+                    text.size() <= static_cast<size_t>(status.st_blocks) * kBlock;
   const bool is_written =
       fits && WriteAll(fd, text) && ftruncate(fd, static_cast<off_t>(text.size())) == 0;
   return close(fd) == 0 && is_written;
@@ -52,7 +62,7 @@ AppendFile::~AppendFile() {
 }
 
 bool AppendFile::Write() {
-  if (fd_ < 0) fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+  if (fd_ < 0) fd_ = OpenNew(path_);
   if (fd_ < 0) return false;
   return WriteAll(fd_, buffer_.data(), buffer_.size(), size_);
 }
@@ -74,7 +84,7 @@ void AppendFile::Flush() {
 
 int ReplaceFile(const std::string& path, const std::string& text) {
   const std::string temporary = path + ".tmp";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+  const int fd = OpenNew(temporary);
   if (fd < 0) return errno;
   int error = 0;
   if (!WriteAll(fd, text)) error = errno;

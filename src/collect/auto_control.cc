@@ -1,5 +1,6 @@
 #include "collect/auto_control.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,8 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "collect/append_file.h"
 #include "collect/auto_config.h"
@@ -110,21 +109,55 @@ std::optional<AutoCommand> ParseAutoCommand(std::string_view json, std::string* 
 
 AutoControl::AutoControl(std::string folder, int64_t rank)
     : folder_(std::move(folder)), rank_(std::max<int64_t>(rank, 0)) {
-  if (mkdir(folder_.c_str(), 0750) != 0 && errno != EEXIST) Tell(errno);
+  const std::string why = WhyUnusable();
+  is_usable_ = why.empty();
+  if (!is_usable_) Tell(why);
+}
+
+// Makes the folder if it is not there; empty if it is this user's alone.
+std::string AutoControl::WhyUnusable() const {
+  if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) return std::strerror(errno);
+  struct stat status = {};
+  if (lstat(folder_.c_str(), &status) != 0) return std::strerror(errno);
+  if (!S_ISDIR(status.st_mode)) return "it is no folder, or a link";
+  if (status.st_uid != geteuid()) return "it belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
+  return "";
+}
+
+// Nothing, and told, if it is none that this user has written.
+std::optional<std::string> AutoControl::ReadCommand(const std::string& path) {
+  constexpr size_t kMaxCommand = 64 << 10;
+  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat status = {};
+  const bool is_ours =
+      fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+  std::string text(kMaxCommand, '\0');
+  const ssize_t got = is_ours ? pread(fd, text.data(), text.size(), 0) : 0;
+  if (fd >= 0) close(fd);
+  if (!is_ours) {
+    std::fprintf(stderr,
+                 "steplens: %s is not used: it is a link, no file, or belongs to another user\n",
+                 path.c_str());
+    return std::nullopt;
+  }
+  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return text;
 }
 
 std::optional<AutoCommand> AutoControl::Poll() {
+  if (!is_usable_) return std::nullopt;
   const std::string path = folder_ + "/command.json";
   struct stat status = {};
-  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
   const Mark mark{int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec,
                   int64_t{status.st_size}, static_cast<uint64_t>(status.st_ino)};
   if (mark == seen_) return std::nullopt;
   seen_ = mark;
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::optional<std::string> text = ReadCommand(path);
+  if (!text) return std::nullopt;
   std::string why;
-  const std::optional<AutoCommand> command = ParseAutoCommand(text, &why);
+  const std::optional<AutoCommand> command = ParseAutoCommand(*text, &why);
   if (!command) {
     std::fprintf(stderr, "steplens: %s is not a command: %s\n", path.c_str(), why.c_str());
     return std::nullopt;
@@ -139,6 +172,7 @@ void AutoControl::Answer(const AutoCommand& command, const std::string& text) {
 }
 
 void AutoControl::Report(int64_t step, std::string_view state, const std::string& capture) {
+  if (!is_usable_) return;
   const int64_t now_ns = ClockNs(CLOCK_MONOTONIC);
   const bool is_due = last_report_ns_ == 0 || now_ns - last_report_ns_ >= kReportPeriodNs;
   if (!is_due && state == last_state_) return;
@@ -171,10 +205,14 @@ double AutoControl::StepSeconds(int64_t step, int64_t now_ns) {
 }
 
 void AutoControl::Tell(int error) {
-  if (error == 0 || told_) return;
+  if (error != 0) Tell(std::string(std::strerror(error)));
+}
+
+void AutoControl::Tell(const std::string& why) {
+  if (told_) return;
   told_ = true;
   std::fprintf(stderr, "steplens: %s: this rank cannot be controlled while it runs (%s)\n",
-               folder_.c_str(), std::strerror(error));
+               folder_.c_str(), why.c_str());
 }
 
 }  // namespace steplens::collect

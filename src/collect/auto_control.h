@@ -26,7 +26,8 @@ std::optional<AutoCommand> ParseAutoCommand(std::string_view json, std::string* 
 // The folder in which the ranks of a job and the command line meet: command.json is read, one stat
 // a step; rank_<r>.json says what this rank does and is replaced whole, at most twice a second
 // unless the state changes. The files are those of the Python package. Not for several threads at
-// once. A failure is told once on standard error.
+// once. A failure is told once on standard error. The folder must be this user's, and nobody else's
+// to write to; a command that is a link, no file or somebody else's is not read.
 class AutoControl {
  public:
   // `rank`: -1 counts as 0.
@@ -47,10 +48,14 @@ class AutoControl {
   };
 
   double StepSeconds(int64_t step, int64_t now_ns);
+  std::string WhyUnusable() const;
   void Tell(int error);
+  void Tell(const std::string& why);
+  std::optional<std::string> ReadCommand(const std::string& path);
 
   const std::string folder_;
   const int64_t rank_;
+  bool is_usable_ = false;
   Mark seen_;
   std::optional<int64_t> last_id_;
   std::string answer_;

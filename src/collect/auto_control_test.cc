@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -101,6 +103,63 @@ TEST(AutoControl, AFolderThatCannotBeMadeIsToldOnce) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr("this rank cannot be controlled"));
   EXPECT_EQ(said.find("steplens:"), said.rfind("steplens:"));
+}
+
+TEST_F(ControlTest, WhatIsNoFileOfOursIsNoCommand) {
+  const std::string path = folder_ / "command.json";
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(control_.Poll()) << "and it is not waited for";
+  unlink(path.c_str());
+  std::ofstream(folder_ / "real.json") << R"({"id": 1, "action": "start"})";
+  ASSERT_EQ(symlink((folder_ / "real.json").c_str(), path.c_str()), 0);
+  EXPECT_FALSE(control_.Poll());
+  unlink(path.c_str());
+  if (geteuid() == 0) {
+    Write(R"({"id": 2, "action": "start"})");
+    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_FALSE(control_.Poll());
+    unlink(path.c_str());
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("belongs to another user"));
+  Write(R"({"id": 3, "action": "start"})");
+  EXPECT_TRUE(control_.Poll());
+}
+
+TEST_F(ControlTest, AReportDoesNotFollowALinkThatWaitsForIt) {
+  std::ofstream(folder_ / "precious") << "kept";
+  ASSERT_EQ(symlink((folder_ / "precious").c_str(), (folder_ / "rank_0.json.tmp").c_str()), 0);
+  control_.Report(1, "idle", "");
+  EXPECT_EQ(ReadWhole(folder_ / "precious"), "kept");
+  EXPECT_TRUE(IsJson(Status())) << Status();
+}
+
+// What is said of a control folder, and whether a command in it is obeyed.
+std::pair<std::string, bool> SaidOf(const std::string& folder) {
+  testing::internal::CaptureStderr();
+  AutoControl control(folder, 0);
+  control.Report(1, "idle", "");
+  std::ofstream(folder + "/command.json") << R"({"id": 1, "action": "start"})";
+  const bool is_obeyed = control.Poll().has_value();
+  return {testing::internal::GetCapturedStderr(), is_obeyed};
+}
+
+TEST(AutoControl, OnlyAFolderOfThisUserAloneIsUsed) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(SaidOf(scratch / "new"), std::pair(std::string(), true));
+  struct stat made = {};
+  stat((scratch / "new").c_str(), &made);
+  EXPECT_EQ(made.st_mode & 0777, 0700u);
+  mkdir((scratch / "open").c_str(), 0700);
+  chmod((scratch / "open").c_str(), 0777);
+  EXPECT_THAT(SaidOf(scratch / "open").first, HasSubstr("other users may write to it"));
+  EXPECT_FALSE(SaidOf(scratch / "open").second);
+  ASSERT_EQ(symlink((scratch / "new").c_str(), (scratch / "link").c_str()), 0);
+  EXPECT_THAT(SaidOf(scratch / "link").first, HasSubstr("it is no folder, or a link"));
+  if (geteuid() != 0) return;
+  mkdir((scratch / "theirs").c_str(), 0700);
+  ASSERT_EQ(chown((scratch / "theirs").c_str(), 65534, 65534), 0);
+  EXPECT_THAT(SaidOf(scratch / "theirs").first, HasSubstr("it belongs to another user"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <thread>
@@ -420,6 +421,17 @@ TEST_F(Capture, AFolderWithACaptureIsNotMixedWithANewOne) {
   EXPECT_EQ(sl_start(&options), SL_IO);
   EXPECT_THAT(sl_last_error(), HasSubstr("there is a capture in this folder already"));
   EXPECT_EQ(ReadOps(capture_).size(), 1u);
+}
+
+TEST_F(Capture, AFolderOfAnotherUserIsNotRecordedInto) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  const std::string theirs = folder_ / "theirs";
+  std::filesystem::create_directory(theirs);
+  ASSERT_EQ(chown(theirs.c_str(), 65534, 65534), 0);
+  const sl_options options = OptionsFor(theirs);
+  EXPECT_EQ(sl_start(&options), SL_IO);
+  EXPECT_THAT(sl_last_error(), HasSubstr("this folder belongs to another user"));
+  EXPECT_TRUE(std::filesystem::is_empty(theirs));
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ std::string MakeCaptureFolder(const std::string& path, CaptureFolderState* out) 
   while (out->path.size() > 1 && out->path.back() == '/') out->path.pop_back();
   int error = MakeFolders(out->path, &out->is_ours);
   if (error != 0) return out->path + ": cannot make this folder: " + std::strerror(error);
+  struct stat status = {};
+  if (stat(out->path.c_str(), &status) != 0 || status.st_uid != geteuid())
+    return out->path + ": this folder belongs to another user";
   const std::string raw = out->path + "/" + std::string(format::kFrameworkFolder);
   bool made_raw = false;
   error = MakeFolders(raw, &made_raw);

@@ -110,9 +110,9 @@ TEST_F(Encoder, ASeriesIsNamedOnceBeforeItsSamples) {
   EXPECT_EQ(ReadCounters(folder_.path()), expected);
 }
 
-TEST_F(Encoder, AFullDiskIsCountedAndNothingElseIsLost) {
-  const std::string file = folder_ / "FRAMEWORK/torch.op_range";
-  ASSERT_EQ(symlink("/dev/full", file.c_str()), 0);
+TEST_F(Encoder, AFileThatCannotBeWrittenIsCountedAndNothingElseIsLost) {
+  // A folder in place of the file: it cannot be made. What a full disk does is seen below.
+  ASSERT_EQ(mkdir((folder_ / "FRAMEWORK/torch.op_range").c_str(), 0700), 0);
   uint64_t thread = 1;
   RangeRecord range = {RecordHead::Of(kRingRange, sizeof(RangeRecord), 0), 200, 300};
   for (int i = 0; i < 3; ++i) encoder_.Add(&range.head, &thread);
@@ -120,7 +120,7 @@ TEST_F(Encoder, AFullDiskIsCountedAndNothingElseIsLost) {
   EXPECT_EQ(Marks().size(), 1u);
   EXPECT_EQ(encoder_.lost(), 3u);
   EXPECT_EQ(encoder_.records(), 1u);
-  EXPECT_EQ(encoder_.error(), ENOSPC);
+  EXPECT_NE(encoder_.error(), 0);
 }
 
 TEST(AppendFile, ABatchThatDoesNotFitLeavesTheEarlierOnesAndTheNextIsTried) {

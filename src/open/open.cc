@@ -12,6 +12,7 @@
 #include "base/cancel.h"
 #include "base/file_version.h"
 #include "base/progress.h"
+#include "base/readability.h"
 #include "readers/read_rank.h"
 
 namespace steplens::opening {
@@ -49,6 +50,7 @@ Result<TraceStore> ReadAndComplete(const Capture& capture, const ReadOptions& op
       return cached;
     }
   }
+  for (const readers::SourceFile& file : source.files) NoteInput(file.path);
   SL_ASSIGN_OR_RETURN(readers::RankRead read, readers::ReadRank(source, options));
   TraceStore& out = read.store;
   analysis::CompleteCapture(out);
@@ -118,6 +120,7 @@ Result<TraceStore> OpenRaw(const readers::RankSource& source, ThreadPool& pool, 
   options.pool = &pool;
   options.wanted.tensors = use == RawUse::kMemoryTimeline;
   options.wanted.args = use != RawUse::kResults;
+  for (const readers::SourceFile& file : source.files) NoteInput(file.path);
   SL_ASSIGN_OR_RETURN(readers::RankRead read, readers::ReadRank(source, options));
   use == RawUse::kResults ? analysis::CompleteForExport(read.store)
                           : analysis::CompleteRawCapture(read.store);

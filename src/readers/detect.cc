@@ -80,6 +80,14 @@ class Detector {
       return AddOutputFolder(folder, *listing);
     }
     if (name == "timeline" && HasTrace(*listing)) return AddOutputFolder(folder, *listing);
+    for (const std::string_view results :
+         {kOutputName, std::string_view(format::kFrameworkFolder)}) {
+      const auto is_there = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), results) != names.end();
+      };
+      if (is_there(listing->files) || is_there(listing->outside))
+        Lose(folder, fmt::format("{} is no folder, or a link that leaves the given one", results));
+    }
     for (const std::string& file : listing->files)
       SL_RETURN_IF_ERROR(AddFile(Join(folder, file), false));
     for (const std::string& sub : listing->folders)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "readers/rank_files.h"
 #include "readers/slice_args.h"
 #include "store/merge.h"
+#include "store/sound.h"
 #include "store/step_values.h"
 
 namespace steplens::readers {
@@ -245,6 +247,7 @@ Result<RankRead> ReadRank(const RankSource& source, const ReadOptions& options) 
   NameSource(source, rank.store);
   rank.store.info.rank = source.rank;
   CountOddStepValues(rank.store);
+  assert(store::FindUnsound(rank.store, *options.pool).empty());
   return rank;
 }
 

@@ -1,7 +1,6 @@
 #include "record/control.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/private_folder.h"
 
 namespace steplens::record {
 namespace {
@@ -35,9 +35,17 @@ bool IsAlive(int64_t pid) {
   return pid > 0 && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
 }
 
-std::optional<RankStatus> ReadStatus(const fs::path& path) {
-  const Result<JsonDocument> document = JsonDocument::ReadFile(path.string());
-  if (!document.ok()) return std::nullopt;  // being written, or not ours
+constexpr size_t kMaxControlFile = size_t{1} << 20;
+
+// What is not trusted becomes a note.
+std::optional<RankStatus> ReadStatus(const fs::path& path, std::vector<std::string>& notes) {
+  const Result<std::string> bytes = ReadOwnFile(path.string(), kMaxControlFile);
+  if (!bytes.ok()) {
+    if (bytes.error().code == ErrorCode::kUnsupported) notes.push_back(bytes.error().message);
+    return std::nullopt;
+  }
+  const Result<JsonDocument> document = JsonDocument::Parse(*bytes, path.string());
+  if (!document.ok()) return std::nullopt;  // being written
   const JsonValue root = document->root();
   const auto text = [&](std::string_view key) {
     return std::string(root[key].AsString().value_or(""));
@@ -64,7 +72,8 @@ Job ReadJob(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("rank_") || entry.path().extension() != ".json") continue;
-    if (std::optional<RankStatus> status = ReadStatus(entry.path())) job.ranks.push_back(*status);
+    if (std::optional<RankStatus> status = ReadStatus(entry.path(), job.notes))
+      job.ranks.push_back(*status);
   }
   std::sort(job.ranks.begin(), job.ranks.end(),
             [](const RankStatus& a, const RankStatus& b) { return a.rank < b.rank; });
@@ -99,8 +108,9 @@ int64_t NextCommonStep(const std::vector<const RankStatus*>& ranks) {
 Status WriteCommand(const Job& job, const Request& request, int64_t at_step) {
   const std::string path = job.folder + "/command.json";
   int64_t id = 1;
-  if (const Result<JsonDocument> last = JsonDocument::ReadFile(path); last.ok()) {
-    id = last->root()["id"].AsInt().value_or(0) + 1;
+  if (const Result<std::string> text = ReadOwnFile(path, kMaxControlFile); text.ok()) {
+    const Result<JsonDocument> last = JsonDocument::Parse(*text, path);
+    if (last.ok()) id = last->root()["id"].AsInt().value_or(0) + 1;
   }
   JsonWriter json;
   json.BeginObject().Key("id").Int(id).Key("action").String(request.action).Key("ranks");
@@ -113,6 +123,7 @@ Status WriteCommand(const Job& job, const Request& request, int64_t at_step) {
   }
   json.Key("at_step").Int(at_step).Key("steps").Int(request.steps).EndObject();
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  file.MakePrivate();
   SL_RETURN_IF_ERROR(file.Write(json.text().data(), json.text().size()));
   return file.Commit();
 }
@@ -125,17 +136,26 @@ std::string JobsFolder() {
     return std::string(value == nullptr ? "" : value);
   };
   if (const std::string folder = from("STEPLENS_JOBS"); !folder.empty()) return folder;
-  if (const std::string folder = from("XDG_RUNTIME_DIR"); !folder.empty()) {
+  if (const std::string folder = from("XDG_RUNTIME_DIR"); IsPrivateFolder(folder))
     return folder + "/steplens/jobs";
-  }
-  return fmt::format("/tmp/steplens-{}/jobs", ::getuid());
+  // Homes may be shared between machines, and a process of another one cannot be asked for.
+  const std::string home = from("HOME");
+  return home.empty() ? "" : fmt::format("{}/.local/state/steplens/jobs/{}", home, HostName());
 }
 
-std::vector<Job> AllJobs() {
+std::vector<Job> AllJobs(std::vector<std::string>* notes) {
   std::vector<Job> jobs;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(JobsFolder(), ignored)) {
-    if (entry.is_directory(ignored)) jobs.push_back(ReadJob(entry.path()));
+    const std::string path = entry.path().string();
+    if (IsPrivateFolder(path)) {
+      jobs.push_back(ReadJob(path));
+      if (notes != nullptr)
+        notes->insert(notes->end(), jobs.back().notes.begin(), jobs.back().notes.end());
+    } else if (notes != nullptr && entry.is_directory(ignored)) {
+      notes->push_back(fmt::format(
+          "{}: belongs to another user, or others may write to it; it is not used", path));
+    }
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.name < b.name; });
   return jobs;
@@ -174,15 +194,17 @@ Result<Job> CreateJob(const std::string& name) {
   for (const Job& job : AllJobs()) {
     if (IsOver(job)) RemoveJob(job);
   }
-  const fs::path folder = fs::path(JobsFolder()) / name;
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  ::chmod(folder.parent_path().c_str(), 0700);
-  if (!error)
-    fs::create_directory(folder, error);  // there already: another rank of this job made it
-  if (error) {
-    return Error{ErrorCode::kIo,
-                 fmt::format("cannot make {}: {}", folder.string(), error.message())};
+  const std::string jobs = JobsFolder();
+  if (jobs.empty()) {
+    return Error{
+        ErrorCode::kNotFound,
+        "there is no place of your own for it; set XDG_RUNTIME_DIR, HOME or STEPLENS_JOBS"};
+  }
+  SL_RETURN_IF_ERROR(MakePrivateFolder(jobs));
+  const std::string folder = jobs + "/" + name;
+  SL_RETURN_IF_ERROR(MakePrivateFolder(folder));  // perhaps another rank of this job made it
+  if (!IsPrivateFolder(folder)) {
+    return Error{ErrorCode::kUnsupported, fmt::format("{}: is a link; it is not used", folder)};
   }
   return ReadJob(folder);
 }

@@ -28,11 +28,13 @@ struct RankStatus {
 struct Job {
   std::string name;
   std::string folder;
-  std::vector<RankStatus> ranks;  // by rank
+  std::vector<RankStatus> ranks;   // by rank
+  std::vector<std::string> notes;  // files of its folder that are not trusted, a sentence each
 };
 
-// Where jobs of this user have their folders: $STEPLENS_JOBS, else $XDG_RUNTIME_DIR/steplens/jobs,
-// else /tmp/steplens-<uid>/jobs.
+// Where jobs of this user on this machine have their folders: $STEPLENS_JOBS, else
+// $XDG_RUNTIME_DIR/steplens/jobs if that is the user's, else ~/.local/state/steplens/jobs/<host>.
+// Never a name in a folder that everybody can write to; empty if there is no such place.
 std::string JobsFolder();
 
 // Refuses what cannot be the name of a job.
@@ -46,7 +48,8 @@ void CloseJob(const Job& job);
 
 // The job of that name, or the only one that runs if `name` is empty.
 Result<Job> FindJob(const std::string& name);
-std::vector<Job> AllJobs();
+// Folders that are not this user's alone are left out; `notes`, if given, gets a sentence each.
+std::vector<Job> AllJobs(std::vector<std::string>* notes = nullptr);
 
 struct Request {
   std::string action;                // start, stop

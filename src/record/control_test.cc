@@ -97,5 +97,48 @@ TEST_F(Control, ADamagedStatusIsNoRank) {
   EXPECT_FALSE(Send(Reread("a"), {.action = "stop"}).ok());
 }
 
+TEST_F(Control, FoldersAreForThisUserAlone) {
+  const Job job = *CreateJob("a");
+  EXPECT_EQ(std::filesystem::status(job.folder).permissions(), std::filesystem::perms(0700));
+  WriteRank(job, 0, ::getpid(), 1, 1);
+  ASSERT_TRUE(Send(Reread("a"), {.action = "start"}).ok());
+  EXPECT_EQ(std::filesystem::status(job.folder + "/command.json").permissions(),
+            std::filesystem::perms(0600));
+}
+
+TEST_F(Control, FoldersThatOthersMayWriteToAreNotUsed) {
+  WriteRank(*CreateJob("a"), 0, ::getpid(), 1, 1);
+  std::filesystem::permissions(folder_ / "a", std::filesystem::perms(0777));
+  std::vector<std::string> notes;
+  EXPECT_TRUE(AllJobs(&notes).empty());
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], HasSubstr("others may write to it; it is not used"));
+  EXPECT_THAT(CreateJob("a").error().message, HasSubstr("other users may write"));
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0777));
+  EXPECT_THAT(CreateJob("b").error().message, HasSubstr("other users may write"));
+}
+
+TEST_F(Control, AJobThatIsALinkIsNotUsed) {
+  std::filesystem::create_directory(folder_ / "real");
+  std::filesystem::create_symlink(folder_ / "real", folder_ / "a");
+  EXPECT_THAT(CreateJob("a").error().message, HasSubstr("is a link"));
+}
+
+// Never a name that another may have made.
+TEST(JobsFolder, IsBelowWhatIsTheUsersOwn) {
+  const ScratchFolder scratch;
+  ::unsetenv("STEPLENS_JOBS");
+  ::setenv("HOME", (scratch / "home").c_str(), 1);
+  ::setenv("XDG_RUNTIME_DIR", scratch.path().c_str(), 1);
+  EXPECT_EQ(JobsFolder(), scratch / "steplens/jobs");
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0777));
+  EXPECT_THAT(JobsFolder(), testing::StartsWith(scratch / "home/.local/state/steplens/jobs/"));
+  ::unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_THAT(JobsFolder(), testing::StartsWith(scratch / "home/"));
+  ::unsetenv("HOME");
+  EXPECT_EQ(JobsFolder(), "");
+  EXPECT_THAT(CreateJob("a").error().message, HasSubstr("no place of your own"));
+}
+
 }  // namespace
 }  // namespace steplens::record

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "analysis/viewer/page_data.h"
 #include "base/cancel.h"
 #include "base/json_writer.h"
+#include "base/memory_limit.h"
 
 namespace steplens::server {
 namespace {
@@ -116,9 +118,19 @@ Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, opening::SaveRank&
   return opened;
 }
 
+// Memory that runs out costs the rank that needed it.
 void Dataset::ReadRank(size_t index) {
-  if (IsCancelled()) return;
   Slot& slot = slots_[index];
+  try {
+    ReadAndShow(slot, index);
+  } catch (const std::bad_alloc&) {
+    slot.error = OutOfMemory().message;
+    Log("error", slot.capture.source.path + ": " + slot.error);
+  }
+}
+
+void Dataset::ReadAndShow(Slot& slot, size_t index) {
+  if (IsCancelled()) return;
   opening::SaveRank save;
   const auto begun = std::chrono::steady_clock::now();
   Result<store::TraceStore> opened = OpenSlot(slot, save);
@@ -247,7 +259,7 @@ void Dataset::Finish() {
     const std::unique_lock lock(shown_mutex_);
     for (const Slot& slot : slots_) {
       if (!slot.store && !slot.error.empty())
-        ignored_.push_back({slot.capture.source.path, 0, false, slot.error});
+        ignored_.push_back({slot.capture.source.path, 0, false, slot.error, true});
     }
     // The stores move to where analyses expect them: by rank, one behind the other.
     std::vector<ShownRank*> ordered;

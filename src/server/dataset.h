@@ -140,6 +140,7 @@ class Dataset {
   void Load();
   Result<store::TraceStore> OpenSlot(const Slot& slot, opening::SaveRank& save);
   void ReadRank(size_t index);
+  void ReadAndShow(Slot& slot, size_t index);
   bool IsNumberOurs(const Slot& slot) const;
   void Show(size_t index);
   void PrepareSummaries(int64_t rank);

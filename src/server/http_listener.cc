@@ -17,10 +17,12 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 
 #include "base/descriptor.h"
+#include "base/memory_limit.h"
 #include "server/socket_io.h"
 
 namespace steplens::server {
@@ -102,6 +104,7 @@ class HttpListener::Impl {
 
   // The reading thread.
   void ReadAll();
+  void Serve(int fd);
   void Accept();
   void MakeRoom();
   void TakeReturned();
@@ -140,22 +143,27 @@ void HttpListener::Impl::ReadAll() {
   while (!IsStopped()) {
     const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  reading_.empty() ? -1 : kTickMs);
-    for (int i = 0; i < count; ++i) {
-      const int fd = events[static_cast<size_t>(i)].data.fd;
-      if (fd == listening_.get()) {
-        Accept();
-      } else if (fd == wake_.get()) {
-        TakeReturned();
-      } else {
-        Read(fd);
-      }
-    }
+    for (int i = 0; i < count; ++i) Serve(events[static_cast<size_t>(i)].data.fd);
     if (Clock::now() >= next_look) {
       CloseLate();
       next_look = Clock::now() + std::chrono::milliseconds(kTickMs);
     }
   }
   reading_.clear();
+}
+
+void HttpListener::Impl::Serve(int fd) {
+  try {
+    if (fd == listening_.get()) {
+      Accept();
+    } else if (fd == wake_.get()) {
+      TakeReturned();
+    } else {
+      Read(fd);
+    }
+  } catch (const std::bad_alloc&) {  // somebody else's request has it; this one ends
+    reading_.erase(fd);
+  }
 }
 
 void HttpListener::Impl::Accept() {
@@ -292,7 +300,11 @@ void HttpListener::Impl::Work() {
       waiting_.pop_front();
       answering_.insert(connection->socket.get());
     }
-    const bool stays = Answer(*connection);
+    bool stays = false;
+    try {
+      stays = Answer(*connection);
+    } catch (const std::bad_alloc&) {  // not even the refusal: the connection ends
+    }
     const std::lock_guard lock(mutex_);
     answering_.erase(connection->socket.get());
     if (!stays || stopped_) continue;
@@ -309,6 +321,8 @@ bool HttpListener::Impl::Answer(Connection& connection) {
   Response response;
   try {
     response = handlers_.answer(std::move(request), [fd] { return IsHungUp(fd); });
+  } catch (const std::bad_alloc&) {
+    response = ErrorResponse(OutOfMemory());
   } catch (const std::exception&) {
     response =
         ErrorResponse(500, "internal", "the request failed unexpectedly", "please report this");

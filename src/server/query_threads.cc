@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <new>
 #include <optional>
 
 #include "base/cancel.h"
+#include "base/memory_limit.h"
 
 namespace steplens::server {
 namespace {
@@ -45,15 +47,18 @@ QueryThreads::Answer QueryThreads::Run(std::unique_ptr<query::Database> database
        std::jthread([=, question = std::move(question), database = std::move(database)]() mutable {
          const CancelScope until_unwanted([&] { return running->is_unwanted.load(); });
          bool timed_out = false;
-         Result<table::Table> table =
-             database->Run(question.sql, {.max_result_bytes = kMaxResultBytes,
-                                          .max_rows = question.max_rows,
-                                          .max_text_bytes = kMaxTextBytes,
-                                          .max_pattern_bytes = kMaxPatternBytes,
-                                          .should_stop = [&] {
-                                            timed_out = Clock::now() >= end;
-                                            return timed_out || running->is_unwanted.load();
-                                          }});
+         Result<table::Table> table = OutOfMemory();
+         try {
+           table = database->Run(question.sql, {.max_result_bytes = kMaxResultBytes,
+                                                .max_rows = question.max_rows,
+                                                .max_text_bytes = kMaxTextBytes,
+                                                .max_pattern_bytes = kMaxPatternBytes,
+                                                .should_stop = [&] {
+                                                  timed_out = Clock::now() >= end;
+                                                  return timed_out || running->is_unwanted.load();
+                                                }});
+         } catch (const std::bad_alloc&) {  // the query's failure, not the server's
+         }
          give_back(std::move(database));
          const std::lock_guard lock(running->mutex);
          running->answer = {std::move(table), timed_out};

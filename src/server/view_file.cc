@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/private_folder.h"
 
 namespace steplens::server {
 namespace {
@@ -36,9 +36,9 @@ Result<std::string> KeepViewFile(const Workspace& workspace, const std::string& 
 Result<std::string> KeepView(const Workspace& workspace, std::string_view json) {
   const std::string id = fmt::format("{:016x}", Hash64(json));
   SL_ASSIGN_OR_RETURN(const std::string path, PathOf(workspace, id));
-  std::error_code error;
-  std::filesystem::create_directories(workspace.options().state_directory, error);
+  SL_RETURN_IF_ERROR(MakePrivateFolder(workspace.options().state_directory));
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  file.MakePrivate();
   SL_RETURN_IF_ERROR(file.Write(json.data(), json.size()));
   SL_RETURN_IF_ERROR(file.Commit());
   return id;

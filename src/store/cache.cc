@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <limits>
 #include <mutex>
 
@@ -16,6 +15,8 @@
 #include <xxhash.h>
 
 #include "base/hash.h"
+#include "base/private_folder.h"
+#include "store/sound.h"
 
 // The cache file, little endian as the machine is:
 //
@@ -34,8 +35,6 @@
 
 namespace steplens::store {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'L', 'E', 'N', 'S', '\0', 'c', '2'};
 constexpr uint64_t kFormatVersion = 5;
@@ -373,16 +372,33 @@ CacheKey MakeCacheKey(const std::vector<VersionedPath>& inputs) {
   return {hash.high, hash.low};
 }
 
-std::string CacheDirectory() {
+namespace {
+
+struct CachePlace {
+  std::string path;
+  bool is_ours_by_name = false;  // it has no other use
+};
+
+CachePlace FindCachePlace() {
   const auto env = [](const char* name) {
     const char* value = std::getenv(name);  // NOLINT: read once, before threads
     return std::string(value == nullptr ? "" : value);
   };
-  if (const std::string own = env("STEPLENS_CACHE_DIR"); !own.empty()) return own;
-  if (const std::string xdg = env("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/steplens";
-  if (const std::string home = env("HOME"); !home.empty()) return home + "/.cache/steplens";
-  return "";
+  if (const std::string own = env("STEPLENS_CACHE_DIR"); !own.empty()) return {own, false};
+  if (const std::string xdg = env("XDG_CACHE_HOME"); !xdg.empty()) return {xdg + "/steplens", true};
+  if (const std::string home = env("HOME"); !home.empty()) return {home + "/.cache/steplens", true};
+  return {};
 }
+
+}  // namespace
+
+Status CheckCacheDirectory() {
+  const CachePlace place = FindCachePlace();
+  if (place.path.empty()) return {};
+  return (place.is_ours_by_name ? MakeOwnFolder : MakePrivateFolder)(place.path);
+}
+
+std::string CacheDirectory() { return CheckCacheDirectory().ok() ? FindCachePlace().path : ""; }
 
 StoreCache::StoreCache(std::string directory, uint64_t limit_bytes)
     : directory_(std::move(directory)), limit_(directory_, limit_bytes) {}
@@ -411,6 +427,8 @@ Result<TraceStore> StoreCache::Read(const CacheKey& key, ThreadPool& pool) const
     TakeColumns(in, sheet.columns);
   }
   if (!in.ok()) return Damaged(path, "is shorter than its tables");
+  if (const std::string fault = FindUnsound(store, pool); !fault.empty())
+    return Damaged(path, fmt::format("was not made by steplens: {}", fault));
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now: the last to be evicted
   return store;
 }
@@ -418,10 +436,10 @@ Result<TraceStore> StoreCache::Read(const CacheKey& key, ThreadPool& pool) const
 Status StoreCache::Write(const CacheKey& key, const TraceStore& store) {
   const std::string path = CachePath(directory_, key);
   std::call_once(directory_made_, [&] {
-    std::error_code error;  // shows when the file is made
-    fs::create_directories(directory_, error);
+    [[maybe_unused]] const Status made = MakePrivateFolder(directory_);  // shows when used
   });
   SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  file.MakePrivate();
   FieldWriter out;
   PutInfo(out, store);
   out.Put(store.strings.offsets());

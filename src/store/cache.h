@@ -27,9 +27,11 @@ struct VersionedPath {
 };
 CacheKey MakeCacheKey(const std::vector<VersionedPath>& inputs);
 
-// $STEPLENS_CACHE_DIR, else $XDG_CACHE_HOME/steplens, else ~/.cache/steplens; empty if there is no
-// place.
+// $STEPLENS_CACHE_DIR, else $XDG_CACHE_HOME/steplens, else ~/.cache/steplens, for this user alone;
+// empty if there is no place, or CheckCacheDirectory has something against it.
 std::string CacheDirectory();
+// kUnsupported, with a sentence, if the place is not ours alone; kIo if it cannot be made.
+Status CheckCacheDirectory();
 
 inline constexpr uint64_t kCacheLimitBytes = uint64_t{8} << 30;
 

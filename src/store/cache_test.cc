@@ -33,6 +33,7 @@ class Cache : public testing::Test {
     slice.dur_ns = 5;
     slice.name = store.strings.Intern("aten::add");
     store.slices.Append(slice);
+    store.kernels.Append({.name = slice.name});
     store.kernel_metrics.emplace_back().name = "aic_mac_ratio";
     store.kernel_metrics.back().numbers.Append(0.5);
     DynamicTable& sheet = store.sheets.emplace_back();
@@ -85,6 +86,7 @@ TEST_F(Cache, ColumnsInWhichNothingIsKnownTakeNoRoom) {
 TEST_F(Cache, RowsThatAreTheSameAreWrittenOut) {
   static constexpr size_t kRows = 100'001;  // an odd number of rows of four bytes: padded
   TraceStore store;
+  for (int i = 0; i < 10; ++i) store.tracks.Append({});
   for (size_t i = 0; i < kRows; ++i) store.counters.Append({TrackId{7}, 8, 0.5});
   store.counters.Reserve(kRows + 2);
   store.counters.Append({TrackId{9}, 10, 1.5});
@@ -223,6 +225,24 @@ TEST_F(Cache, ARunBeyondTheLimitMakesRoomForSeveralAtOnce) {
 
 TEST_F(Cache, AnUnwritableDirectoryIsAnErrorNotACrash) {
   EXPECT_FALSE(StoreCache("/proc/steplens-cannot-be-here").Write(key_, MakeStore()).ok());
+}
+
+// A file with a checksum that fits and ids that do not: nobody asks again whether they lead
+// anywhere.
+TEST_F(Cache, IdsThatLeadNowhereAreRefused) {
+  TraceStore store = MakeStore();
+  store.slices.name.Set(0, StringId{99});
+  ASSERT_TRUE(cache_.Write(key_, store).ok());
+  const Result<TraceStore> read = cache_.Read(key_, pool_);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, ErrorCode::kCorruptData);
+  EXPECT_NE(read.error().message.find("slices.name leads nowhere"), std::string::npos);
+}
+
+TEST_F(Cache, FilesAreForTheirUserAlone) {
+  ASSERT_TRUE(cache_.Write(key_, MakeStore()).ok());
+  EXPECT_EQ(fs::status(FilePath()).permissions(), fs::perms(0600));
+  EXPECT_EQ(fs::status(directory_).permissions(), fs::perms(0700));
 }
 
 }  // namespace

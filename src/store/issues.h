@@ -39,6 +39,10 @@
   X(kRecordDamaged, kDataLoss, "A raw record is damaged and was skipped.")                         \
   X(kRecordsTruncated, kDataLoss,                                                                  \
     "A raw file ends in the middle of a record; the records before it are used.")                  \
+  X(kRecordsDropped, kDataLoss,                                                                    \
+    "The recorder lost records: its buffers were full, or they could not be written.")             \
+  X(kCaptureUnfinished, kDataLoss,                                                                 \
+    "The recording was not ended, as when its process is killed; what was written is used.")       \
   X(kClockUnknown, kDataLoss,                                                                      \
     "The capture does not say how its clock relates to the time of day; times begin at 0.")        \
   X(kCallWithoutReturn, kInfo,                                                                     \

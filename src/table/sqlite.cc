@@ -154,7 +154,7 @@ Status UpdateSqlite(std::span<const Table* const> tables, const std::string& pat
   if (!Execute(opened, "COMMIT")) return WriteError(opened, path);
   if (sqlite3_close(db.release()) != SQLITE_OK)
     return Error{ErrorCode::kIo, path + ": cannot write the database"};
-  return file.Commit();
+  return file.CommitDurably();
 }
 
 Status WriteSqlite(std::span<const Table> tables, const std::string& path) {
@@ -172,7 +172,7 @@ Status WriteSqlite(std::span<const Table> tables, const std::string& path) {
   const std::unique_ptr<unsigned char, Closer> bytes(sqlite3_serialize(opened, "main", &size, 0));
   if (!bytes && size > 0) return Error{ErrorCode::kIo, path + ": not enough memory"};
   SL_RETURN_IF_ERROR(file.Write(bytes.get(), static_cast<size_t>(size)));
-  return file.Commit();
+  return file.CommitDurably();
 }
 
 }  // namespace steplens::table

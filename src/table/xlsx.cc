@@ -390,7 +390,7 @@ Status WriteXlsx(const std::string& path, std::span<const Sheet> sheets) {
   const std::string folder = std::filesystem::path(path).parent_path();
   Status written = FillAndClose(file.temporary_path(), folder.empty() ? "." : folder, sheets);
   if (!written.ok()) return std::move(written).error().During(path);
-  return file.Commit();
+  return file.CommitDurably();
 }
 
 #else

@@ -186,6 +186,16 @@ class Record(Case):
         self.run_program("analyse", self.saved)
         self.assertEqual(len(self.steps_of(self.captures()[0])), 299)
 
+    def test_the_last_line_says_what_was_lost(self):
+        killed = NATIVE_STEPS.replace("sl_step_end();", "sl_step_end();\n    if (step == 100) kill(getpid(), SIGKILL);").replace(
+            "#include <unistd.h>", "#include <signal.h>\n#include <unistd.h>")
+        program = self.compile(killed, "-lsteplens_collect")
+        done = subprocess.run([PROGRAM, "record", "--profile-save-path", self.saved, "--profile-step-start", "1", "--profile-step-end", "-1", "--",
+                               program], env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 137)
+        self.assertIn("recorded 1 capture", done.stderr)
+        self.assertIn("1 of 1 captures is not whole. The recording was not ended", done.stderr.splitlines()[-1])
+
     def test_exit_code_is_the_programs(self):
         self.record(program=["sh", "-c", "exit 7"], expect=7)
         done = subprocess.run([PROGRAM, "record", "--", "sh", "-c", "kill -9 $$"], capture_output=True, env=self.environment, check=False)

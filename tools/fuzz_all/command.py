@@ -56,6 +56,7 @@ class Worker:
         self.options = options
         self.sound = sound
         self.tally = tally
+        self.questions = runs.questions_of(options.program)
 
     def run(self, number):
         chance = random.Random(f"{self.options.seed}/{number}")
@@ -77,7 +78,7 @@ class Worker:
     def run_commands(self, number, mutant, scratch, chance):
         inputs = [mutant] + sorted(path for path in mutant.rglob("*") if path.suffix in (".json", ".gz", ".db", ".sqlite") and path.is_file())
         target = chance.choice(inputs) if chance.random() < 0.2 else mutant
-        lines = runs.words_of(chance, target, scratch)
+        lines = runs.words_of(chance, target, scratch, self.questions)
         names = list(lines)
         chance.shuffle(names)
         for name in names:
@@ -86,7 +87,7 @@ class Worker:
             kept = ["decoy"] if name in runs.WRITES_INTO_THE_CAPTURE else ["decoy", "mutant"]
             before = [runs.stamp_of(scratch / folder) for folder in kept]
             find, errors = runs.run_command(self.options.program, lines[name], scratch, self.options.timeout, self.options.memory_mb)
-            self.tally.count(name)
+            self.tally.count(name.split()[0])
             if find is None and before != [runs.stamp_of(scratch / folder) for folder in kept]:
                 find = "it changed the capture, or what a link in it leads to"
             if find:

@@ -9,13 +9,20 @@ MODES = ["all", "summary", "communication_time_sum", "cann_api_sum,compute_op_su
          "freq_analysis,ep_load_balance", "cluster_time_summary"]
 QUERIES = ["SELECT * FROM breakdown", "SELECT count(*), min(begin_ns), max(begin_ns + dur_ns) FROM slices", "SELECT * FROM kernels LIMIT 50",
            "SELECT name, sum(dur_ns) FROM slices GROUP BY name", "SELECT * FROM flows", "SELECT * FROM comm_ops", "SELECT * FROM memory_samples"]
+QUESTIONS_PER_MUTANT = 4
 # 0 done, 1 a rule is broken, 2 usage, 3 not found, 4 damaged, 5 not supported, 6 the system refused, 7 out of memory
 EXPECTED_CODES = range(0, 8)
 REPORT = re.compile(rb"AddressSanitizer|runtime error:|LeakSanitizer|terminate called|SL_CHECK|Assertion")
 
 
-def words_of(random, capture, scratch):
-    """One command line for each command, by name."""
+def questions_of(program):
+    """The names of all questions that `ask` knows."""
+    listed = subprocess.run([program, "ask", "--list"], capture_output=True, text=True, check=True)
+    return [line.split()[0] for line in listed.stdout.splitlines() if line and not line.startswith(" ")]
+
+
+def words_of(random, capture, scratch, questions):
+    """One command line for each command, by name; the parts that `cluster map` makes are there for `cluster reduce` if it came first."""
     threads = ["--threads", random.choice(["1", "2", "7"])]
     cache = random.choice([[], ["--no-cache"], ["--strict"]])
     out = scratch / "out"
@@ -25,6 +32,7 @@ def words_of(random, capture, scratch):
         "ops": ["ops", capture, *threads, *cache, "--by", random.choice(["name", "type", "shape", "core", "api", "operator"])],
         "query": ["query", capture, random.choice(QUERIES), *threads, *cache, "--format", random.choice(["table", "csv", "json"])],
         "schema": ["query", capture, "--schema", *threads],
+        **{f"ask {question}": ["ask", question, capture, *threads, *cache] for question in random.sample(questions, QUESTIONS_PER_MUTANT)},
         "verify": ["verify", capture, *threads, *cache, *random.choice([[], ["--all"], ["--json"]])],
         "convert": ["convert", capture, "--to", random.choice(["text", "db"]), "-o", out, *threads, *cache],
         "analyse": ["analyse", capture, "--force", "--export-type", random.choice(["text", "db", "text,db"])],
@@ -32,11 +40,13 @@ def words_of(random, capture, scratch):
         "cluster": ["cluster", "-d", capture, "-m", random.choice(MODES), "-o", out, "--export_type",
                     random.choice(["db", "text", "csv", "json", "console"]), *threads, *random.choice([[], ["--no-cache"], ["--compat"]])],
         "cluster map": ["cluster", "map", "-d", capture, "-m", random.choice(MODES), "--out", scratch / "parts"],
+        "cluster reduce": ["cluster", "reduce", scratch / "parts", "-o", scratch / "reduced"],
+        "in place": ["cluster", "-d", capture, "-m", "p2p_pairing", "-o", out, "--in_place"],
         "link": ["link", capture, "--time", "1ms,3ms"],
     }
 
 
-WRITES_INTO_THE_CAPTURE = {"analyse"}
+WRITES_INTO_THE_CAPTURE = {"analyse", "in place"}
 
 
 def stamp_of(folder):

@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/sqlite_on_file.h"
 #include "export/text/digits.h"
 
 namespace steplens::exporting {
@@ -140,19 +137,17 @@ const sqlite3_module* Module() {
 }  // namespace
 
 struct SqliteWriter::Impl {
-  ~Impl() {
-    sqlite3_close(db);
-    if (!temporary.empty()) ::unlink(temporary.c_str());
-  }
-
   void Fail(std::string_view what) {
     if (!status.ok()) return;
     status = Error{ErrorCode::kIo, fmt::format("{}: {}: {}", path, what, sqlite3_errmsg(db))};
   }
 
-  std::string path;
-  std::string temporary;  // empty once it is renamed
-  sqlite3* db = nullptr;
+  explicit Impl(AtomicFile created) : file(std::move(created)) {}
+
+  AtomicFile file;
+  const std::string path = file.path();
+  SqliteConnection connection{};  // behind the file: goes first
+  sqlite3* db = nullptr;          // the same
   bool has_table = false;
   std::vector<TableWriter::Impl*> tables;  // that may have rows waiting
   const SqliteRows* source = nullptr;      // what is being inserted
@@ -164,29 +159,14 @@ SqliteWriter::~SqliteWriter() = default;
 SqliteWriter::SqliteWriter(SqliteWriter&&) noexcept = default;
 
 Result<SqliteWriter> SqliteWriter::Create(const std::string& path) {
-  auto impl = std::make_unique<Impl>();
-  impl->path = path;
-  impl->temporary = path + ".XXXXXX";
-  const int fd = ::mkstemp(impl->temporary.data());
-  if (fd < 0) {
-    const int error = errno;
-    impl->temporary.clear();
-    return Error{ErrorCode::kIo, fmt::format("{}: cannot create: {}", path, std::strerror(error))};
-  }
-  ::close(fd);
-  SqliteWriter writer(std::move(impl));
-  // One thread writes, so SQLite need not lock at every value.
-  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  if (sqlite3_open_v2(writer.impl_->temporary.c_str(), &writer.impl_->db, kFlags, nullptr) !=
-      SQLITE_OK)
-    writer.impl_->Fail("cannot open");
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  SqliteWriter writer(std::make_unique<Impl>(std::move(file)));
+  SL_ASSIGN_OR_RETURN(writer.impl_->connection, OpenSqliteOn(writer.impl_->file));
+  writer.impl_->db = writer.impl_->connection.get();
   if (sqlite3_create_module_v2(writer.impl_->db, kRowsTable, Module(),
                                static_cast<void*>(&writer.impl_->source), nullptr) != SQLITE_OK)
     writer.impl_->Fail("cannot prepare");
-  // Nobody else sees the file before it is whole, so nothing has to be undone or waited for.
   writer.Execute("PRAGMA page_size=4096");
-  writer.Execute("PRAGMA journal_mode=OFF");
-  writer.Execute("PRAGMA synchronous=OFF");
   writer.Execute("PRAGMA locking_mode=EXCLUSIVE");
   // Rows are appended, so few pages are looked at again.
   writer.Execute("PRAGMA cache_size=-256");
@@ -199,17 +179,10 @@ Status SqliteWriter::Commit() {
   Impl& self = *impl_;
   Execute("COMMIT");
   if (!self.status.ok()) return self.status;
-  sqlite3_close(self.db);
+  self.connection.reset();
   self.db = nullptr;
   if (!self.has_table) return {};
-  if (::chmod(self.temporary.c_str(), 0644) != 0 ||
-      std::rename(self.temporary.c_str(), self.path.c_str()) != 0) {
-    const int error = errno;
-    return Error{ErrorCode::kIo,
-                 fmt::format("{}: cannot write: {}", self.path, std::strerror(error))};
-  }
-  self.temporary.clear();
-  return {};
+  return self.file.CommitDurably();
 }
 
 // A table and the rows that wait for it.

@@ -85,7 +85,7 @@ void FileOut::Flush() {
 Status FileOut::Commit() {
   SL_RETURN_IF_ERROR(std::move(impl_->status));
   SL_RETURN_IF_ERROR(impl_->Write(text_.view(), true));
-  return impl_->file->Commit();
+  return impl_->file->CommitDurably();
 }
 
 Status WriteWholeFile(const std::string& path, std::string_view text) {

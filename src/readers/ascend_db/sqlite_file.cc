@@ -10,6 +10,7 @@
 
 #include "base/cancel.h"
 #include "base/file.h"
+#include "base/memory_limit.h"
 #include "base/number.h"
 #include "store/tables.h"
 
@@ -110,6 +111,7 @@ Error SqliteFile::Impl::ReadError(int code) const {
     return Error{ErrorCode::kCorruptData,
                  name + ": the file is damaged: its pages lead in circles"};
   }
+  if (code == SQLITE_NOMEM) return OutOfMemory().During(name);
   if (code == SQLITE_NOTADB) {
     return Error{ErrorCode::kCorruptData, name + ": not an SQLite database"};
   }

@@ -199,7 +199,7 @@ Status CheckRoot(JsonValue root, const TextInput& input) {
 }  // namespace
 
 Status ReadCommunication(const TextInput& input, store::TraceStore& out) {
-  SL_ASSIGN_OR_RETURN(const JsonDocument document, input.ParseJson());
+  SL_ASSIGN_OR_RETURN(const JsonDocument document, input.ParseJson(kMaxWholeFile));
   SL_RETURN_IF_ERROR(CheckRoot(document.root(), input));
   CommunicationFile file(input, out);
   file.ForEachOperation(document.root(), [&](const Operation& operation, JsonValue info) {
@@ -210,7 +210,7 @@ Status ReadCommunication(const TextInput& input, store::TraceStore& out) {
 }
 
 Status ReadCommunicationMatrix(const TextInput& input, store::TraceStore& out) {
-  SL_ASSIGN_OR_RETURN(const JsonDocument document, input.ParseJson());
+  SL_ASSIGN_OR_RETURN(const JsonDocument document, input.ParseJson(kMaxWholeFile));
   SL_RETURN_IF_ERROR(CheckRoot(document.root(), input));
   CommunicationFile file(input, out);
   file.ForEachOperation(document.root(), [&](const Operation& operation, JsonValue links) {

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json.h"
+#include "base/saturate.h"
 #include "readers/ascend_text/ascend_text.h"
 
 namespace steplens::readers {
@@ -75,6 +78,7 @@ Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out) {
   SL_ASSIGN_OR_RETURN(const JsonDocument document, ParseObject(input));
   AppendScalars("", document.root(), out);
   AppendHost(document.root()["steplens_host"], "host", "host_uid", out);
+  CountRecordingLosses(document.root(), input.base_name(), out.issues);
   const JsonValue rank_id = document.root()["rank_id"];
   if (rank_id.exists() && rank_id.ToText() != "null" && !rank_id.AsInt()) {
     out.issues.Add(store::IssueKind::kJsonFieldInvalid,
@@ -82,6 +86,30 @@ Status ReadProfilerInfoFile(const TextInput& input, store::TraceStore& out) {
                                rank_id.ToText().substr(0, 60)));
   }
   return {};
+}
+
+void CountRecordingLosses(JsonValue root, std::string_view name, store::IssueLog& issues) {
+  const JsonValue drops = root["steplens_drops"];
+  const auto count = [&](std::string_view key) {
+    return std::max<int64_t>(drops[key].AsInt().value_or(0), 0);
+  };
+  const int64_t dropped = count("dropped");
+  const int64_t lost_on_write = count("lost_on_write");
+  const int64_t lost = AddSaturating(dropped, lost_on_write);
+  if (lost > 0) {
+    issues.Add(
+        store::IssueKind::kRecordsDropped,
+        fmt::format("{}: {} of {} records were lost while recording ({} because buffers were "
+                    "full, {} because they could not be written)",
+                    name, lost, AddSaturating(lost, count("recorded")), dropped, lost_on_write),
+        static_cast<uint64_t>(lost));
+  }
+  const bool is_ours = root["steplens_pid"].exists();
+  const bool has_end = root["end_info"].exists() || root["ms_profiler_info"]["end_info"].exists();
+  if (is_ours && !has_end) {
+    issues.Add(store::IssueKind::kCaptureUnfinished,
+               fmt::format("{}: it says when the recording began, not when it ended", name));
+  }
 }
 
 Status ReadProfilerMetadata(const TextInput& input, store::TraceStore& out) {

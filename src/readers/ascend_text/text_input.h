@@ -30,9 +30,10 @@ struct TextInput {
     if (bytes) return MakeMemorySource(*bytes);
     return OpenByteSource(path);
   }
-  Result<JsonDocument> ParseJson() const {
+  // `max_bytes`: a larger file is refused.
+  Result<JsonDocument> ParseJson(uint64_t max_bytes = kMaxSmallFile) const {
     if (bytes) return JsonDocument::Parse(*bytes, path);
-    return JsonDocument::ReadFile(path);
+    return JsonDocument::ReadFile(path, max_bytes);
   }
 };
 

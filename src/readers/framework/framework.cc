@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,9 @@ class PlainSource : public ByteSource {
   Result<size_t> Read(char* buffer, size_t size) override {
     if (fd_ < 0) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0) return Failure("open");
+    struct stat info{};
+    if (position_ == 0 && (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)))
+      return Error{ErrorCode::kCorruptData, path_ + ": is no file, a file was expected"};
     if (position_ == 0 && LeavesRoots(path_, fd_))
       return Error{ErrorCode::kIo, fmt::format("{}: {}", path_, kLeavesRoots)};
     while (true) {

@@ -72,7 +72,8 @@ const PipelineOp* FindOp(const std::vector<PipelineOp>& ops, int64_t id) {
 }
 
 Result<DataPipeline> ReadPipeline(const fs::path& path, std::string number) {
-  SL_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::ReadFile(path.string()));
+  SL_ASSIGN_OR_RETURN(const JsonDocument document,
+                      JsonDocument::ReadFile(path.string(), kMaxWholeFile));
   DataPipeline out;
   out.number = std::move(number);
   out.interval_ms = document.root()["sampling_interval"].ToText();
@@ -99,7 +100,8 @@ Result<DataPipeline> ReadPipeline(const fs::path& path, std::string number) {
 }
 
 Status ReadCpu(const fs::path& path, DataPipeline& out) {
-  SL_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::ReadFile(path.string()));
+  SL_ASSIGN_OR_RETURN(const JsonDocument document,
+                      JsonDocument::ReadFile(path.string(), kMaxWholeFile));
   bool is_whole = document.root()["op_info"].IsArray();
   document.root()["op_info"].ForEachElement([&](JsonValue op) {
     const auto id = op["op_id"].AsInt();
@@ -129,7 +131,7 @@ std::optional<store::PipelineBatch> ReadBatch(std::string_view line) {
 }
 
 Status ReadBatches(const fs::path& path, DataPipeline& out) {
-  SL_ASSIGN_OR_RETURN(const std::string text, ReadFile(path.string()));
+  SL_ASSIGN_OR_RETURN(const std::string text, ReadFile(path.string(), kMaxWholeFile));
   size_t line_number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());

@@ -50,6 +50,8 @@ Response ErrorResponse(const Error& error) {
       return ErrorResponse(422, "unsupported", error.message);
     case ErrorCode::kIo:
       return ErrorResponse(500, "io", error.message);
+    case ErrorCode::kOutOfMemory:
+      return ErrorResponse(503, "out_of_memory", error.message);
     case ErrorCode::kCancelled:
       return ErrorResponse(503, "cancelled", error.message);
     case ErrorCode::kInternal:

@@ -21,7 +21,7 @@ import sys
 import time
 from typing import Any, Optional
 
-from ... import _daemon, _launchers, _log, _optimizers, _rank
+from ... import _daemon, _launchers, _log, _optimizers, _private, _rank
 from ..._channel import FILE_NAME, Channel, StampedLayout, read_config, write_default
 from ..._check import is_int
 from ..._session import Source
@@ -254,8 +254,8 @@ class _DynamicProfile:
 
 def _file_logger(path: str) -> logging.Logger:
     os.makedirs(os.path.dirname(path), mode=0o750, exist_ok=True)
+    os.close(_private.create(path, 0o640))  # the name could be guessed: not a link or a file of somebody else
     handler = logging.handlers.RotatingFileHandler(path, maxBytes=200 * 1024, backupCount=1, encoding="utf-8", delay=False)
-    os.chmod(path, 0o640)
     handler.setFormatter(logging.Formatter("[%(asctime)s] [%(levelname)s] [%(process)d] %(message)s"))
     logger = logging.Logger(path, logging.INFO)  # our own: the program's logging is not touched
     logger.addHandler(handler)
