@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -82,7 +83,8 @@ class Answers {
     for (const table::Column& column : table.columns()) {
       double& largest = largest_[question + ": " + table.name() + "." + column.name];
       for (const int64_t value : column.ints) {
-        if (value != table::kNull)
+        const bool is_none_of_db = value == std::numeric_limits<int64_t>::max();  // notifyId
+        if (value != table::kNull && !is_none_of_db)
           largest = std::max(largest, std::fabs(static_cast<double>(value)));
       }
       for (const double value : column.doubles) {
