@@ -82,7 +82,7 @@ class ClusterDocs(Case):
             with self.subTest(page=page):
                 out = self.run_program("cluster", "-m", mode, "-d", job, "-o", self.scratch, expect=0).out
                 shown = (ROOT / "docs/cluster" / f"{page}.md").read_text()
-                self.assertIn(out[out.index("64/64 ranks"):], shown)
+                self.assertIn(out[out.index("64 of 64 ranks captured"):], shown)
 
     def test_each_planted_fault_of_the_table_is_found(self):
         table = re.findall(r"^\| `(--.*?)` \| (.*) \|$", (ROOT / "docs/cluster/summary.md").read_text(), re.M)

@@ -20,7 +20,7 @@ class Coverage(ClusterCase):
         for form in ("text", "db"):
             with self.subTest(form):
                 done = self.cluster(DATA / "ascend_pt" / form / "level1", "--export_type", "db", mode="all")
-                self.assertIn("2/8 ranks", done.out)
+                self.assertIn("2 of 8 ranks captured", done.out)
                 [job] = read_table(self.out, "ClusterOverview")
                 self.assertEqual((job["ranksSeen"], job["ranksExpected"]), (2, 8))
                 self.assertEqual((job["callsComplete"], job["callsPartlySeen"]), (0, 4))
