@@ -49,7 +49,8 @@ export function linkState(model: TimelineModel, search?: TimelineSearch): Record
   const selected = model.selected.value;
   const lanes = model.lanes.value;
   return {
-    t: sameView(view, homeView(model.meta)) ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}`,
+    // With a selection the view is always named: a link without one zooms to the slice.
+    t: sameView(view, homeView(model.meta)) && !selected ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}`,
     sel: selected ? `${pathOf(model, selected.track)}/${selected.i}` : "",
     area: areaText(model, model.area.value),
     area2: areaText(model, model.areaB.value),

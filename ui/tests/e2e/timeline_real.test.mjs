@@ -102,6 +102,8 @@ async function colours(page) {
 
 /** The screen and the flame graph as SVG: their words are text. */
 async function pictures(page) {
+  await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.setScroll(0));
+  await timelineReady(page);
   const [screen] = await Promise.all([page.waitForEvent("download"), fromMore(page, "Save as SVG")]);
   const svg = readFileSync(await screen.path(), "utf8");
   assert.match(svg, /^<svg .*<text[^>]*>rank 0<\/text>/s);
