@@ -11,22 +11,16 @@ struct NamedCommand {
   CommandSpec (*make)();
 };
 
-constexpr NamedCommand kCommandMakers[] = {{"record", RecordCommand},
-                                           {"analyse", AnalyseCommand},
-                                           {"info", InfoCommand},
-                                           {"breakdown", BreakdownCommand},
-                                           {"ops", OpsCommand},
-                                           {"critical-path", CriticalPathCommand},
-                                           {"whatif", WhatIfCommand},
-                                           {"ask", AskCommand},
-                                           {"query", QueryCommand},
-                                           {"verify", VerifyCommand},
-                                           {"cluster", ClusterCommand},
-                                           {"view", ViewCommand},
-                                           {"link", LinkCommand},
-                                           {"convert", ConvertCommand},
-                                           {"auto-completion", CompletionCommand},
-                                           {"docs", DocsCommand}};
+constexpr NamedCommand kCommandMakers[] = {
+    {"record", RecordCommand},   {"analyse", AnalyseCommand},
+    {"info", InfoCommand},       {"breakdown", BreakdownCommand},
+    {"ops", OpsCommand},         {"critical-path", CriticalPathCommand},
+    {"whatif", WhatIfCommand},   {"advisor", AdvisorCommand},
+    {"ask", AskCommand},         {"query", QueryCommand},
+    {"verify", VerifyCommand},   {"cluster", ClusterCommand},
+    {"view", ViewCommand},       {"link", LinkCommand},
+    {"convert", ConvertCommand}, {"auto-completion", CompletionCommand},
+    {"docs", DocsCommand}};
 
 CommandSpec MakeCommand(const NamedCommand& command) {
   CommandSpec spec = command.make();
