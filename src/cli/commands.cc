@@ -24,6 +24,7 @@ constexpr NamedCommand kCommandMakers[] = {
     {"ops", OpsCommand},
     {"critical-path", CriticalPathCommand},
     {"whatif", WhatIfCommand},
+    {"advisor", AdvisorCommand},
     {"ask", AskCommand},
     {"query", QueryCommand},
     {"verify", VerifyCommand},

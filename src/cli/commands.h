@@ -12,6 +12,7 @@ CommandSpec BreakdownCommand();
 CommandSpec OpsCommand();
 CommandSpec CriticalPathCommand();
 CommandSpec WhatIfCommand();
+CommandSpec AdvisorCommand();
 CommandSpec AskCommand();
 CommandSpec QueryCommand();
 CommandSpec VerifyCommand();

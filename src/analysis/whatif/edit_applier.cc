@@ -1,7 +1,7 @@
+#include "analysis/whatif/edit_applier.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "analysis/whatif/edit.h"
 
 namespace steplens::analysis {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/whatif/edit_applier.h"
+
 namespace steplens::analysis {
 
 StepReplay::StepReplay(const store::Job& job, std::span<const RankView> ranks,
