@@ -37,9 +37,9 @@ Result<int> SaveBaseline(const Arguments& arguments, const Baselines& baselines,
   if (!team->is_root()) return 0;
   for (const std::string& note : run.notes) Say(fmt::format("steplens: {}\n", note));
   if (run.failed > 0 && arguments.Has("--strict")) {
-    return Error{
-        ErrorCode::kCorruptData,
-        fmt::format("--strict: {} of the ranks below {} could not be used", run.failed, path)};
+    return Error{ErrorCode::kCorruptData,
+                 fmt::format("--strict: {} of the ranks below {} could not be used, or not wholly",
+                             run.failed, path)};
   }
   SL_ASSIGN_OR_RETURN(const std::string file, baselines.Save(name, run.summary));
   SL_RETURN_IF_ERROR(PrintResult(fmt::format("{}: {} {}, {} {}\n", file, run.summary.ranks.size(),
