@@ -114,7 +114,7 @@ CommandSpec BaselineCommand() {
       "'save NAME PATH' keeps what a run is compared by: times of steps, kernels, operators, "
       "modules and communication, some kilobytes without any trace. 'check NAME PATH' compares a "
       "run "
-      "with it, as 'steplens compare -d PATH -bp baseline:NAME' does, and exits with 3 if a "
+      "with it, and exits with 3 if a "
       "--fail-on rule is breached (docs/compare_gate.md). 'list', 'show NAME' and 'remove NAME' "
       "manage what is there. Baselines are files in --dir, else $STEPLENS_BASELINE_DIR, else "
       "$XDG_DATA_HOME/steplens/baselines, else ~/.local/share/steplens/baselines.";
