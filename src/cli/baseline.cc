@@ -37,9 +37,9 @@ Result<int> SaveBaseline(const Arguments& arguments, const Baselines& baselines,
   if (!team->is_root()) return 0;
   for (const std::string& note : run.notes) Say(fmt::format("steplens: {}\n", note));
   if (run.failed > 0 && arguments.Has("--strict")) {
-    return Error{
-        ErrorCode::kCorruptData,
-        fmt::format("--strict: {} of the ranks below {} could not be used", run.failed, path)};
+    return Error{ErrorCode::kCorruptData,
+                 fmt::format("--strict: {} of the ranks below {} could not be used, or not wholly",
+                             run.failed, path)};
   }
   SL_ASSIGN_OR_RETURN(const std::string file, baselines.Save(name, run.summary));
   SL_RETURN_IF_ERROR(PrintResult(fmt::format("{}: {} {}, {} {}\n", file, run.summary.ranks.size(),
@@ -113,7 +113,7 @@ CommandSpec BaselineCommand() {
       "'save NAME PATH' keeps what a run is compared by: times of steps, kernels, operators, "
       "modules and communication, some kilobytes without any trace. 'check NAME PATH' compares a "
       "run "
-      "with it, as 'steplens compare -d PATH -bp baseline:NAME' does, and exits with 3 if a "
+      "with it, and exits with 3 if a "
       "--fail-on rule is breached (docs/compare_gate.md). 'list', 'show NAME' and 'remove NAME' "
       "manage what is there. Baselines are files in --dir, else $STEPLENS_BASELINE_DIR, else "
       "$XDG_DATA_HOME/steplens/baselines, else ~/.local/share/steplens/baselines.";

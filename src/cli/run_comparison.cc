@@ -176,8 +176,9 @@ Result<int> CompareWholeRuns(const Arguments& arguments, const std::string& path
   SayAll(run.notes);
   const bool is_strict = arguments.Has("--strict");
   if (is_strict && base.failed + run.failed > 0) {
-    return Error{ErrorCode::kCorruptData, fmt::format("--strict: {} of the ranks could not be used",
-                                                      base.failed + run.failed)};
+    return Error{ErrorCode::kCorruptData,
+                 fmt::format("--strict: {} of the ranks could not be used, or not wholly",
+                             base.failed + run.failed)};
   }
   const runs::RunComparison comparison = runs::CompareRuns(base.summary, run.summary, noise);
   const runs::GateOutcome gate = runs::ApplyGate(base.summary, run.summary, rules, noise);

@@ -22,6 +22,12 @@ Result<SummarisedRun> SummariseRun(Team& team, ThreadPool& pool, const std::stri
   out.failed = result.failed.size();
   for (const FailedRank& failed : result.failed)
     out.notes.push_back(fmt::format("{} is left out: {}", failed.Name(), failed.reason));
+  for (const analysis::cluster::RankFacts& rank : result.ranks) {
+    if (rank.lost_records == 0) continue;
+    ++out.failed;
+    out.notes.push_back(fmt::format("rank {}: {} of its records could not be used ({})", rank.rank,
+                                    rank.lost_records, rank.first_loss));
+  }
   if (out.summary.steps.empty()) {
     return Error{ErrorCode::kNotFound,
                  fmt::format("{}: no step and no device work to compare was found", path)};

@@ -17,8 +17,8 @@ struct SummariseOptions {
 
 struct SummarisedRun {
   analysis::runs::RunSummary summary;  // empty on members of the team that are not the root
-  std::vector<std::string> notes;      // ranks that could not be used, one sentence each
-  size_t failed = 0;                   // how many
+  std::vector<std::string> notes;  // ranks that could not be used, or not wholly: a sentence each
+  size_t failed = 0;               // how many
 };
 
 // Makes the summary of the run below `path`: of one rank or of many. Ranks are mapped by the team
