@@ -11,15 +11,22 @@ struct NamedCommand {
   CommandSpec (*make)();
 };
 
-constexpr NamedCommand kCommandMakers[] = {
-    {"record", RecordCommand},   {"analyse", AnalyseCommand},
-    {"info", InfoCommand},       {"breakdown", BreakdownCommand},
-    {"ops", OpsCommand},         {"ask", AskCommand},
-    {"query", QueryCommand},     {"verify", VerifyCommand},
-    {"cluster", ClusterCommand}, {"baseline", BaselineCommand},
-    {"view", ViewCommand},       {"link", LinkCommand},
-    {"convert", ConvertCommand}, {"auto-completion", CompletionCommand},
-    {"docs", DocsCommand}};
+constexpr NamedCommand kCommandMakers[] = {{"record", RecordCommand},
+                                           {"analyse", AnalyseCommand},
+                                           {"info", InfoCommand},
+                                           {"breakdown", BreakdownCommand},
+                                           {"ops", OpsCommand},
+                                           {"ask", AskCommand},
+                                           {"query", QueryCommand},
+                                           {"verify", VerifyCommand},
+                                           {"cluster", ClusterCommand},
+                                           {"compare", CompareCommand},
+                                           {"baseline", BaselineCommand},
+                                           {"view", ViewCommand},
+                                           {"link", LinkCommand},
+                                           {"convert", ConvertCommand},
+                                           {"auto-completion", CompletionCommand},
+                                           {"docs", DocsCommand}};
 
 CommandSpec MakeCommand(const NamedCommand& command) {
   CommandSpec spec = command.make();

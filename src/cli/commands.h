@@ -16,6 +16,7 @@ CommandSpec VerifyCommand();
 CommandSpec ClusterCommand();
 CommandSpec BaselineCommand();
 CommandSpec ConvertCommand();
+CommandSpec CompareCommand();
 CommandSpec ViewCommand();
 CommandSpec LinkCommand();
 CommandSpec CompletionCommand();

@@ -74,6 +74,22 @@ CLI::Validator WholeNumber() {
   return CLI::Validator(check, "INT");
 }
 
+// A short name of several letters, -bp: CLI11 knows none such, so they are replaced before.
+bool IsLongShortName(const OptionSpec& option) { return option.short_name.size() > 2; }
+
+void ReplaceLongShortNames(const std::vector<CommandSpec>& commands,
+                           std::vector<std::string>& words) {
+  if (commands.size() != 1) return;
+  for (const OptionSpec& option : commands.front().options) {
+    if (!IsLongShortName(option)) continue;
+    for (std::string& word : words) {
+      if (word == option.short_name || word.starts_with(option.short_name + "=")) {
+        word.replace(0, option.short_name.size(), option.name);
+      }
+    }
+  }
+}
+
 void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
   binding.spec = &spec;
   binding.app = root.add_subcommand(spec.name, spec.summary);
@@ -91,7 +107,7 @@ void Bind(const CommandSpec& spec, CLI::App& root, Binding& binding) {
     if (!positional.choices.empty()) option->transform(OneOf(positional.choices));
   }
   for (const OptionSpec& option_spec : spec.options) {
-    const std::string names = option_spec.short_name.empty()
+    const std::string names = option_spec.short_name.empty() || IsLongShortName(option_spec)
                                   ? option_spec.name
                                   : option_spec.short_name + "," + option_spec.name;
     if (option_spec.value_name.empty()) {
@@ -253,6 +269,7 @@ int RunProgram(int argc, const char* const* argv) {
     return printed.ok() ? Finish(0) : Fail(printed.error());
   }
   std::vector<std::string> rest = TakeRest(commands, words);
+  ReplaceLongShortNames(commands, words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));

@@ -35,6 +35,10 @@ std::string ToCsv(const Table& table, const CsvOptions& options) {
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) out += ',';
       const bool is_python = options.python_doubles && columns[i].type == CellType::kDouble;
+      if (columns[i].type == CellType::kInt && columns[i].ints[row] == kNull) {
+        append_text(options.null_text);
+        continue;
+      }
       append_text(is_python ? PythonDouble(columns[i].doubles[row]) : CellText(columns[i], row));
     }
     out += line_end;

@@ -54,6 +54,7 @@ std::string CellText(const Column& column, size_t row) {
     case CellType::kTimeUs:
       return column.ints[row] == kNull ? "" : FormatNsAsUs(column.ints[row]);
     case CellType::kDouble:
+      if (std::isinf(column.doubles[row])) return column.doubles[row] > 0 ? "INF" : "-INF";
       return std::isnan(column.doubles[row]) ? "" : FormatDouble(column.doubles[row]);
     case CellType::kText:
       return column.texts[row];

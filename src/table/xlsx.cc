@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -29,7 +30,9 @@ namespace steplens::table {
 #ifdef STEPLENS_WITH_XLSX
 namespace {
 
-constexpr size_t kMaxDataRows = 1048575;  // a sheet has 2^20 rows, one is the header
+constexpr size_t kMaxXlsxRows = 1048576;
+constexpr size_t kLookHeaderRows = 3;              // of sheets that have a look
+constexpr size_t kMaxDataRows = kMaxXlsxRows - 1;  // one is the header
 constexpr size_t kMaxColumns = 16384;
 constexpr double kHeaderHeight = 27;
 constexpr double kMinWidth = 8;
@@ -109,6 +112,107 @@ double NumberOf(const Column& column, size_t row) {
   return column.type == CellType::kTimeUs ? value / 1000 : value;
 }
 
+// Writes sheets that have a look of their own into one workbook, whose formats they share.
+class LookWriter {
+ public:
+  explicit LookWriter(lxw_workbook* workbook) : workbook_(workbook) {}
+
+  // Rows [first_row, first_row + row_count) of the table.
+  void WriteSheet(lxw_worksheet* worksheet, const Table& table, const SheetLook& look,
+                  const std::vector<double>& widths, size_t first_row, size_t row_count);
+
+ private:
+  struct Format {
+    std::string number_format;
+    uint32_t fill = kNoFill;
+    bool is_bold = false;
+    int indent = 0;
+    auto operator<=>(const Format&) const = default;
+  };
+  lxw_format* Get(const Format& format);
+  void WriteCell(lxw_worksheet* worksheet, const Column& column, size_t row, uint32_t line,
+                 uint16_t at, const ColumnLook& look, const RowLook& row_look, uint32_t mark_fill);
+
+  lxw_workbook* workbook_;
+  std::map<Format, lxw_format*> formats_;
+};
+
+constexpr double kFontSize = 11;
+constexpr double kUsualWidth = 20;
+
+// Whether the cell's number is above 1.
+bool IsAboveOne(const Column& column, size_t row) {
+  return column.type == CellType::kDouble && column.doubles[row] > 1;
+}
+
+lxw_format* LookWriter::Get(const Format& wanted) {
+  const auto [place, is_new] = formats_.try_emplace(wanted, nullptr);
+  if (!is_new) return place->second;
+  lxw_format* format = workbook_add_format(workbook_);
+  format_set_font_name(format, "Arial");
+  format_set_font_size(format, kFontSize);
+  format_set_border(format, LXW_BORDER_THIN);
+  format_set_align(format, LXW_ALIGN_LEFT);
+  format_set_align(format, LXW_ALIGN_VERTICAL_CENTER);
+  if (wanted.is_bold) format_set_bold(format);
+  if (wanted.fill != kNoFill) format_set_bg_color(format, wanted.fill);
+  if (wanted.indent > 0) format_set_indent(format, static_cast<uint8_t>(wanted.indent));
+  if (!wanted.number_format.empty()) format_set_num_format(format, wanted.number_format.c_str());
+  return place->second = format;
+}
+
+void LookWriter::WriteCell(lxw_worksheet* worksheet, const Column& column, size_t row,
+                           uint32_t line, uint16_t at, const ColumnLook& look,
+                           const RowLook& row_look, uint32_t mark_fill) {
+  Format format{look.number_format, row_look.fill, look.is_bold, at == 0 ? row_look.indent : 0};
+  if (look.marks_above_one && IsAboveOne(column, row)) {
+    format.fill = mark_fill;
+    if (!look.marked_format.empty()) format.number_format = look.marked_format;
+  }
+  if (IsExactNumber(column, row)) {
+    worksheet_write_number(worksheet, line, at, NumberOf(column, row), Get(format));
+    return;
+  }
+  std::string text = ToXlsxText(CellText(column, row));
+  if (text.empty() && column.type != CellType::kText) text = look.null_text;
+  if (text.empty()) {
+    worksheet_write_blank(worksheet, line, at, Get(format));
+  } else {
+    worksheet_write_string(worksheet, line, at, text.c_str(), Get(format));
+  }
+}
+
+void LookWriter::WriteSheet(lxw_worksheet* worksheet, const Table& table, const SheetLook& look,
+                            const std::vector<double>& widths, size_t first_row, size_t row_count) {
+  const std::vector<Column>& columns = table.columns();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto at = static_cast<lxw_col_t>(i);
+    worksheet_set_column(worksheet, at, at, i < widths.size() ? widths[i] : kUsualWidth, nullptr);
+  }
+  for (const Banner& banner : look.banners) {
+    lxw_format* format = Get({"", banner.fill, true, 0});
+    for (size_t i = banner.first_column; i <= banner.last_column; ++i) {
+      worksheet_write_blank(worksheet, 0, static_cast<lxw_col_t>(i), format);
+    }
+    worksheet_merge_range(worksheet, 0, static_cast<lxw_col_t>(banner.first_column), 0,
+                          static_cast<lxw_col_t>(banner.last_column),
+                          ToXlsxText(banner.text).c_str(), format);
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    worksheet_write_string(worksheet, kLookHeaderRows - 1, static_cast<lxw_col_t>(i),
+                           ToXlsxText(columns[i].name).c_str(),
+                           Get({"", look.columns[i].header_fill, true, 0}));
+  }
+  for (size_t row = first_row; row < first_row + row_count; ++row) {
+    const RowLook row_look = row < look.rows.size() ? look.rows[row] : RowLook();
+    const auto line = static_cast<lxw_row_t>(row - first_row + kLookHeaderRows);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      WriteCell(worksheet, columns[i], row, line, static_cast<lxw_col_t>(i), look.columns[i],
+                row_look, look.mark_fill);
+    }
+  }
+}
+
 // A piece of a table on a worksheet: rows [first_row, first_row + row_count) under a header.
 struct Part {
   const Table& table;
@@ -116,6 +220,7 @@ struct Part {
   size_t row_count;
   lxw_worksheet* worksheet;
   const Formats& formats;
+  LookWriter* look;
 };
 
 void WriteCell(const Part& part, const Column& column, size_t row, lxw_col_t at) {
@@ -189,6 +294,11 @@ void MergeColumn(const Part& part, size_t column) {
 void WritePart(const Part& part, const Sheet& sheet) {
   const auto& columns = part.table.columns();
   if (columns.empty()) return;
+  if (sheet.look != nullptr) {
+    part.look->WriteSheet(part.worksheet, part.table, *sheet.look, sheet.column_widths,
+                          part.first_row, part.row_count);
+    return;
+  }
   WriteHeader(part, sheet);
   for (size_t row = part.first_row; row < part.first_row + part.row_count; ++row) {
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -199,7 +309,7 @@ void WritePart(const Part& part, const Sheet& sheet) {
   for (size_t column = 0; column < merged; ++column) MergeColumn(part, column);
 }
 
-Status AddSheet(lxw_workbook* workbook, const Formats& formats, SheetNames& names,
+Status AddSheet(lxw_workbook* workbook, const Formats& formats, LookWriter& look, SheetNames& names,
                 const Sheet& sheet) {
   const Table& table = *sheet.table;
   const std::string& wanted = sheet.name.empty() ? table.name() : sheet.name;
@@ -215,8 +325,9 @@ Status AddSheet(lxw_workbook* workbook, const Formats& formats, SheetNames& name
     if (worksheet == nullptr) {
       return Error{ErrorCode::kIo, fmt::format("cannot start the sheet '{}'", name)};
     }
-    const size_t row_count = std::min(table.rows() - first_row, kMaxDataRows);
-    WritePart({table, first_row, row_count, worksheet, formats}, sheet);
+    const size_t room = sheet.look == nullptr ? kMaxDataRows : kMaxXlsxRows - kLookHeaderRows;
+    const size_t row_count = std::min(table.rows() - first_row, room);
+    WritePart({table, first_row, row_count, worksheet, formats, &look}, sheet);
     first_row += row_count;
   } while (first_row < table.rows());
   return {};
@@ -250,9 +361,10 @@ Status FillAndClose(const std::string& path, const std::string& folder,
   Workbook workbook = OpenWorkbook(path, folder, CanAndShouldStream(sheets));
   if (!workbook) return Error{ErrorCode::kIo, "not enough memory"};
   const Formats formats = AddFormats(workbook.get());
+  LookWriter look(workbook.get());
   SheetNames names;
   for (const Sheet& sheet : sheets) {
-    SL_RETURN_IF_ERROR(AddSheet(workbook.get(), formats, names, sheet));
+    SL_RETURN_IF_ERROR(AddSheet(workbook.get(), formats, look, names, sheet));
   }
   const auto close_quietly = [&] {
     const QuietStderr quiet;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "table/sheet_look.h"
 #include "table/table.h"
 
 namespace steplens::table {
@@ -17,6 +18,7 @@ struct Sheet {
   std::vector<double> column_widths;  // in characters; those missing follow from the content
   size_t merge_columns = 0;  // equal cells below each other in the first N columns become one, as
                              // far as the columns left of them agree
+  const SheetLook* look = nullptr;  // its own layout, which must outlive the call
 };
 
 // Writes the tables as one .xlsx file, which replaces an old one at once when it is complete; after
