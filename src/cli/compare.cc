@@ -4,11 +4,13 @@
 #include <filesystem>
 
 #include "analysis/compare/compare_sheets.h"
+#include "cli/cluster_options.h"
 #include "cli/commands.h"
 #include "cli/compare_console.h"
 #include "cli/compare_options.h"
 #include "cli/compare_output.h"
 #include "cli/open_input.h"
+#include "cli/run_comparison.h"
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "readers/slice_args.h"
@@ -94,11 +96,27 @@ Result<int> CompareRanks(const Arguments& arguments, CompareRequest& request) {
   return 0;
 }
 
+// A baseline or a gate: whole runs are compared, and no sheet is made.
+Result<int> CompareForGate(const Arguments& arguments, const std::string& base) {
+  const Result<int> done =
+      CompareWholeRuns(arguments, CleanPath(arguments.Value("--profiling_path")), base,
+                       arguments.Value("--baseline-dir"));
+  if (done.ok()) return done;
+  Say(fmt::format("steplens: {}\n", done.error().message));
+  return GateExitCode(done.error());
+}
+
 // Usage errors keep their exit code; whatever the data are to blame for has one of its own.
 Result<int> RunCompare(const Arguments& arguments) {
+  const std::string given = arguments.Value("--benchmark_profiling_path");
+  if (AsksForRunComparison(arguments, given))
+    return CompareForGate(arguments, IsBaseline(given) ? given : CleanPath(given));
   SL_ASSIGN_OR_RETURN(CompareRequest request, ReadCompareRequest(arguments));
   for (const std::string& note : request.notes) Say(fmt::format("steplens: {}\n", note));
-  Result<int> result = CompareRanks(arguments, request);
+  Result<int> result = 0;
+  if (!request.sheets.compat && HaveManyRanks(request.base, request.comparison))
+    result = CompareWholeRuns(arguments, request.comparison, request.base, "");
+  if (result.ok()) result = CompareRanks(arguments, request);
   if (result.ok() || result.error().code == ErrorCode::kInvalidArgument ||
       result.error().code == ErrorCode::kCancelled || result.error().code == ErrorCode::kInternal) {
     return result;
@@ -116,8 +134,17 @@ CommandSpec CompareCommand() {
       "Compares a profile (-d) with a base (-bp): overall metrics, collectives, modules or "
       "operators, memory, calls on the host, kernels; one sheet each. Any input can be compared "
       "with any other, a GPU with an NPU as well. Without an --enable switch all are compared. "
-      "Exit codes: 0 done, 1 the data could not be compared, 2 usage.";
-  spec.options = Joined(CompareOptions(), InputOptions());
+      "Folders of many ranks are compared as whole jobs first. With --fail-on or -bp baseline:NAME "
+      "only that is done (docs/compare_gate.md). "
+      "Exit codes: 0 done, 1 the data could not be compared, 2 usage, 3 a --fail-on rule is "
+      "breached.";
+  spec.options =
+      Joined(CompareOptions(),
+             Joined(RunComparisonOptions(),
+                    Joined({{.name = "--baseline-dir",
+                             .value_name = "DIR",
+                             .help = "Folder of the baselines; default as 'steplens baseline'"}},
+                           InputOptions())));
   spec.example = "steplens compare -d examples/sample -bp examples/sample -o /tmp/sample";
   spec.run = RunCompare;
   return spec;

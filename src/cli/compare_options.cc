@@ -217,7 +217,7 @@ std::vector<OptionSpec> CompareOptions() {
        .short_name = "-d"},
       {.name = "--benchmark_profiling_path",
        .value_name = "PATH",
-       .help = "The profile it is compared with, the base",
+       .help = "The profile it is compared with, the base; or baseline:NAME",
        .is_required = true,
        .short_name = "-bp"},
       {.name = "--output_path",

@@ -16,6 +16,7 @@
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "cluster/baselines.h"
+#include "cluster/ranks.h"
 #include "cluster/run_summaries.h"
 #include "table/console.h"
 
@@ -61,7 +62,7 @@ Result<std::vector<runs::GateRule>> RulesOf(const Arguments& arguments) {
 Result<cluster::SummarisedRun> ReadSide(Team& team, ThreadPool& pool, const Arguments& arguments,
                                         const std::string& path,
                                         const std::string& baseline_folder) {
-  if (!path.starts_with(cluster::kBaselinePrefix)) {
+  if (!IsBaseline(path)) {
     AddRoot(path);
     return cluster::SummariseRun(
         team, pool, path, {.use_cache = !arguments.Has("--no-cache"), .show_progress = true});
@@ -150,9 +151,21 @@ std::vector<OptionSpec> RunComparisonOptions() {
            .default_value = "1%"}};
 }
 
+bool IsBaseline(const std::string& path) { return path.starts_with(cluster::kBaselinePrefix); }
+
+bool HaveManyRanks(const std::string& base, const std::string& path) {
+  ThreadPool pool(1);
+  const std::unique_ptr<Team> team = MakeLocalTeam(pool);
+  const auto has_many = [&](const std::string& of) {
+    const Result<cluster::RankSelection> found = cluster::SelectRanks(*team, of, std::nullopt);
+    return found.ok() && found->ranks.size() > 1;
+  };
+  return has_many(base) && has_many(path);
+}
+
 bool AsksForRunComparison(const Arguments& arguments, const std::string& base) {
-  return base.starts_with(cluster::kBaselinePrefix) || arguments.Has("--fail-on") ||
-         arguments.Has("--junit") || arguments.Has("--markdown");
+  return IsBaseline(base) || arguments.Has("--fail-on") || arguments.Has("--junit") ||
+         arguments.Has("--markdown");
 }
 
 int GateExitCode(const Error& error) {

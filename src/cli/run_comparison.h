@@ -17,6 +17,12 @@ std::vector<OptionSpec> RunComparisonOptions();
 // Whether any of these options was given, or `base` names a baseline.
 bool AsksForRunComparison(const Arguments& arguments, const std::string& base);
 
+// "baseline:NAME"
+bool IsBaseline(const std::string& path);
+
+// Whether both paths hold more than one rank, so that there are jobs to compare.
+bool HaveManyRanks(const std::string& base, const std::string& path);
+
 // Compares the run below `path` with `base`, a path or "baseline:NAME" of the folder
 // `baseline_folder` (BaselineFolder). Prints the comparison to stdout and a line per breach to
 // stderr, and writes the reports. The value is the exit code: 0, or 3 if the gate is breached; with
