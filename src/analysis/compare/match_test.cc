@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <random>
 #include <string>
 #include <string_view>
@@ -97,13 +96,11 @@ TEST(MatchSequences, IsNotQuadraticOnLongRepetitiveLists) {
   std::vector<uint32_t> base(kCount);
   for (size_t i = 0; i < kCount; ++i) base[i] = static_cast<uint32_t>(i % 10);
   std::vector<uint32_t> comparison = base;
-  for (const size_t at : {20005, 50001, 80007}) {
-    comparison.insert(comparison.begin() + static_cast<ptrdiff_t>(at), 3);
+  for (const ptrdiff_t at : {20005, 50001, 80007}) {
+    comparison.insert(comparison.begin() + at, 3);
   }
-  const auto begin = std::chrono::steady_clock::now();
+  // A quadratic matcher would take hours.
   const std::vector<Pair> pairs = MatchSequences(base, comparison);
-  // A debug build takes about 2 s; a quadratic matcher takes hours.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   // The longest run lies between two insertions and meets the begin of the base, so that all before
   // it is left over: 50,000 pairs, and as many items of the base and 3 more of the comparison.
   EXPECT_EQ(pairs.size(), 150003U);

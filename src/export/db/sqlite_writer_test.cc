@@ -63,7 +63,7 @@ TEST(SqliteWriter, ARowThatIsRefusedFailsTheCommit) {
   const Status status = writer->Commit();
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("UNIQUE"), std::string::npos) << status.error().message;
-  EXPECT_EQ(folder.FileCount(), 1u);  // the temporary file, until the writer is gone
+  EXPECT_EQ(folder.FileCount(), 0u);  // the file has no name before the commit
 }
 
 }  // namespace
