@@ -114,7 +114,9 @@ Result<int> RunCompare(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(CompareRequest request, ReadCompareRequest(arguments));
   for (const std::string& note : request.notes) Say(fmt::format("steplens: {}\n", note));
   Result<int> result = 0;
-  if (!request.sheets.compat && HaveManyRanks(request.base, request.comparison))
+  // Whole jobs are compared over their steps: not if one step is asked for.
+  const bool is_one_step = !arguments.Value("--base_step").empty();
+  if (!request.sheets.compat && !is_one_step && HaveManyRanks(request.base, request.comparison))
     result = CompareWholeRuns(arguments, request.comparison, request.base, "");
   if (result.ok()) result = CompareRanks(arguments, request);
   if (result.ok() || result.error().code == ErrorCode::kInvalidArgument ||

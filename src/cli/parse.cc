@@ -186,7 +186,7 @@ void SpellWithDashes(const std::vector<CommandSpec>& commands, std::vector<std::
   for (std::string& word : words) {
     const size_t end = std::min(word.find('='), word.size());
     std::string name = word.substr(0, end);
-    if (!name.starts_with("--") || is_option(name)) continue;
+    if (!name.starts_with("--profile_") || is_option(name)) continue;
     std::replace(name.begin(), name.end(), '_', '-');
     if (is_option(name)) word.replace(0, end, name);
   }

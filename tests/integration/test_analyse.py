@@ -498,6 +498,7 @@ class Running(Case):
         self.assertFalse((folder / OUTPUT).exists())
 
     def test_results_are_for_the_user_and_the_group(self):
+        self.scratch.chmod(0o755)  # results of a folder that nobody else may enter are for the user alone
         self.run_program("analyse", self.folder, "--export-type", "text,db", expect=0)
         for path in [*(self.folder / OUTPUT).iterdir(), *(self.folder / "logs").iterdir()]:
             self.assertEqual(path.stat().st_mode & 0o7777, 0o640, path)

@@ -191,7 +191,9 @@ class BadInput(ClusterCase):
         self.cluster(cluster, mode="all")
         without = self.scores(cluster)
         for rank in set(range(8)) - {3}:
-            self.assertEqual(without[rank]["transit(ms)"], whole[rank]["transit(ms)"])
+            # A call whose record gives all time to the transfer is divided by arrivals, which rank 3 no longer tells.
+            self.assertLessEqual(without[rank]["transit(ms)"], whole[rank]["transit(ms)"])
+            self.assertGreater(without[rank]["transit(ms)"], 0.99 * whole[rank]["transit(ms)"])
         communication = json.loads((self.out / OUTPUT / "cluster_communication.json").read_text())
         seen = {int(rank) for members in communication for rank in re.findall(r"\d+", members)}
         self.assertEqual(seen, {0, 1, 2, 4, 5, 6, 7})
