@@ -245,6 +245,7 @@ class TextAndDb(Case):
         for path in (self.text, self.db):
             stored = self.query(path, "SELECT * FROM step_traces ORDER BY rank, step")
             for row, values in zip(self.rows("breakdown", path), stored, strict=True):
+                del row["Step Time"]  # of the marks and the device, not of the table
                 self.assertEqual(list(row.values()), [values[column] for column in values if column not in ("id", "device")])
 
     def test_operators(self):
