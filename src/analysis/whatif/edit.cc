@@ -104,7 +104,8 @@ Result<Edit> ParseScale(std::string_view text) {
         "--scale: '{}' is not of the form PART[:PATTERN][@RANK]=FACTOR, e.g. kernel:MatMul*=0.5",
         text));
   }
-  Edit out{.text = fmt::format("scale {}", text)};
+  Edit out;
+  out.text = fmt::format("scale {}", text);
   SL_ASSIGN_OR_RETURN(out.selector, ParseSelector(text.substr(0, mark)));
   SL_ASSIGN_OR_RETURN(out.factor, ParseFactor(text.substr(mark + 1), "--scale"));
   return out;
@@ -115,19 +116,26 @@ Result<Edit> ParseFaster(std::string_view text, Part part, std::string_view opti
   if (number.ends_with('x')) number.remove_suffix(1);
   SL_ASSIGN_OR_RETURN(const double times, ParseFactor(number, option));
   if (times <= 0) return Invalid(fmt::format("{}: '{}' must be above 0", option, text));
-  Edit out{.factor = 1 / times, .text = fmt::format("{} {}", option.substr(2), text)};
+  Edit out;
+  out.factor = 1 / times;
+  out.text = fmt::format("{} {}", option.substr(2), text);
   out.selector.part = part;
   return out;
 }
 
 Result<Edit> ParseRemove(std::string_view text) {
-  Edit out{.action = Edit::Action::kRemove, .factor = 0, .text = fmt::format("remove {}", text)};
+  Edit out;
+  out.action = Edit::Action::kRemove;
+  out.factor = 0;
+  out.text = fmt::format("remove {}", text);
   SL_ASSIGN_OR_RETURN(out.selector, ParseSelector(text));
   return out;
 }
 
 Result<Edit> ParseOverlap(std::string_view text) {
-  Edit out{.action = Edit::Action::kOverlap, .text = fmt::format("overlap {}", text)};
+  Edit out;
+  out.action = Edit::Action::kOverlap;
+  out.text = fmt::format("overlap {}", text);
   SL_ASSIGN_OR_RETURN(out.selector, ParseSelector(text));
   if (out.selector.part != Part::kComm && out.selector.part != Part::kCopy)
     return Invalid(fmt::format("--overlap: '{}' is neither comm nor copy", text));
@@ -136,7 +144,10 @@ Result<Edit> ParseOverlap(std::string_view text) {
 
 Result<Edit> ParseBalance(std::string_view text) {
   if (text != "ranks") return Invalid(fmt::format("--balance: '{}' is not 'ranks'", text));
-  return Edit{.action = Edit::Action::kBalance, .text = "balance ranks"};
+  Edit out;
+  out.action = Edit::Action::kBalance;
+  out.text = "balance ranks";
+  return out;
 }
 
 }  // namespace steplens::analysis
