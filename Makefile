@@ -121,7 +121,7 @@ run-asan:
 	@$(CTEST) build/asan -L fast
 	@scripts/skips build/asan
 	@scripts/fuzz build/asan $(FUZZ_SECONDS)
-	@scripts/fuzz_all build/asan $(FUZZ_ALL_CI_SECONDS)
+	@scripts/fuzz_all build/asan $(FUZZ_ALL_CI_SECONDS) --seed 1  # certain: other seeds are drawn by fuzz-all
 
 # Rooms that start threads or are called from many.
 TSAN_ROOMS := base readers collect server
