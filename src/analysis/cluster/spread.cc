@@ -102,6 +102,8 @@ double Spread::population_std_ns() const {
 double Spread::ValueAt(int64_t index) const {
   if (bins_.empty()) {
     std::vector<int64_t> values = values_;
+    // A count that another program wrote may be wrong.
+    if (index < 0 || static_cast<size_t>(index) >= values.size()) return static_cast<double>(max_);
     const auto place = values.begin() + index;
     std::nth_element(values.begin(), place, values.end());
     return static_cast<double>(*place);
