@@ -1,4 +1,4 @@
-# The commands people expect. The build itself is CMake's (CMakePresets.json); this file only strings its steps together.
+# The commands people expect. The build itself is CMake's (CMakePresets.json); this file only runs its steps.
 .DEFAULT_GOAL := program
 .NOTPARALLEL:
 
@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 FUZZ_ALL_SECONDS ?= 180
-# In `make test`, which has half an hour for everything.
+# For `make test`, which has to finish within half an hour.
 FUZZ_ALL_CI_SECONDS ?= 90
 FILES ?= $(CURDIR)/src/.*(?<!_test)\.cc$$
 
@@ -15,18 +15,18 @@ BUILD := cmake --build
 CTEST := ctest --output-on-failure -j $(JOBS) --test-dir
 STAGE := scripts/stage
 
-# Used when they are there: a compiler cache, a fast linker. mold 1.10 must begin segments at pages: else, one time in hundreds, what is to
-# be protected after the start begins in a page that does not exist, and the program does not start.
+# Used if installed: a compiler cache, a fast linker. mold 1.10: page-align segments, or about one link in several hundred yields a binary that cannot
+# start.
 MOLD = -DCMAKE_EXE_LINKER_FLAGS='-fuse-ld=mold -Wl,-z,separate-loadable-segments'
 FASTER = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
          $(if $(shell command -v mold),$(MOLD))
 # The thread sanitizer's shadow memory needs a fixed address layout on recent kernels.
 FIXED_LAYOUT = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-program: build/build.ninja ui/dist/index.html ## the release program, build/steplens, and what it records with (the default)
+program: build/build.ninja ui/dist/index.html ## build the release program, build/steplens, and the recorder (default)
 	@$(BUILD) build -j $(JOBS)
 
 # The web app, embedded in the program.
@@ -34,15 +34,15 @@ ui/dist/index.html: $(shell find ui -name node_modules -prune -o -name dist -pru
 	@$(SETUP) build
 	@cd ui && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
-# Only the first configuration is made here; CMake keeps it up to date afterwards.
+# Only for the first configuration; CMake keeps it up to date afterwards.
 build/build.ninja:
 	@$(SETUP) build
 	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=OFF -DSTEPLENS_BUILD_BENCH=OFF
 
-demo: program ## trains a small transformer on two ranks, records it and shows what steplens says about it
+demo: program ## train a small transformer on two ranks, record it and show the results
 	@scripts/demo build/steplens build/demo
 
-test: setup-test ## everything CI runs
+test: setup-test ## run everything CI runs
 	@$(STAGE) "lint" scripts/lint
 	@$(STAGE) "clang-tidy on what changed, types of the web app" $(MAKE) --no-print-directory run-checks
 	@$(STAGE) "the program and its integration tests" $(MAKE) --no-print-directory run-tests
@@ -50,11 +50,11 @@ test: setup-test ## everything CI runs
 	@$(STAGE) "thread sanitizer" $(MAKE) --no-print-directory run-tsan
 	@echo "==== all stages passed"
 
-test-fast: setup-test build-tests ## the unit tests alone
+test-fast: setup-test build-tests ## run only the unit tests
 	@$(CTEST) build -L fast
 
-# Each file is compiled by itself: after the first time a change is built and tested in seconds.
-t: ## one room of src on the debug preset: make t ROOM=analysis [T='Overlap*'], ROOM=ui for the web app
+# Files are compiled separately, so after the first build a change is built and tested in seconds.
+t: ## build and test one room of src (debug preset): make t ROOM=analysis [T='Overlap*'], ROOM=ui for the web app
 ifeq ($(ROOM),ui)
 	@cd ui && npm run --silent check && npm test --silent
 else
@@ -64,40 +64,40 @@ else
 	@build/debug/tests/$(ROOM)_test --gtest_brief=1 $(if $(T),--gtest_filter='$(T)')
 endif
 
-# What takes a compiler: clang-tidy on the sources that differ from BASE, and the types of the web app.
+# Checks that need a compiler: clang-tidy on the sources that differ from BASE, and the types of the web app.
 run-checks: ui/dist/index.html
 	@$(SETUP) tooling
 	@cmake --preset debug $(FASTER) >/dev/null
 	@scripts/tidy_change build/debug $(BASE)
 	@cd ui && npm run --silent check
 
-lint: setup-test ## layout, layers and file rules
+lint: setup-test ## check layout, layers and file rules
 	@scripts/lint
 
-tidy-change: ## clang-tidy over the sources that differ from BASE (main, else the commit before)
+tidy-change: ## run clang-tidy on the sources that differ from BASE (main, else the previous commit)
 	@$(SETUP)
 	@cmake --preset debug $(FASTER) >/dev/null
 	@scripts/tidy_change build/debug $(BASE)
 
-tidy: ## clang-tidy over src, or over FILES (a regular expression); takes half an hour
+tidy: ## run clang-tidy on src, or on FILES (a regular expression); takes half an hour
 	@$(SETUP)
 	@cmake --preset debug $(FASTER) >/dev/null
 	@run-clang-tidy-19 -quiet -j $(JOBS) -p build/debug '$(FILES)'
 
-format: ## lays out all sources with clang-format
+format: ## format all sources with clang-format
 	@$(SETUP) test
 	@find src include python/native bench fuzz tests -name '*.h' -o -name '*.cc' | xargs clang-format-19 -i
 
-bench: ## the benchmarks
+bench: ## run the benchmarks
 	@$(SETUP)
 	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_BENCH=ON >/dev/null
 	@$(BUILD) build -j $(JOBS)
 	@scripts/bench build
 
-install: program ## copies the program below PREFIX (default /usr/local)
+install: program ## install the program below PREFIX (default /usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
-clean: ## removes everything built
+clean: ## remove everything built
 	@rm -rf build ui/dist ui/node_modules
 
 setup-test:
@@ -107,7 +107,7 @@ build-tests: ui/dist/index.html
 	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_UNIT_TESTS=ON -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
 	@$(BUILD) build -j $(JOBS)
 
-# The program as users get it, from outside. The unit tests are compiled once, with the sanitizers (run-asan).
+# Tests of the release program as users get it. The unit tests are compiled only once, with the sanitizers (run-asan).
 run-tests: ui/dist/index.html
 	@cmake --preset release $(FASTER) -DSTEPLENS_BUILD_TESTS=ON -DSTEPLENS_BUILD_UNIT_TESTS=OFF -DSTEPLENS_BUILD_BENCH=OFF >/dev/null
 	@$(BUILD) build -j $(JOBS)
@@ -121,9 +121,9 @@ run-asan:
 	@$(CTEST) build/asan -L fast
 	@scripts/skips build/asan
 	@scripts/fuzz build/asan $(FUZZ_SECONDS)
-	@scripts/fuzz_all build/asan $(FUZZ_ALL_CI_SECONDS) --seed 1  # certain: other seeds are drawn by fuzz-all
+	@scripts/fuzz_all build/asan $(FUZZ_ALL_CI_SECONDS) --seed 1  # fixed seed; fuzz-all draws others
 
-# Rooms that start threads or are called from many.
+# Rooms that start threads or are called from several.
 TSAN_ROOMS := base readers collect server
 run-tsan:
 	@cmake --preset tsan $(FASTER) >/dev/null

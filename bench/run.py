@@ -107,7 +107,7 @@ def measure_traces(bench, folder):
         speedup = one["wall_s"] / two["wall_s"]
         bench.add(f"{label}: two cores against one (wall time)", f"{speedup:.2f}", "1.8", speedup >= 1.8)
         limit = bench.two_at_once("trace", path, 1, alone=one["wall_s"])
-        bench.add(f"{label}: the same, share of what two processes that know nothing of each other gain here ({limit:.2f})",
+        bench.add(f"{label}: the same, share of what two independent processes gain here ({limit:.2f})",
                   f"{speedup / limit:.2f}", "-", True)
         share = one["peak_mb"] * 1048576 / size
         bench.add(f"{label}: peak memory, share of the file", f"{share:.2f}", "at most 0.6", share <= 0.6)
@@ -179,8 +179,8 @@ def measure_python(bench, folder):
 
 
 def write_report(bench, further):
-    lines = ["# Performance", "", "Written by `make bench`; do not edit by hand. CPU time, best of 5 (traces: best of 15, in turn with the limit), each rate beside the limit measured in the same run.", "",
-             f"Machine: {machine_name()}; load average {os.getloadavg()[0]:.1f} at the end of the run (wall times suffer from what else runs).", "", "| what | measured | target | holds |", "|---|---|---|---|"]
+    lines = ["# Performance", "", "Written by `make bench`; do not edit by hand. CPU time, best of 5 (traces: best of 15, alternating with the limit); each rate is shown with the limit measured in the same run.", "",
+             f"Machine: {machine_name()}; load average {os.getloadavg()[0]:.1f} at the end of the run (other processes affect wall times).", "", "| what | measured | target | holds |", "|---|---|---|---|"]
     lines += [f"| {what} | {value} | {target} | {holds} |" for what, value, target, holds in bench.rows]
     lines += ["", "Inputs: the real level 1 capture and a ResNet50 trace, repeated with the generators of the shared tools (`bench/run.py`).",
               "What stands between us and the limit: a walk by simdjson alone touches each field and forgets it; the reader also parses times to integer",

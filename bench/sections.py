@@ -37,7 +37,7 @@ def viewer_sections(program):
 def sections(build):
     program = build / "steplens"
     parts = [(FIRST, output_of([build / "bench/collect_bench"])),
-             ("## Recording PyTorch, beside torch.profiler", output_of([PYTHON, ROOT / "bench/python_record.py"], PYTHONPATH=str(build / "python"))),
+             ("## Recording PyTorch, compared with torch.profiler", output_of([PYTHON, ROOT / "bench/python_record.py"], PYTHONPATH=str(build / "python"))),
              ("## `steplens analyse`", analyse.measure_analyse(program)),
              *viewer_sections(program)]
     lines = []

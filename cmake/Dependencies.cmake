@@ -8,6 +8,9 @@ find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tsl-robin-map REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+# For settings files only: the archive, so that no start of the program loads a library for them.
+find_path(YAML_CPP_INCLUDE yaml-cpp/yaml.h REQUIRED)
+find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.a yaml-cpp REQUIRED)
 
 # What the program can do without; on where it is installed.
 pkg_check_modules(xlsxwriter IMPORTED_TARGET xlsxwriter)

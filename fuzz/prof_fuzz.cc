@@ -29,7 +29,7 @@ constexpr std::string_view kControl[][2] = {
     {"device_0/sample.json",
      R"({"ai_core_metrics":"Memory","ai_core_profiling_events":"0x15,0x16,0x31,0x32",)"
      R"("aiv_metrics":"PipeUtilization","aiv_profiling_events":"0x8,0xa",)"
-     R"("qosEvents":"A,B","llc_profiling":"read"})"},
+     R"("qosEvents":"A,B","npuEvents":"SMMU:0x2,0x8a,0x8c","llc_profiling":"read"})"},
     {"device_0/start_info.0", R"({"collectionTimeBegin":"1","clockMonotonicRaw":"1"})"},
     {"device_0/dev_start.log.0", "clock_monotonic_raw: 1\ncntvct: 1\n"},
 };
@@ -83,6 +83,10 @@ constexpr std::string_view kFamilies[] = {
     "device_0/sample.json",
     "host/start_info",
     "host/host_start.log",
+    "host/data/aging.compact.node_attr_info.slice_0",
+    "host/data/aging.compact.memcpy_info.slice_0",
+    "host/data/aging.compact.capture_stream_info_v2.slice_0",
+    "device_0/data/socpmu.data.0.slice_0",
 };
 
 // Columns have equal length, and rows refer to rows that exist.

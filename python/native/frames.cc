@@ -3,7 +3,10 @@
 
 #include <frameobject.h>
 
-#if PY_VERSION_HEX < 0x030C0000
+// 3.11 alone hides what the hot path reads; before, frames are public, and later there are
+// functions.
+#define STEPLENS_PYTHON_3_11 (PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000)
+#if STEPLENS_PYTHON_3_11
 #include <internal/pycore_frame.h>
 #endif
 
@@ -14,7 +17,7 @@ namespace {
 
 std::atomic<PyCodeObject*> module_code{nullptr};
 
-#if PY_VERSION_HEX < 0x030C0000
+#if STEPLENS_PYTHON_3_11
 
 PyObject* FirstLocal(const _PyInterpreterFrame* frame) {
   PyObject* self = frame->localsplus[0];
@@ -41,6 +44,17 @@ size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, siz
 
 #else
 
+// The bytes before the instruction that runs, as PyCode_Addr2Line wants them.
+int InstructionOf(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#elif PY_VERSION_HEX >= 0x030A0000
+  return frame->f_lasti * static_cast<int>(sizeof(_Py_CODEUNIT));
+#else
+  return frame->f_lasti;
+#endif
+}
+
 }  // namespace
 
 size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, size_t max) {
@@ -51,7 +65,7 @@ size_t CurrentFrames(PyThreadState* thread, Frame* out, const void** places, siz
     PyCodeObject* code = PyFrame_GetCode(frame);
     PyObject* self = IsModuleCode(code) ? ModuleOf(frame) : nullptr;
     places[count] = frame;
-    out[count++] = {code, PyFrame_GetLasti(frame), self ? Py_TYPE(self) : nullptr};
+    out[count++] = {code, InstructionOf(frame), self ? Py_TYPE(self) : nullptr};
     Py_DECREF(code);  // the frame keeps it
     PyFrameObject* back = PyFrame_GetBack(frame);
     Py_DECREF(frame);
@@ -75,7 +89,7 @@ bool IsModuleCode(const PyCodeObject* code) {
 }
 
 PyCodeObject* CodeOf(PyFrameObject* frame) {
-#if PY_VERSION_HEX < 0x030C0000
+#if STEPLENS_PYTHON_3_11
   return frame->f_frame->f_code;
 #else
   PyCodeObject* code = PyFrame_GetCode(frame);
@@ -85,8 +99,11 @@ PyCodeObject* CodeOf(PyFrameObject* frame) {
 }
 
 PyObject* ModuleOf(PyFrameObject* frame) {
-#if PY_VERSION_HEX < 0x030C0000
+#if STEPLENS_PYTHON_3_11
   return FirstLocal(frame->f_frame);
+#elif PY_VERSION_HEX < 0x030B0000
+  PyObject* self = frame->f_localsplus[0];
+  return self && PyCell_Check(self) ? PyCell_GET(self) : self;
 #else
   PyObject* self = PyFrame_GetVarString(frame, const_cast<char*>("self"));
   if (!self) {

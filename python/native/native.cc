@@ -237,7 +237,7 @@ PyMODINIT_FUNC PyInit__native() {
   if (!module) return nullptr;
   PyObject* range = MakeRangeType();
   const bool ok = range && PyModule_AddFunctions(module, kControlMethods) == 0 &&
-                  PyModule_AddObjectRef(module, "Range", range) == 0;
+                  PyObject_SetAttrString(module, "Range", range) == 0;
   Py_XDECREF(range);
   if (ok) return module;
   Py_DECREF(module);

@@ -1,4 +1,4 @@
-"""Analysis of captures by the program `steplens`, in a process of its own: at once, or while the training goes on.
+"""Analysis of captures by the program `steplens`, in a separate process: immediately, or while the training continues.
 
 The program is looked for in $STEPLENS_PROGRAM, beside the package, in the build tree around it, and in PATH.
 """
@@ -24,7 +24,7 @@ class AnalyseError(Exception):
 
 
 def find_program(in_path: bool = True) -> str:
-    """The path of the program; raises AnalyseError if there is none. `in_path`: PATH is searched, too."""
+    """The path of the program; raises AnalyseError if there is none. `in_path`: also search PATH."""
     named = os.environ.get("STEPLENS_PROGRAM")
     if named:
         if _is_program(named):

@@ -43,7 +43,7 @@ def install() -> None:
     settings = json.loads(os.environ[VARIABLE])
     if not isinstance(settings, dict):
         raise ValueError(f"{VARIABLE} is not a JSON object")
-    if is_launcher(sys.orig_argv, os.environ):
+    if is_launcher(_launchers.command_line(), os.environ):
         _after_import(_launchers.ELASTIC, lambda: _launchers.repair(sys.modules[_launchers.ELASTIC]))
         return
     _load_native()
@@ -51,7 +51,7 @@ def install() -> None:
 
 
 def _load_native() -> None:
-    """The C library records by itself where the variable is set when it is loaded; here Python does it."""
+    """The C library starts recording on its own if the variable is set when it is loaded; here Python does."""
     wish = os.environ.pop(VARIABLE)
     try:
         from . import _native  # noqa: F401
@@ -96,7 +96,7 @@ def _begin(settings: dict) -> None:
     global _recorder
     _recorder = Recorder(settings)
     atexit.register(_recorder.close)
-    if is_spawned(sys.orig_argv):
+    if is_spawned(_launchers.command_line()):
         _steps.on_training(_recorder.open)  # a helper never gets there
     else:
         _recorder.open()
@@ -116,7 +116,7 @@ class Recorder:
         self._window = wished_window(settings)
         self._capture: Any = None
         self._holder: Any = None
-        self._only_without_steps = False  # what is recorded is thrown away if a step ends
+        self._only_without_steps = False  # the recording is discarded if a step ends
         self._is_warming = False  # there is a capture, and nothing is kept yet
         self._control = _control.Control(settings["control_dir"]) if settings.get("control_dir") else None
         self._ranks = settings.get("profile_ranks") or [-1]
@@ -173,7 +173,7 @@ class Recorder:
         """The program ends. May be called more than once."""
         if os.getpid() != self._pid:
             return
-        if self._capture is not None:  # what followed the last step is recorded, too, but is no step
+        if self._capture is not None:  # the time after the last step is also recorded, but is not a step
             if self._only_without_steps:
                 _log.warning("The program had no steps; the whole run was recorded.")
             if self._is_warming:

@@ -109,7 +109,7 @@ class Capture:
                 self._device.finalize()
             for key, value in self._metadata(metadata or {}).items():
                 self._add_metadata(key, value)
-        finally:  # whatever failed: the writer must end, or no other capture can begin
+        finally:  # on any failure the writer must end, or no other capture can begin
             self._open = self._is_new = False  # from here on the folder stays
             self.statistics = self._call("stop")
         lost = self.statistics["dropped"] + self.statistics["lost_on_write"]

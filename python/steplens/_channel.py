@@ -62,7 +62,7 @@ class PlainLayout:
 
 
 class Channel:
-    """One per process. `poll` is called by the training thread, once a step. Raises OSError if there is no shared memory.
+    """One per process. `poll` is called by the training thread, once per step. Raises OSError if there is no shared memory.
 
     `marks_valid`: a file that can be read is published with "is_valid": true. `log(text)` is told about every publication.
     """

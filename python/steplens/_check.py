@@ -26,7 +26,7 @@ class Checker:
         return default
 
     def integer(self, name: str, value: Any, default: int, at_least: int | None = 0) -> int:
-        """An int that is no bool, `at_least` or more."""
+        """An int that is not a bool, `at_least` or more."""
         if is_int(value) and (at_least is None or value >= at_least):
             return value
         bound = "" if at_least is None else f" of at least {at_least}"

@@ -96,7 +96,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Config":
-        """The inverse of as_dict. Unknown keys raise TypeError: this is no user surface."""
+        """The inverse of as_dict. Unknown keys raise TypeError: this is not a user interface."""
         values = dict(values)
         if "activities" in values:
             values["activities"] = set(values["activities"])

@@ -46,7 +46,7 @@ class Command:
 
 
 class Control:
-    """Failures of the file system are told once and never stop the training."""
+    """Failures of the file system are reported once and never stop the training."""
 
     def __init__(self, directory: str):
         self._directory = directory
@@ -96,7 +96,7 @@ class Control:
     def answer(self, command: Command, text: str) -> None:
         self._last_id = command.id
         self._answer = text
-        self._last_report = 0.0  # told at once
+        self._last_report = 0.0  # reported immediately
         _log.info(f"Command {command.id} ({command.action}): {text}")
 
     def report(self, rank: int, facts: dict, force: bool = False) -> None:

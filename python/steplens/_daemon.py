@@ -35,7 +35,7 @@ _ANSWER_S = 0.5  # a daemon that needs longer is asked again
 
 
 def is_wanted(variable: str, tell_error: Callable[[str], None]) -> bool:
-    """Whether the environment asks for the daemon: `variable` is 1. What is no number is told and counts as 0."""
+    """Whether the environment asks for the daemon: `variable` is 1. A value that is not a number is reported and counts as 0."""
     value = os.environ.get(variable, "0").strip()
     if not value.lstrip("-").isdigit():
         tell_error(f"{variable} is {value!r}, which is not a number; it counts as 0.")
@@ -53,7 +53,7 @@ def message(kind: str, payload: bytes) -> bytes:
 
 
 def parse(data: bytes) -> Optional[tuple[str, bytes]]:
-    """(type, payload); None if it is no whole message."""
+    """(type, payload); None if it is not a whole message."""
     if len(data) < _HEADER.size:
         return None
     size, kind = _HEADER.unpack_from(data)
@@ -62,7 +62,7 @@ def parse(data: bytes) -> Optional[tuple[str, bytes]]:
 
 
 def ancestors() -> list[int]:
-    """This process and those above it, as far as /proc tells."""
+    """This process and its ancestors, as far as /proc shows."""
     out, pid = [], os.getpid()
     while pid > 0 and len(out) < 64:
         out.append(pid)
@@ -86,7 +86,7 @@ class DaemonClient:
         self._lock = threading.Lock()
         self._text: Optional[str] = None
         self._is_there: Optional[bool] = None
-        self._strangers: set[int] = set()  # users whose answers were told about
+        self._strangers: set[int] = set()  # users whose answers were reported
         self._ended = threading.Event()
         self._socket, self._file = self._bind()
         self._thread = threading.Thread(target=self._run, name="steplens daemon", daemon=True)

@@ -11,7 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Optional, Sequence
 
-_real_names: dict[str, str] = {}  # our package -> the one it stands for
+_real_names: dict[str, str] = {}  # our package -> the real one
 
 
 class Forward:
@@ -51,7 +51,7 @@ class Forward:
 
 
 def _attribute(real: ModuleType, name: str) -> Any:
-    """An attribute of a module, or the module inside it that nobody has imported yet."""
+    """An attribute of a module, or a submodule that is not imported yet."""
     try:
         return getattr(real, name)
     except AttributeError:

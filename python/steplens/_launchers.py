@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, Sequence
 
 PROGRAMS = ("torchrun", "torch_npu_run")
 _MODULES = ("torch.distributed.run", "torch.distributed.launch", "torch_npu.distributed.run")
+
+
+def command_line() -> list:
+    """The words this process was started with, the interpreter first."""
+    words = getattr(sys, "orig_argv", None)
+    if words is not None:
+        return words
+    with open("/proc/self/cmdline", "rb") as file:  # Python 3.9
+        return [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
 
 
 def is_launcher(words: Sequence[str], environment: Any, programs: Sequence[str], at_most: int) -> bool:

@@ -24,7 +24,7 @@ def _say(level: str, text: str) -> None:
     try:
         sys.stderr.write(f"[{stamp}] [{level}] [{os.getpid()}] profiler.py: {text}\n")
     except (OSError, ValueError, AttributeError):
-        pass  # standard error is closed or gone; there is nobody to tell
+        pass  # standard error is closed or gone; there is nowhere to report
 
 
 def info(text: str) -> None:

@@ -51,7 +51,7 @@ def new_capture(config: Config, directory: str) -> Any:
 
 
 class Machine:
-    """Runs the captures of one profiler object, which stops it at the end of its own life. With `keeps_empty` a capture stopped
+    """Runs the captures of one profiler object, which stops it when it is destroyed. With `keeps_empty` a capture stopped
     during its warm-up stays on disk.
     """
 
@@ -87,7 +87,7 @@ class Machine:
 
     @property
     def is_of_this_process(self) -> bool:
-        """False in a forked child: what is recorded belongs to the parent."""
+        """False in a forked child: the recording belongs to the parent."""
         return os.getpid() == self._pid
 
     # ---- Called by the surfaces -----------------------------------------------------------------------------------
@@ -105,14 +105,14 @@ class Machine:
         self._begin_step(step)
 
     def stop(self, complains: bool = True) -> None:
-        """Ends what is running. `complains` False: without a word about an incomplete schedule."""
+        """Ends what is running. `complains` False: without a warning about an incomplete schedule."""
         self._end_step()
         self._go(self.action, END, complains)
         self.action = NONE
         self.started = False
 
     def tell_if_idle(self, steps: int) -> None:
-        """After a stop: a schedule whose time never came is told, because the training may have been shorter than the user thought."""
+        """After a stop: reports a schedule that never started, because the training may have been shorter than the user expected."""
         if not self.was_active and self.is_of_this_process:
             _log.warning(f"The schedule recorded nothing: none of the {steps} steps of this training was to be recorded.")
 

@@ -1,4 +1,4 @@
-"""User marks, whatever the framework they are written for. Does nothing where the native part is missing or nothing records."""
+"""User marks, for any framework. Does nothing if the native part is missing or nothing records."""
 
 from __future__ import annotations
 

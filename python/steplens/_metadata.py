@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 
 
 class Metadata:
-    """Keys and values of one profiler, in the order they were added. Refusals and replacements are told to `warn`.
+    """Keys and values of one profiler, in the order they were added. Refusals and replacements are passed to `warn`.
 
     `max_chars`: of a key and of a value given as text, None: no limit; `max_bytes`: of all, as objects in memory.
     """

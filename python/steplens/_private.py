@@ -1,4 +1,4 @@
-"""Files and folders that other users of the machine may reach, too: what is not ours is not used.
+"""Files and folders that other users of the machine can reach: only our own are used.
 
 Ours is what belongs to this user. Links are not followed, and nothing is opened that would be waited for. Configurations that people
 write may also belong to root, who can do what he likes anyway.
@@ -18,7 +18,7 @@ def why_not_folder(path: str) -> Optional[str]:
     """Why a folder cannot be trusted with commands; None if it can. Raises OSError if it cannot be looked at."""
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
-        return "it is no folder, or a link"
+        return "it is not a folder, or a link"
     if status.st_uid != os.geteuid():
         return "it belongs to another user"
     return "other users may write to it" if status.st_mode & _OTHERS_WRITE else None
@@ -26,7 +26,7 @@ def why_not_folder(path: str) -> Optional[str]:
 
 def why_not_file(status: os.stat_result, trusts_root: bool = False) -> Optional[str]:
     if not stat.S_ISREG(status.st_mode):
-        return "it is no file"
+        return "it is not a file"
     if status.st_uid != os.geteuid() and not (trusts_root and status.st_uid == 0):
         return "it belongs to another user"
     return None
@@ -85,5 +85,5 @@ def runtime_folder() -> str:
 
 
 def socket_folder() -> str:
-    """A new folder for a socket, with a name that nobody can guess and a path that is short enough. Raises OSError."""
+    """A new folder for a socket, with an unguessable name and a short enough path. Raises OSError."""
     return tempfile.mkdtemp(prefix="steplens_")

@@ -71,7 +71,7 @@ class Calls:
         self._pytrace = _pytrace()
 
     def stack_function(self) -> Optional[int]:
-        """The address of the function that tells the calling thread's stack; called once per capture, before start()."""
+        """The address of the function that returns the calling thread's stack; called once per capture, before start()."""
         self._pytrace = self._pytrace or _pytrace()
         if self._pytrace is None:
             return None

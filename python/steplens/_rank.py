@@ -57,7 +57,7 @@ def world_size() -> int:
 
 
 def mindspore_rank() -> str:
-    """The rank of an initialised torch.distributed, else RANK_ID; "0" if there is neither or it is no number. RANK counts where
+    """The rank of an initialised torch.distributed, else RANK_ID; "0" if there is neither or it is not a number. RANK counts where
     RANK_ID is unset: it is how torchrun tells the same, and what mpirun and srun set."""
     rank = distributed_rank()
     if rank is None:
@@ -66,7 +66,7 @@ def mindspore_rank() -> str:
 
 
 def mindspore_device() -> Optional[int]:
-    """The device of MindSpore's context, else the rank on this host, else DEVICE_ID; None if nobody tells."""
+    """The device of MindSpore's context, else the rank on this host, else DEVICE_ID; None if unknown."""
     get_context = getattr(sys.modules.get("mindspore"), "get_context", None)
     try:
         if get_context is not None:

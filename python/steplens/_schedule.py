@@ -1,4 +1,4 @@
-"""From a step number to what is done in it: the arithmetic that all surfaces share."""
+"""Maps a step number to its action: the arithmetic shared by all interfaces."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SIZE = 1 << 20
 
 
 def _open(name: str) -> tuple[int, str]:
-    """(descriptor, path) of the block, which is ours and nobody else's to open. Raises OSError."""
+    """(descriptor, path) of the block, which only we can open. Raises OSError."""
     if os.path.isdir("/dev/shm"):
         path = os.path.join("/dev/shm", name)
         opened = _open_own(path)
@@ -32,7 +32,7 @@ def _open(name: str) -> tuple[int, str]:
 
 
 def _open_own(path: str) -> int:
-    """A descriptor, or -1 if what is there is not ours alone."""
+    """A descriptor, or -1 if the existing one is not exclusively ours."""
     try:
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -62,7 +62,7 @@ class Block:
             os.ftruncate(self._file, SIZE)
         self.memory = mmap.mmap(self._file, SIZE)
         if self.owned:
-            self.memory[:] = bytes(SIZE)  # what an owner that died left behind is no configuration of ours
+            self.memory[:] = bytes(SIZE)  # discard data of an owner that died
 
     def take_over(self) -> bool:
         """Becomes the owner if the owner is gone. True: this process is the owner now and was not before."""

@@ -1,6 +1,6 @@
-"""PyTorch's operators, allocations and collectives: libsteplens_torch.so, used only by the version it was built for.
+"""PyTorch's operators, allocations and collectives: libsteplens_torch-VERSION.so, the one built for the version that runs.
 
-The library is loaded after torch and never unloaded. If it does not fit, one warning says so and the rest of the capture
+The library is loaded after torch and never unloaded. If none fits, one warning says so and the rest of the capture
 (ranges, marks, Python, host) is recorded all the same. A program that has not imported torch has no operators and gets no warning.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Optional
 from . import _groups, _log, _rank
 from ._config import Config
 
-_LIBRARY = "libsteplens_torch.so"
+_LIBRARY = "libsteplens_torch-{}.so"
 _library: Optional[ctypes.CDLL] = None
 _told = False
 
@@ -36,19 +36,19 @@ def release(version: str) -> str:
 
 def _load() -> ctypes.CDLL:
     """The library; raises OSError with a sentence if it cannot be used with this torch."""
-    torch = sys.modules["torch"]
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY)
+    running = release(str(sys.modules["torch"].__version__))
+    folder = os.path.dirname(os.path.abspath(__file__))
+    path = os.path.join(folder, _LIBRARY.format(running))
     if not os.path.exists(path):
-        raise OSError(f"{_LIBRARY} was not built (libtorch's headers were missing)")
-    running = release(str(torch.__version__))
-    built_for = _built_version(os.path.dirname(path))
-    if built_for and built_for != running:  # before it is loaded: another version may lack symbols
-        raise OSError(f"{_LIBRARY} was built for torch {built_for} and this is {running}")
+        versions = built_versions(folder)
+        raise OSError(f"this is torch {running}, and this steplens was built for " +
+                      (", ".join(versions) if versions else "no version of torch") +
+                      "; install steplens with this Python to build it for this torch (docs/recording.md, Install)")
     library = ctypes.CDLL(path)
     library.slt_version.restype = ctypes.c_char_p
     built = release(library.slt_version().decode())
     if built != running:
-        raise OSError(f"{_LIBRARY} was built for torch {built} and this is {running}")
+        raise OSError(f"{path} was built for torch {built}, and this is {running}")
     library.slt_start.argtypes = [ctypes.POINTER(_Options)]
     library.slt_stop.restype = None
     library.slt_parameters.argtypes = [ctypes.c_uint64, ctypes.c_uint16, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p,
@@ -60,12 +60,10 @@ def _load() -> ctypes.CDLL:
     return library
 
 
-def _built_version(folder: str) -> str:
-    try:
-        with open(os.path.join(folder, "torch_version.txt"), encoding="ascii") as file:
-            return release(file.read().strip())
-    except OSError:
-        return ""
+def built_versions(folder: str) -> list:
+    """The versions of torch that the package has an adapter for, the oldest first."""
+    found = [re.fullmatch(re.escape(_LIBRARY).replace(r"\{\}", r"(\d+(?:\.\d+)*)"), name) for name in os.listdir(folder)]
+    return sorted((match.group(1) for match in found if match), key=lambda version: [int(part) for part in version.split(".")])
 
 
 def adapter() -> Optional[ctypes.CDLL]:
@@ -86,7 +84,7 @@ def adapter() -> Optional[ctypes.CDLL]:
 
 
 class Operators:
-    """Operators, memory and collectives while started. `stacks` gives the address of the function that tells stacks."""
+    """Operators, memory and collectives while started. `stacks` gives the address of the function that returns stacks."""
 
     name = "torch"
 

@@ -46,7 +46,7 @@ class FileWatcher:
             if self._wake_read in ready:
                 return
             if ready:
-                os.read(self._notify, 65536)  # which file it was does not matter, the state tells
+                os.read(self._notify, 65536)  # which file it was does not matter; the state shows it
             state = self._state()
             if state != self._seen:
                 self._seen = state

@@ -39,7 +39,7 @@ def make_config(settings: dict) -> Any:
 
 
 def _metrics(name: Optional[str]) -> dict:
-    """The parameter that a group's name stands for; none: the default of the level."""
+    """The parameter for a group's name; none: the default of the level."""
     from .torch_npu.profiler import AiCMetrics
 
     return {} if name is None else {"aic_metrics": getattr(AiCMetrics, name, name)}

@@ -53,5 +53,5 @@ def range_end(rangeId: int = 0) -> None:  # noqa: N803 - the vendor's name
 
 
 def get_tool_id() -> int:
-    """Who receives the marks: 0x1000 is a profiler, 0 nobody."""
+    """Who receives the marks: 0x1000 is a profiler, 0 is none."""
     return 0 if is_silent() else _PROFILER

@@ -108,7 +108,7 @@ class OtherUsers(FrontTest):
     def test_a_configuration_that_is_a_pipe_is_not_waited_for(self):
         os.mkfifo(self.place("profiler_config.json"))
         self.assertIsNone(_channel.read_config(self.place("profiler_config.json"))[0])
-        self.assertIn("it is no file", self.told[0])
+        self.assertIn("it is not a file", self.told[0])
 
     @needs_root
     def test_a_configuration_of_somebody_else_is_not_read(self):

@@ -58,6 +58,28 @@ class Device(NativeTest):
         self.assertEqual(order, sorted(order), calls)
         self.assertIn("aten::add", operators)
 
+    def test_online_analysis_reads_the_raw_data(self):
+        code = """
+import csv, ctypes, glob, os, sys, torch
+from steplens import torch_npu
+standin = ctypes.CDLL(os.environ["STEPLENS_ASCEND_LIB"] + "/libmsprofiler.so")
+profiler = torch_npu.profiler
+experimental = profiler._ExperimentalConfig(profiler_level=profiler.ProfilerLevel.Level1)
+with profiler.profile(activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU], experimental_config=experimental,
+                      schedule=profiler.schedule(wait=0, warmup=0, active=2, repeat=1),
+                      on_trace_ready=profiler.tensorboard_trace_handler(sys.argv[1])) as prof:
+    for _ in range(2):
+        standin.standin_kernel(b"MatMul1", b"MatMulV2", 2, ctypes.c_uint64(500))
+        prof.step()
+(path,) = glob.glob(sys.argv[1] + "/*_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv")
+rows = list(csv.DictReader(open(path)))
+assert [row["Name"] for row in rows] == ["MatMul1"] * 2, rows
+assert [row["Duration(us)"].strip() for row in rows] == ["10.000"] * 2, rows
+"""
+        with tempfile.TemporaryDirectory() as root:
+            values = {"STEPLENS_ASCEND_LIB": os.path.join(STANDIN, "whole"), "STANDIN_PROF": "1"}
+            self.assert_ran(run_python(code, root, environment=values))
+
     def test_a_device_that_refuses_costs_one_warning(self):
         _, said, device, operators, _ = self.run_with("whole", STANDIN_FAIL="aclprofInit:500005:1")
         self.assertEqual(device, "cpu")

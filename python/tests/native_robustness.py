@@ -16,7 +16,7 @@ import torch
 
 import raw_reader
 from capture_support import NativeTest, captured, run_python
-from steplens import _native, _ranges
+from steplens import _native, _ranges, _torch
 from steplens._capture import Capture, CaptureError
 from steplens._config import Config
 
@@ -291,8 +291,16 @@ capture.stop(); capture.finalize({})
             directory = os.path.join(root, "capture")
             result = run_python(code, directory)
             self.assert_ran(result)
-            self.assertEqual(result.stderr.count("built for torch 1.13.0 and this is 2.9.9"), 1, result.stderr)
+            self.assertEqual(result.stderr.count("this is torch 2.9.9, and this steplens was built for 1.13.0; install steplens with"), 1,
+                             result.stderr)
             self.assertEqual([op.name for op in raw_reader.ops(directory)], ["still recorded"])
+
+    def test_the_versions_of_torch_that_fit_are_those_of_the_adapters(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(_torch.built_versions(folder), [])
+            for name in ("libsteplens_torch-2.10.0.so", "libsteplens_torch-2.9.1.so", "libsteplens_torch.so", "libsteplens_collect.so"):
+                open(os.path.join(folder, name), "wb").close()
+            self.assertEqual(_torch.built_versions(folder), ["2.9.1", "2.10.0"])
 
     def test_torch_profiler_beside_ours(self):
         with captured(profile_memory=True, with_stack=True) as recorded:

@@ -22,4 +22,8 @@ inline bool StartsInAnyCase(std::string_view text, std::string_view lower_word) 
                     [](char lower, char any) { return IsLetterInAnyCase(any, lower); });
 }
 
+inline bool EqualsInAnyCase(std::string_view text, std::string_view lower_word) {
+  return text.size() == lower_word.size() && StartsInAnyCase(text, lower_word);
+}
+
 }  // namespace steplens::analysis

@@ -36,4 +36,10 @@ void ReturnFreedMemory() {
 #endif
 }
 
+void ReturnUnusedMemory() {
+#ifdef STEPLENS_WITH_MIMALLOC
+  mi_collect(/*force=*/true);
+#endif
+}
+
 }  // namespace steplens

@@ -16,4 +16,8 @@ void UseLargePagesEverywhere();
 // without mimalloc.
 void ReturnFreedMemory();
 
+// Gives what the allocator keeps for later back to the system now, where memory has run out: under
+// a limit of ours what is kept counts as used. Takes some milliseconds.
+void ReturnUnusedMemory();
+
 }  // namespace steplens

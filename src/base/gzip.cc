@@ -94,7 +94,7 @@ class GzipSource : public ByteSource {
       in_member_ = in_member_ || stream_.total_out > 0;
       return;
     }
-    // What follows the last member is no text of the file, as gzip(1) says; zeros are padding.
+    // What follows the last member is not text of the file, as gzip(1) says; zeros are padding.
     if (after_member_ && stream_.total_out == 0) {
       const Bytef* const end = stream_.next_in + stream_.avail_in;
       if (std::all_of(input, end, [](Bytef byte) { return byte == 0; })) return Finish({});

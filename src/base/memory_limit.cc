@@ -1,6 +1,7 @@
 #include "base/memory_limit.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <system_error>
 
 #include "base/number.h"
 
@@ -27,6 +29,37 @@
 #endif
 #endif
 
+namespace {
+
+// NOLINTNEXTLINE: one limit for the process
+std::atomic<uint64_t> memory_limit{0};
+
+void SetDataLimit(rlim_t bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur = std::min(bytes, limit.rlim_max);
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+// A part of the limit that only small pieces get: who gives up for want of a large one can still
+// say so, and others go on.
+constexpr uint64_t kMostReserve = uint64_t{16} << 20;
+uint64_t ReserveOf(uint64_t limit) { return std::min(limit / 8, kMostReserve); }
+
+#ifndef STEPLENS_HAS_SANITIZER_
+constexpr size_t kSmall = 4096;
+
+// After an allocation failed: whether to try once more.
+bool MayUseReserve(size_t size) {
+  const uint64_t limit = memory_limit.load(std::memory_order_relaxed);
+  if (limit == 0) return false;
+  SetDataLimit(size <= kSmall ? limit : limit - ReserveOf(limit));
+  return size <= kSmall;
+}
+#endif
+
+}  // namespace
+
 #ifndef STEPLENS_HAS_SANITIZER_
 
 // An allocator that is written in C cannot throw: mimalloc ends the process. Its malloc only says
@@ -35,6 +68,9 @@ namespace {
 
 void* AllocateOrThrow(size_t size) {
   if (void* const memory = std::malloc(std::max<size_t>(size, 1))) return memory;
+  if (MayUseReserve(size)) {
+    if (void* const memory = std::malloc(std::max<size_t>(size, 1))) return memory;
+  }
   throw std::bad_alloc();
 }
 
@@ -72,9 +108,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kExitOutOfMemory = 7;  // as cli/exit_code.cc has it
-
-// NOLINTNEXTLINE: one limit for the process
-std::atomic<uint64_t> memory_limit{0};
 
 #ifdef STEPLENS_HAS_SANITIZER_
 constexpr bool kCanLimit = false;
@@ -124,11 +157,19 @@ uint64_t GroupMemory() {
   return smallest;
 }
 
-void SetDataLimit(rlim_t bytes) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  limit.rlim_cur = std::min(bytes, limit.rlim_max);
-  ::setrlimit(RLIMIT_DATA, &limit);
+// The stacks of threads count as a whole, used or not: a low limit must have room for some.
+void LimitStacks(uint64_t bytes) {
+  constexpr uint64_t kLeast = uint64_t{1} << 20;
+  constexpr uint64_t kStacks = 128;  // in the limit
+  pthread_attr_t attributes{};
+  size_t usual = 0;
+  if (::pthread_getattr_default_np(&attributes) != 0) return;
+  if (::pthread_attr_getstacksize(&attributes, &usual) == 0) {
+    const size_t wanted = std::max(kLeast, bytes / kStacks);
+    if (wanted < usual && ::pthread_attr_setstacksize(&attributes, wanted) == 0)
+      ::pthread_setattr_default_np(&attributes);
+  }
+  ::pthread_attr_destroy(&attributes);
 }
 
 [[noreturn]] void OnTerminate() {
@@ -159,14 +200,24 @@ uint64_t AvailableMemory() {
 
 void LimitMemory(uint64_t bytes) {
   memory_limit.store(bytes, std::memory_order_relaxed);
-  if (kCanLimit && bytes > 0) SetDataLimit(bytes);
+  if (!kCanLimit || bytes == 0) return;
+  SetDataLimit(bytes - ReserveOf(bytes));
+  LimitStacks(bytes);
 }
 
 MemoryLimitLifted::MemoryLimitLifted() {
   if (kCanLimit && memory_limit.load() > 0) SetDataLimit(RLIM_INFINITY);
 }
 MemoryLimitLifted::~MemoryLimitLifted() {
-  if (kCanLimit && memory_limit.load() > 0) SetDataLimit(memory_limit.load());
+  const uint64_t limit = memory_limit.load();
+  if (kCanLimit && limit > 0) SetDataLimit(limit - ReserveOf(limit));
+}
+
+bool IsOutOfMemory(const std::exception& failure) {
+  if (dynamic_cast<const std::bad_alloc*>(&failure) != nullptr) return true;
+  // A thread that there is no room for.
+  const auto* const system = dynamic_cast<const std::system_error*>(&failure);
+  return system != nullptr && system->code() == std::errc::resource_unavailable_try_again;
 }
 
 Error OutOfMemory() {
@@ -195,7 +246,7 @@ Result<uint64_t> ParseMemory(std::string_view text) {
   const bool is_unit = unit == "%" || found != std::end(units);
   if (!number || !is_unit || !(bytes >= 1) || bytes > 1e18) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("'{}' is no size; write 8G, 512M, 75% or none", text)};
+                 fmt::format("'{}' is not a size; write 8G, 512M, 75% or none", text)};
   }
   return static_cast<uint64_t>(bytes);
 }

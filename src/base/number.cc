@@ -72,7 +72,8 @@ std::optional<Decimal> ParseDecimal(std::string_view text) {
   return out;
 }
 
-// Eight digits at once, as the bytes of one little-endian word; nothing if one of them is no digit.
+// Eight digits at once, as the bytes of one little-endian word; nothing if one of them is not a
+// digit.
 std::optional<uint64_t> EightDigits(uint64_t word) {
   constexpr uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
   const uint64_t beyond_nine = (word + 0x0606060606060606) & kHighHalves;

@@ -66,7 +66,7 @@ Result<std::string> ReadOwnFile(const std::string& path, size_t max_bytes) {
   if (fd.get() < 0 && errno == ELOOP) return NotPrivate(path, "is a link");
   struct stat info{};
   if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0) return SystemError(path, "open", errno);
-  if (!S_ISREG(info.st_mode)) return NotPrivate(path, "is no file");
+  if (!S_ISREG(info.st_mode)) return NotPrivate(path, "is not a file");
   if (info.st_uid != ::geteuid()) return NotPrivate(path, "belongs to another user");
   std::string bytes(max_bytes + 1, '\0');
   const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);

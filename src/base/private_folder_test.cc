@@ -68,7 +68,7 @@ TEST(ReadOwnFile, TakesFilesOfThisUserOnly) {
   ASSERT_EQ(::symlink((scratch / "a").c_str(), (scratch / "link").c_str()), 0);
   EXPECT_NE(Why(ReadOwnFile(scratch / "link", 4)).find("is a link"), std::string::npos);
   ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
-  EXPECT_NE(Why(ReadOwnFile(scratch / "pipe", 4)).find("is no file"), std::string::npos);
+  EXPECT_NE(Why(ReadOwnFile(scratch / "pipe", 4)).find("is not a file"), std::string::npos);
   EXPECT_EQ(ReadOwnFile(scratch / "none", 4).error().code, ErrorCode::kNotFound);
   if (::geteuid() != 0) return;
   ASSERT_EQ(::chown((scratch / "a").c_str(), 65534, 65534), 0);

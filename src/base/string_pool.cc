@@ -70,6 +70,7 @@ StringPool::Index& StringPool::index() const {
 }
 
 std::optional<StringId> StringPool::Find(std::string_view text) const {
+  if (size() == 0) return std::nullopt;  // there are no slots to look into
   Index& found = index();
   const auto get = [this](uint32_t id) { return Get(StringId{id}); };
   const Index::Slot& slot = found.Probe(text, Index::Hash(text), get);

@@ -41,7 +41,7 @@ class LocalTeam : public Team {
   size_t members() const override { return 1; }
 
  private:
-  static Error NobodyElse() { return {ErrorCode::kInternal, "there is nobody else to ask"}; }
+  static Error NobodyElse() { return {ErrorCode::kInternal, "there is no other process to ask"}; }
 
   ThreadPool& pool_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 
 #include "base/cancel.h"
 
@@ -23,8 +24,12 @@ struct ThreadPool::Batch {
 
 ThreadPool::ThreadPool(size_t threads) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  for (size_t i = 1; i < threads; ++i) {
-    workers_.emplace_back([this](const std::stop_token& stop) { Work(stop); });
+  workers_.reserve(threads - 1);
+  try {
+    for (size_t i = 1; i < threads; ++i) {
+      workers_.emplace_back([this](const std::stop_token& stop) { Work(stop); });
+    }
+  } catch (const std::system_error&) {  // no room for another stack: fewer do the work
   }
 }
 

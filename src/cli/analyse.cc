@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/open_input.h"
+#include "cli/prof_results.h"
 #include "cli/results_folder.h"
 #include "cluster/ranks.h"
 #include "export/export.h"
@@ -49,8 +50,9 @@ Result<std::optional<std::vector<int64_t>>> ParseRanks(const std::vector<std::st
   const std::string text = fmt::format("{}", fmt::join(values, ","));
   Result<std::optional<std::vector<int64_t>>> ranks = cluster::ParseRankList(text);
   if (ranks.ok()) return ranks;
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("--rank: '{}' is no list of ranks; 0-7,16 or all was expected", text)};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("--rank: '{}' is not a list of ranks; 0-7,16 or all was expected", text)};
 }
 
 // --step-list 3-5,7: the same form. Sorted; empty: all.
@@ -61,7 +63,7 @@ Result<std::vector<int64_t>> ParseSteps(const std::vector<std::string>& values) 
   if (steps.ok()) return (*steps).value_or(std::vector<int64_t>());
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("--step-list: '{}' is no list of steps; 3-5,7 or all was expected", text)};
+      fmt::format("--step-list: '{}' is not a list of steps; 3-5,7 or all was expected", text)};
 }
 
 Result<size_t> ParseJobs(const Arguments& arguments) {
@@ -176,6 +178,36 @@ Result<int> ExportOne(const std::vector<RankSource>& captures, const std::string
   return 0;
 }
 
+// Raw device data on its own, without the framework's capture around it. None is no error.
+std::vector<std::string> FindLoneProfFolders(const std::string& path) {
+  if (IsProfFolder(path)) return {path};
+  return readers::DetectRawRanks(path).ok() ? std::vector<std::string>() : FindProfFolders(path);
+}
+
+Result<int> AnalyseProfFolders(const std::vector<std::string>& folders,
+                               const AnalysisRequest& request, const Arguments& arguments,
+                               size_t jobs) {
+  for (const std::string_view option :
+       {"--rank", "--step-list", "--data-simplification", "--export"}) {
+    if (!arguments.Has(option)) continue;
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("{}: is for captures with FRAMEWORK/; {} is raw device data alone, "
+                             "which is exported whole",
+                             option, folders.front())};
+  }
+  const auto asks = [&](std::string_view type) {
+    return request.types.empty() ||
+           std::find(request.types.begin(), request.types.end(), type) != request.types.end();
+  };
+  ProfRequest prof;
+  prof.has_text = asks("text");
+  prof.has_db = asks("db");
+  prof.has_analysis = true;
+  prof.has_analysis_text = prof.has_text;
+  prof.force = request.force;
+  return WriteAllProfResults(folders, prof, jobs);
+}
+
 Result<int> RunAnalyse(const Arguments& arguments) {
   ::umask(::umask(0) | 027);  // results are for the user and the group: files 0640, folders 0750
   AnalysisRequest request;
@@ -186,6 +218,8 @@ Result<int> RunAnalyse(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(request.types, ParseTypes(arguments.Values("--export-type")));
   SL_ASSIGN_OR_RETURN(request.steps, ParseSteps(arguments.Values("--step-list")));
   SL_ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(arguments));
+  const std::vector<std::string> profs = FindLoneProfFolders(arguments.Positional("PATH").front());
+  if (!profs.empty()) return AnalyseProfFolders(profs, request, arguments, jobs);
   SL_ASSIGN_OR_RETURN(const std::vector<RankSource> captures, FindCaptures(arguments));
   const std::string what = arguments.Value("--export");
   if (!what.empty() && !request.steps.empty()) {
@@ -199,11 +233,11 @@ Result<int> RunAnalyse(const Arguments& arguments) {
 std::vector<OptionSpec> AnalyseOptions() {
   return {{.name = "--export-type",
            .value_name = "TYPE",
-           .help = "text, db or text,db; may be repeated. As recorded if not given",
+           .help = "text, db or text,db; may be repeated. Default: as recorded",
            .is_repeated = true},
           {.name = "--jobs",
            .value_name = "N",
-           .help = "Threads to use, each for a capture or a file of one; 0 means one per core",
+           .help = "Threads; each converts one capture or one of its files. 0 = one per core",
            .default_value = "0",
            .is_integer = true},
           {.name = "--rank",
@@ -212,13 +246,13 @@ std::vector<OptionSpec> AnalyseOptions() {
            .is_repeated = true},
           {.name = "--step-list",
            .value_name = "STEPS",
-           .help = "Only what belongs to these steps: 3-5,7; may be repeated. All if not given",
+           .help = "Only these steps: 3-5,7; may be repeated. Default: all",
            .is_repeated = true},
           {.name = "--data-simplification",
            .value_name = "SWITCH",
-           .help = "Remove the exporter's files below PROF_* afterwards. As recorded if not given",
+           .help = "Remove the exporter's files below PROF_* afterwards. Default: as recorded",
            .choices = {"on", "off"}},
-          {.name = "--force", .help = "Analyse again what is up to date"},
+          {.name = "--force", .help = "Analyse captures again even if they are up to date"},
           {.name = "--export",
            .value_name = "WHAT",
            .help = "Write a single file of one capture instead of the results",
@@ -226,11 +260,11 @@ std::vector<OptionSpec> AnalyseOptions() {
           {.name = "--output", .value_name = "FILE", .help = "The file that --export writes"},
           {.name = "--metric",
            .value_name = "METRIC",
-           .help = "--export stacks: self_cpu_time_total or self_npu_time_total",
+           .help = "For --export stacks: self_cpu_time_total or self_npu_time_total",
            .default_value = "self_cpu_time_total"},
           {.name = "--device",
            .value_name = "DEVICE",
-           .help = "--export memory_timeline: the device whose memory is shown",
+           .help = "For --export memory_timeline: the device to show",
            .default_value = "npu:0"},
           FollowLinksOption()};
 }
@@ -239,12 +273,14 @@ std::vector<OptionSpec> AnalyseOptions() {
 
 CommandSpec AnalyseCommand() {
   CommandSpec spec;
-  spec.summary = "Raw captures to result files (ASCEND_PROFILER_OUTPUT)";
+  spec.summary = "Convert raw captures to result files (ASCEND_PROFILER_OUTPUT)";
   spec.description =
-      "Finds every raw capture at PATH or below and writes its results beside FRAMEWORK: as text, "
-      "as db or both. Old results are replaced only by complete new ones; captures whose results "
-      "are up to date are passed over, so an interrupted run goes on where it was.";
-  spec.positionals = {{.name = "PATH", .help = "A capture's folder, or one above many"}};
+      "Finds every raw capture at PATH or below and writes its results next to FRAMEWORK: as text, "
+      "as db or both. Old results are replaced only by complete new ones. Captures whose results "
+      "are up to date are skipped, so an interrupted run resumes where it stopped. A PROF_* folder "
+      "on its own gets the results that CANN's exporter writes: mindstudio_profiler_output, "
+      "msprof_*.db and analyze.";
+  spec.positionals = {{.name = "PATH", .help = "Folder of a capture, or a parent folder of many"}};
   spec.options = AnalyseOptions();
   spec.example =
       "steplens analyse examples/raw_ascend_pt --export chrome_trace --output /tmp/trace.json";

@@ -113,15 +113,15 @@ Result<int> RunAsk(const Arguments& arguments) {
 
 CommandSpec AskCommand() {
   CommandSpec spec;
-  spec.summary = "Print a number that the viewer shows";
+  spec.summary = "Print any number of the viewer's pages";
   spec.description =
-      "Answers one of the questions behind the viewer's pages and prints its tables; --list shows "
-      "the questions and their arguments, docs/metrics.md defines the numbers. Each table is a SQL "
-      "table of 'steplens query' as well. Times are nanoseconds since the epoch, as in SQL.";
+      "Answers one of the questions behind the viewer's pages and prints its tables. --list shows "
+      "the questions and their arguments; docs/metrics.md defines the numbers. Each table is also "
+      "a SQL table of 'steplens query'. Times are nanoseconds since the epoch, as in SQL.";
   PositionalSpec path = PathPositional(true);
   path.required = false;
   spec.positionals = {{.name = "QUESTION",
-                       .help = "What to ask, e.g. overview",
+                       .help = "The question, e.g. overview",
                        .required = false,
                        .is_path = false},
                       path};

@@ -8,7 +8,7 @@
 namespace steplens::cli {
 namespace {
 
-// Why there is no row.
+// The reason for an empty table.
 std::string_view EmptyText(const store::Job& job) {
   const bool is_unknown = std::any_of(job.ranks.begin(), job.ranks.end(), [](const auto& rank) {
     return rank.issues.entry(store::IssueKind::kDeviceUnknown).count > 0;
@@ -31,7 +31,7 @@ Result<int> RunBreakdown(const Arguments& arguments) {
 
 CommandSpec BreakdownCommand() {
   CommandSpec spec;
-  spec.summary = "Where each step's time went";
+  spec.summary = "Show how the time of each step is spent";
   spec.description =
       "One row per rank and step, computed from the timeline: computing, communication (overlapped "
       "by computing and not), free, "
@@ -41,7 +41,7 @@ CommandSpec BreakdownCommand() {
   spec.options = Joined(
       {{.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},
        {.name = "--step", .value_name = "S", .help = "Only this step", .is_integer = true},
-       {.name = "--compat", .help = "Count as the reference tool does (docs/differences.md)"}},
+       {.name = "--compat", .help = "Use the reference tool's definitions (docs/differences.md)"}},
       Joined(TableOptions(), InputOptions()));
   spec.example = "steplens breakdown examples/sample";
   spec.run = RunBreakdown;

@@ -139,7 +139,7 @@ Result<std::string> KeepFirstConfiguration(RankSource& capture) {
   });
   if (names.empty()) {
     return Error{ErrorCode::kNotFound,
-                 fmt::format("{}: there is no profiler_info_*.json, so it is not known what was "
+                 fmt::format("{}: there is no profiler_info_*.json, so it is unknown what was "
                              "recorded; MindSpore writes it when a capture ends",
                              capture.path)};
   }
@@ -147,9 +147,9 @@ Result<std::string> KeepFirstConfiguration(RankSource& capture) {
   return fmt::format("there are {} configurations, {} is used. ", names.size(), names.front());
 }
 
-bool HasUnexportedDevice(const RankSource& capture) {
+bool LacksDevice(const RankSource& capture) {
   return std::any_of(capture.ignored.begin(), capture.ignored.end(),
-                     [](const auto& file) { return file.note == readers::kDeviceDataNotExported; });
+                     [](const auto& file) { return file.note == readers::kNoDeviceData; });
 }
 
 // Leaves only the steps asked for. The steps that the capture does not have, as a sentence; an
@@ -229,12 +229,11 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
     return AnalysisOutcome{true, "the results are up to date (--force analyses again)", {}};
   }
   std::error_code error;
-  if (HasUnexportedDevice(capture) &&
+  if (LacksDevice(capture) &&
       fs::exists(fs::path(capture.path) / kResultsFolder / kDoneFile, error)) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("{}: the device's data is not exported (any more), so new results "
-                             "would hold less than the old ones, which are kept; run 'msprof "
-                             "--export=on' on PROF_* first",
+                 fmt::format("{}: a PROF_* folder has no data of the collector (any more), so new "
+                             "results would hold less than the old ones, which are kept",
                              capture.path)};
   }
   SL_ASSIGN_OR_RETURN(store::TraceStore store,
@@ -258,11 +257,10 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
   outcome.message = fmt::format("{} written in {:.2f} s: {} operators, {} kernels, {} collectives",
                                 fmt::join(types, " and "), spent.count(), store.host_ops.size(),
                                 store.kernels.size(), store.comm_ops.size());
-  if (HasUnexportedDevice(capture)) {
-    outcome.message += "; PROF_* is not exported ('msprof --export=on'), so the device is missing";
-    // Where a recorder asked for the analysis, nobody reads the message.
-    outcome.warning =
-        "the device is missing in the results until 'msprof --export=on' has exported PROF_*. ";
+  if (LacksDevice(capture)) {
+    outcome.message += "; a PROF_* folder has no data, so its device is missing";
+    // If a recorder started the analysis, the message has no reader.
+    outcome.warning = "a PROF_* folder has no data of the collector; its device is missing. ";
   }
   outcome.warning += left_out + missing_steps + *pipelines + LossesOf(store);
   if (outcome.warning.ends_with(' ')) outcome.warning.pop_back();

@@ -69,7 +69,7 @@ bool HasFindings(const ClusterRequest& request, const ClusterOutcome& outcome) {
          cluster::FindTable(outcome.exports, "ClusterFindings") != nullptr;
 }
 
-// A page beside each recipe's csv files where a notebook was asked for.
+// A page next to each recipe's csv files, if a notebook was requested.
 Status WriteRecipeReports(const Arguments& arguments, const ClusterRequest& request,
                           const ClusterOutcome& outcome, Written& written) {
   if (request.run.options.compat || request.type != ExportType::kNotebook) return {};
@@ -221,12 +221,11 @@ Result<int> RunCluster(const Arguments& arguments) {
 
 CommandSpec ClusterCommand() {
   CommandSpec spec;
-  spec.summary = "Which rank, link or group of a job is slow, and other questions about all ranks";
+  spec.summary = "Find slow ranks, links and groups of a job, and analyse all ranks";
   spec.description = fmt::format(
-      "Reads every rank below DIR once and answers one or several modes; results go to "
-      "<output_path>/cluster_analysis_output. This is the command that is meant when none is "
-      "named: "
-      "'steplens -d DIR'. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to analyse.\n\n"
+      "Reads every rank below DIR once and runs one or more modes. Results go to "
+      "<output_path>/cluster_analysis_output. This is the default command: 'steplens -d DIR' runs "
+      "it. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing to analyse.\n\n"
       "Machines without a shared disk: 'steplens cluster map -d DIR --out FILE' on each, then "
       "'steplens cluster reduce FILE... -o DIR' on one.\n\n"
       "Modes: {}",

@@ -98,12 +98,12 @@ Status TakeRecipeOptions(const Arguments& arguments, ClusterRequest& request) {
   }
   if (arguments.Integer("--rank_id").value_or(0) < 0) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("--rank_id: {} is no rank; a number from 0 was expected",
+                 fmt::format("--rank_id: {} is not a rank; a number from 0 was expected",
                              options.Value("rank_id"))};
   }
   if (arguments.Has("--top_num") && options.PositiveOr("top_num", 0) == 0) {
     request.notes.push_back(
-        fmt::format("--top_num: '{}' is no number above 0; as many rows as usual are kept",
+        fmt::format("--top_num: '{}' is not a number above 0; as many rows as usual are kept",
                     options.values.extract("top_num").mapped()));
   }
   return {};
@@ -199,10 +199,11 @@ Result<ClusterRequest> ParseClusterRequest(const Arguments& arguments) {
   request.run.options.compat = arguments.Has("--compat");
   const int64_t step = arguments.Integer("--step_id").value_or(-1);
   if (step < -1) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("--step_id: {} is no step; a number from 0, or -1 for all steps, was "
-                             "expected",
-                             step)};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("--step_id: {} is not a step; a number from 0, or -1 for all steps, was "
+                    "expected",
+                    step)};
   }
   if (step >= 0) request.run.options.step = step;
   SL_RETURN_IF_ERROR(TakeRecipeOptions(arguments, request));
@@ -225,21 +226,21 @@ std::vector<OptionSpec> ClusterOptions() {
   return {
       {.name = "--profiling_path",
        .value_name = "DIR",
-       .help = "The folder with the ranks' captures",
+       .help = "Folder that contains the captures of all ranks",
        .short_name = "-d"},
       {.name = "--mode",
        .value_name = "MODE[,MODE...]",
-       .help = "What to find out; several at once are answered in one pass",
+       .help = "Modes to run; several modes share one pass over the data",
        .default_value = "all",
        .short_name = "-m",
        .suggestions = ModeNames()},
       {.name = "--output_path",
        .value_name = "DIR",
-       .help = "Where cluster_analysis_output is written; the captures' folder if not given",
+       .help = "Where cluster_analysis_output is written. Default: the folder of the captures",
        .short_name = "-o"},
       {.name = "--export_type",
        .value_name = "TYPE",
-       .help = "Form of the results; text captures give text deliverables unless a type is named",
+       .help = "Format of the results. For text captures the default is text",
        .default_value = "db",
        .choices = {"db", "text", "notebook", "csv", "json", "xlsx", "console"}},
       {.name = "--rank_list",
@@ -253,16 +254,15 @@ std::vector<OptionSpec> ClusterOptions() {
        .is_integer = true},
       {.name = "--rank_table",
        .value_name = "FILE",
-       .help = "A rank table of HCCL, which says what host each rank runs on"},
+       .help = "HCCL rank table; maps ranks to hosts"},
       {.name = "--manifest",
        .value_name = "FILE",
-       .help = "Where captures are listed, so that folders are not looked through again; made if "
-               "it is not there"},
+       .help = "List of captures, so that folders are not scanned again; created if missing"},
       {.name = "--out",
        .value_name = "FILE",
-       .help = "cluster map: the file for the parts of these ranks"},
-      {.name = "--compat", .help = "The reference tool's numbers, its errors included"},
-      {.name = "--agent", .help = "One JSON object on stdout, for programs"},
+       .help = "For cluster map: output file for the parts of these ranks"},
+      {.name = "--compat", .help = "Reproduce the reference tool's numbers, including its errors"},
+      {.name = "--agent", .help = "Print one JSON object on stdout"},
       {.name = "--lang",
        .value_name = "LANG",
        .help = "Language of summary, report and suggestions",
@@ -270,44 +270,44 @@ std::vector<OptionSpec> ClusterOptions() {
        .choices = {"en", "zh"}},
       {.name = "--top_num",
        .value_name = "N",
-       .help =
-           "Rows to keep: hccl_sum, slow_link (15), free_analysis, communication_bottleneck (10)"},
-      {.name = "--exclude_op_name", .help = "compute_op_sum: no table by operator name"},
+       .help = "Number of rows: hccl_sum, slow_link (15), free_analysis, communication_bottleneck "
+               "(10)"},
+      {.name = "--exclude_op_name", .help = "For compute_op_sum: omit the table by operator name"},
       {.name = "--bp",
        .value_name = "DIR",
-       .help = "cluster_time_compare_summary: the cluster to compare with"},
+       .help = "For cluster_time_compare_summary: the cluster to compare with"},
       {.name = "--rank_id",
        .value_name = "RANK",
-       .help = "communication_bottleneck: the rank whose operators are looked at (the first)",
+       .help = "For communication_bottleneck: the rank to analyse (default: the first)",
        .is_integer = true},
       {.name = "--parallel_types",
        .value_name = "TYPES",
-       .help = "computational_op_masking: sets of groups, e.g. 'edp;dp,edp'"},
+       .help = "For computational_op_masking: sets of groups, e.g. 'edp;dp,edp'"},
       {.name = "--baseline_profiling_path",
        .value_name = "FILE",
-       .help = "calibrate_npu_gpu: the Nsight Systems export (.sqlite)"},
+       .help = "For calibrate_npu_gpu: the Nsight Systems export (.sqlite)"},
       {.name = "--fuzzy_threshold",
        .value_name = "X",
-       .help = "calibrate_npu_gpu: similarity from which module names match (0.8)"},
+       .help = "For calibrate_npu_gpu: minimum similarity of matching module names (0.8)"},
       {.name = "--dump_intermediate_results",
-       .help = "calibrate_npu_gpu: write the tables of both sides, too"},
-      {.name = "--full_matrix", .help = "Every link of groups with more than 64 ranks"},
-      {.name = "--strict_reference", .help = "Leave out links whose ends are not known"},
+       .help = "For calibrate_npu_gpu: also write the tables of both sides"},
+      {.name = "--full_matrix", .help = "List all links of groups with more than 64 ranks"},
+      {.name = "--strict_reference", .help = "Omit links with unknown ends"},
       {.name = "--in_place",
-       .help = "p2p_pairing, pp_chart, mstx2commop, export_summary: write into the captures"},
+       .help = "For p2p_pairing, pp_chart, mstx2commop, export_summary: write into the captures"},
       {.name = "--parallel_mode",
        .value_name = "NAME",
-       .help = "Accepted for old scripts",
+       .help = "Accepted for compatibility",
        .default_value = "concurrent"},
       {.name = "--force",
-       .help = "Accepted for old scripts: nothing is refused for its owner or size"},
-      {.name = "--data_simplification", .help = "Accepted for old scripts; no effect"},
+       .help = "Accepted for compatibility; files of any owner and size are read"},
+      {.name = "--data_simplification", .help = "Accepted for compatibility; no effect"},
       {.name = "--threads",
        .value_name = "N",
-       .help = "Threads to use; 0 means one per core",
+       .help = "Threads; 0 = one per core",
        .default_value = "0",
        .is_integer = true},
-      {.name = "--no-cache", .help = "Read every rank again, and leave no cache file"},
+      {.name = "--no-cache", .help = "Read every rank again; do not use the cache"},
       FollowLinksOption()};
 }
 

@@ -19,6 +19,7 @@ struct NamedCommand {
 constexpr NamedCommand kCommandMakers[] = {
     {"record", RecordCommand, false},
     {"analyse", AnalyseCommand},
+    {"msprof", MsprofCommand},
     {"info", InfoCommand},
     {"breakdown", BreakdownCommand},
     {"ops", OpsCommand},

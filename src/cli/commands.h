@@ -6,6 +6,7 @@ namespace steplens::cli {
 
 // One function a command, each in the file of its name. All but the name: Commands says that.
 CommandSpec RecordCommand();
+CommandSpec MsprofCommand();
 CommandSpec InfoCommand();
 CommandSpec AnalyseCommand();
 CommandSpec BreakdownCommand();

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "analysis/compare/compare_sheets.h"
+#include "analysis/compare/report/compare_report.h"
 #include "cli/cluster_options.h"
 #include "cli/commands.h"
 #include "cli/compare_console.h"
@@ -20,6 +21,8 @@ namespace steplens::cli {
 namespace {
 
 namespace fs = std::filesystem;
+namespace compare = analysis::compare;
+using Page = table::html::Language;
 
 constexpr int kExitUnusable = 1;
 
@@ -62,10 +65,50 @@ RankPair ChooseRanks(const store::Job& base, const store::Job& comparison) {
   return {&base.ranks.front(), &comparison.ranks.front()};
 }
 
-void SayChoice(const std::string& path, const store::Job& job, const store::TraceStore* rank) {
+void SayMessage(const analysis::Message& message, analysis::Language language) {
+  Say(fmt::format("steplens: {}\n", Render(message, language)));
+}
+
+void SayChoice(const std::string& path, const store::Job& job, const store::TraceStore* rank,
+               analysis::Language language) {
   if (job.ranks.size() < 2) return;
-  Say(fmt::format("steplens: {} has {} ranks; rank {} is compared\n", path, job.ranks.size(),
-                  rank->info.rank));
+  SayMessage({"compare.note.one_rank",
+              {{"path", path},
+               {"count", std::to_string(job.ranks.size())},
+               {"rank", std::to_string(rank->info.rank)}}},
+             language);
+}
+
+// What the choice of inputs means for the numbers.
+void SayInputs(const CompareRequest& request, const RankPair& ranks) {
+  std::error_code error;
+  if (request.sheets.compat) return;
+  if (fs::equivalent(request.base, request.comparison, error) &&
+      request.sheets.base_step == request.sheets.comparison_step)
+    SayMessage(analysis::Message{"compare.note.same"}, request.language);
+  if (ranks.base->info.rank != ranks.comparison->info.rank) {
+    SayMessage({"compare.note.other_rank",
+                {{"a", std::to_string(ranks.base->info.rank)},
+                 {"b", std::to_string(ranks.comparison->info.rank)}}},
+               request.language);
+  }
+}
+
+Status PrintTables(const compare::SheetResult& result, const CompareRequest& request) {
+  std::vector<table::Table> tables;
+  if (result.summary) tables.push_back(*result.summary);
+  if (!result.regressions.empty()) {
+    tables.push_back(
+        compare::RegressionTable(result.regressions, result.total_diff_ns, request.language));
+  }
+  for (const table::Table& table : tables) {
+    const table::ConsoleOptions console{.width = TerminalWidth(), .title = true};
+    SL_RETURN_IF_ERROR(PrintResult(
+        request.sheets.compat
+            ? FramedTable(table)
+            : table::ToConsole(compare::InLanguage(table, request.language), console) + "\n"));
+  }
+  return {};
 }
 
 Result<int> CompareRanks(const Arguments& arguments, CompareRequest& request) {
@@ -73,26 +116,36 @@ Result<int> CompareRanks(const Arguments& arguments, CompareRequest& request) {
   SL_ASSIGN_OR_RETURN(const store::Job base, OpenSide(arguments, request.base, compat));
   SL_ASSIGN_OR_RETURN(const store::Job comparison, OpenSide(arguments, request.comparison, compat));
   const RankPair ranks = ChooseRanks(base, comparison);
-  SayChoice(request.base, base, ranks.base);
-  SayChoice(request.comparison, comparison, ranks.comparison);
+  SayChoice(request.base, base, ranks.base, request.language);
+  SayChoice(request.comparison, comparison, ranks.comparison, request.language);
+  SayInputs(request, ranks);
   request.sheets.args = readers::MakeArgsReader();
-  SL_ASSIGN_OR_RETURN(
-      const analysis::compare::SheetResult result,
-      analysis::compare::CompareSheets(analysis::RankView(*ranks.base),
-                                       analysis::RankView(*ranks.comparison), request.sheets));
-  std::vector<std::string> notes = result.notes;
+  SL_ASSIGN_OR_RETURN(const compare::SidePair sides,
+                      compare::CollectSides(analysis::RankView(*ranks.base),
+                                            analysis::RankView(*ranks.comparison), request.sheets));
+  SL_ASSIGN_OR_RETURN(const compare::SheetResult result,
+                      compare::CompareSheets(sides, request.sheets));
+  const auto make_report = [&] {
+    const auto place = [](const store::Job& job, const store::TraceStore* rank) {
+      return static_cast<uint32_t>(rank - job.ranks.data());
+    };
+    const compare::ReportInput input{
+        {base, place(base, ranks.base), sides.base},
+        {comparison, place(comparison, ranks.comparison), sides.comparison},
+        result,
+        request.sheets};
+    return compare::CompareReport(input, !arguments.Has("--lang") ? Page::kBrowser
+                                         : request.language == analysis::Language::kChinese
+                                             ? Page::kChinese
+                                             : Page::kEnglish);
+  };
+  std::vector<analysis::Message> notes = result.notes;
   SL_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
-                      WriteSheets(result.sheets, request, notes));
-  for (const auto* table : {&result.summary, &result.regressions}) {
-    if (!table->has_value()) continue;
-    const table::ConsoleOptions console{.width = TerminalWidth(), .title = true};
-    SL_RETURN_IF_ERROR(
-        PrintResult(compat ? FramedTable(**table) : table::ToConsole(**table, console) + "\n"));
-  }
-  for (const std::string& note : notes) Say(fmt::format("steplens: {}\n", note));
-  for (const std::string& path : paths) {
-    Say(fmt::format("steplens: the result was written to {}\n", path));
-  }
+                      WriteSheets(result.sheets, request, make_report, notes));
+  SL_RETURN_IF_ERROR(PrintTables(result, request));
+  for (const analysis::Message& note : notes) SayMessage(note, request.language);
+  for (const std::string& path : paths)
+    SayMessage({"compare.note.written", {{"path", path}}}, request.language);
   return 0;
 }
 
@@ -106,7 +159,7 @@ Result<int> CompareForGate(const Arguments& arguments, const std::string& base) 
   return GateExitCode(done.error());
 }
 
-// Usage errors keep their exit code; whatever the data are to blame for has one of its own.
+// Usage errors keep their exit code; errors in the data have their own.
 Result<int> RunCompare(const Arguments& arguments) {
   const std::string given = arguments.Value("--benchmark_profiling_path");
   if (AsksForRunComparison(arguments, given))

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxNameLength = 200;
 constexpr size_t kMaxFlowCategory = 20;
-constexpr std::string_view kFormats[] = {"xlsx", "csv", "json", "db"};
+constexpr std::string_view kFormats[] = {"xlsx", "csv", "json", "html", "db"};
 
 Error Usage(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
@@ -197,6 +197,11 @@ Result<std::vector<std::pair<std::string, std::string>>> ParseNameMap(const std:
   return pairs;
 }
 
+analysis::Language LanguageOf(const Arguments& arguments) {
+  return arguments.Value("--lang") == "zh" ? analysis::Language::kChinese
+                                           : analysis::Language::kEnglish;
+}
+
 Result<CompareRequest> ReadCompareRequest(const Arguments& arguments) {
   CompareRequest request;
   SL_RETURN_IF_ERROR(ReadOperatorOptions(arguments, request.sheets));
@@ -205,6 +210,7 @@ Result<CompareRequest> ReadCompareRequest(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(request.base, ReadInputPath(arguments, "--benchmark_profiling_path"));
   SL_ASSIGN_OR_RETURN(request.comparison, ReadInputPath(arguments, "--profiling_path"));
   SL_RETURN_IF_ERROR(ReadOutput(arguments, request));
+  request.language = LanguageOf(arguments);
   return request;
 }
 
@@ -230,7 +236,7 @@ std::vector<OptionSpec> CompareOptions() {
       {.name = "--format",
        .value_name = "LIST",
        .help = "Forms of the result, separated by commas: xlsx, csv (one file per sheet in a "
-               "folder), json, db",
+               "folder), json, html (a report to read), db",
        .default_value = "xlsx",
        .suggestions = {std::begin(kFormats), std::end(kFormats)}},
       {.name = "--enable_profiling_compare", .help = "Compare overall metrics"},

@@ -58,26 +58,26 @@ Status WriteCsvFolder(const std::vector<ResultSheet>& sheets, const fs::path& fo
 
 // The cells that Excel cannot hold, with what happens to them.
 void NoteLimits(const ResultSheet& sheet, const std::string& csv_folder,
-                std::vector<std::string>& notes) {
+                std::vector<analysis::Message>& notes) {
   size_t long_cells = 0;
   for (const table::Column& column : sheet.table.columns()) {
     for (const std::string& text : column.texts) long_cells += text.size() > kMaxCellText ? 1 : 0;
   }
   if (long_cells == 0 && sheet.table.rows() <= kMaxSheetRows) return;
   if (sheet.table.rows() > kMaxSheetRows) {
-    notes.push_back(
+    notes.push_back(analysis::Note(
         fmt::format("{}: {} rows are more than an Excel sheet holds; all of them are in {}/{}.csv",
-                    sheet.table.name(), sheet.table.rows(), csv_folder, sheet.table.name()));
+                    sheet.table.name(), sheet.table.rows(), csv_folder, sheet.table.name())));
   } else {
-    notes.push_back(fmt::format(
+    notes.push_back(analysis::Note(fmt::format(
         "{}: {} cell{} longer than Excel holds {} cut; --format csv has all", sheet.table.name(),
-        long_cells, long_cells == 1 ? "" : "s", long_cells == 1 ? "was" : "were"));
+        long_cells, long_cells == 1 ? "" : "s", long_cells == 1 ? "was" : "were")));
   }
 }
 
 // A sheet with more rows than Excel holds is written as csv, and its first rows as the sheet.
 Status WriteWorkbook(const std::vector<ResultSheet>& sheets, const CompareRequest& request,
-                     const std::string& path, std::vector<std::string>& notes) {
+                     const std::string& path, std::vector<analysis::Message>& notes) {
   const std::string folder = fs::path(request.output_folder) / request.output_name;
   std::vector<table::SheetLook> looks;
   looks.reserve(sheets.size());
@@ -108,7 +108,8 @@ Status WriteWorkbook(const std::vector<ResultSheet>& sheets, const CompareReques
 
 Result<std::vector<std::string>> WriteSheets(const std::vector<ResultSheet>& sheets,
                                              const CompareRequest& request,
-                                             std::vector<std::string>& notes) {
+                                             const std::function<std::string()>& make_report,
+                                             std::vector<analysis::Message>& notes) {
   SL_RETURN_IF_ERROR(MakeFolder(request.output_folder));
   std::vector<std::string> paths;
   for (const std::string& format : request.formats) {
@@ -120,6 +121,7 @@ Result<std::vector<std::string>> WriteSheets(const std::vector<ResultSheet>& she
     if (format == "json") {
       written = WriteWhole(path, table::ToJson(UniqueTables(sheets)));
     }
+    if (format == "html") written = WriteWhole(path, make_report());
     if (format == "db") written = table::WriteSqlite(UniqueTables(sheets), path);
     if (format == "xlsx") written = WriteWorkbook(sheets, request, path, notes);
     if (!written.ok()) return std::move(written).error();

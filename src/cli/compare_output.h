@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace steplens::cli {
 
 // Writes the sheets in each form that was asked for, and returns the paths. A form is written whole
-// or not at all. `notes`: what a form could not hold, a sentence each.
+// or not at all. `notes`: what a form could not hold, a sentence each. `make_report` gives the html
+// page, and is called only if that was asked for.
 Result<std::vector<std::string>> WriteSheets(
     const std::vector<analysis::compare::ResultSheet>& sheets, const CompareRequest& request,
-    std::vector<std::string>& notes);
+    const std::function<std::string()>& make_report, std::vector<analysis::Message>& notes);
 
 }  // namespace steplens::cli

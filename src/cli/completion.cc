@@ -94,7 +94,7 @@ std::string Bash() {
   return out + "  esac\n}\ncomplete -F _steplens steplens\n";
 }
 
-// zsh and fish show the help beside each word; quotes in it would end the string.
+// zsh and fish show the help next to each word; quotes in it would end the string.
 std::string Quoted(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -192,7 +192,7 @@ CommandSpec CompletionCommand() {
       "Load it with: source <(steplens auto-completion bash), or write it where your shell looks "
       "for completions.";
   spec.positionals = {{.name = "SHELL",
-                       .help = "bash (if none is named), zsh or fish",
+                       .help = "bash (default), zsh or fish",
                        .required = false,
                        .is_path = false,
                        .choices = {"bash", "zsh", "fish"}}};

@@ -163,21 +163,20 @@ Result<int> RunConvert(const Arguments& arguments) {
 
 CommandSpec ConvertCommand() {
   CommandSpec spec;
-  spec.summary = "Write the result files of a profile in the other form: text or db";
+  spec.summary = "Convert the result files of a profile to text or db";
   spec.description =
       "Reads profiles of any form and writes, for every rank, the result files of torch_npu or "
       "MindSpore as text (trace_view.json, csv and json files) or as SQLite databases. The input "
-      "is "
-      "not changed; what cannot be said in the other form is left out (docs/export.md lists it).";
+      "is not changed. Data that the other form cannot hold is omitted (docs/export.md lists it).";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--to",
                           .value_name = "FORM",
-                          .help = "What to write",
+                          .help = "Output form",
                           .default_value = "text",
                           .choices = {"text", "db"}},
                          {.name = "--output",
                           .value_name = "DIR",
-                          .help = "Folder for the results, one folder a rank below it",
+                          .help = "Output folder; gets one folder per rank",
                           .is_required = true,
                           .short_name = "-o"}},
                         InputOptions());

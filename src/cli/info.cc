@@ -162,7 +162,7 @@ void AppendRank(std::string& out, const store::TraceStore& rank) {
   out += fmt::format("  steps:  {}\n", StepText(summary.steps));
   const store::Extent& extent = summary.extent;
   out += extent.begin_ns == 0 && extent.end_ns == 0
-             ? "  time:   no event says when\n"
+             ? "  time:   unknown, no event has a time\n"
              : fmt::format("  time:   {:.3f} ms, from {} ns\n",
                            static_cast<double>(extent.end_ns - extent.begin_ns) / 1e6,
                            extent.begin_ns);
@@ -209,11 +209,10 @@ Result<int> RunInfo(const Arguments& arguments) {
 
 CommandSpec InfoCommand() {
   CommandSpec spec;
-  spec.summary = "What is in a profile, and whether it is sound";
+  spec.summary = "Show what a profile contains, and its problems";
   spec.description =
-      "For each rank: where it comes from, its level, the files used and left out with the reason, "
-      "row counts, steps, time extent, and the "
-      "problems met while reading.";
+      "For each rank: its source and level, the files used and not used with the reason, row "
+      "counts, steps, time range, and the problems found while reading.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--json", .help = "Print JSON"}}, InputOptions());
   spec.example = "steplens info examples/sample";

@@ -10,12 +10,12 @@ namespace steplens::cli {
 std::vector<OptionSpec> LimitOptions() {
   return {{.name = "--max-memory",
            .value_name = "SIZE",
-           .help = "Memory to use at the most: 8G, 75% of what there is, none",
+           .help = "Memory limit: 8G, 75% (of the machine's memory) or none",
            .default_value = "80%"},
           {.name = "--max-unpacked",
            .value_name = "SIZE",
-           .help = "What a packed file may grow to: 8G, none. Without it: 256G, and 200 times its "
-                   "size beyond 256M"}};
+           .help = "Size limit for unpacking a compressed file: 8G or none. Default: 256G, and 200 "
+                   "times its size beyond 256M"}};
 }
 
 Status SetLimits(const Arguments& arguments) {

@@ -102,16 +102,16 @@ PositionalSpec PathPositional(bool repeated) {
 std::vector<OptionSpec> InputOptions() {
   return {{.name = "--threads",
            .value_name = "N",
-           .help = "Threads to use; 0 means one per core",
+           .help = "Threads; 0 = one per core",
            .default_value = "0",
            .is_integer = true},
-          {.name = "--no-cache", .help = "Read the input itself, and leave no cache file"},
-          {.name = "--strict", .help = "Fail if any record of the input could not be used"},
+          {.name = "--no-cache", .help = "Neither read nor write the cache"},
+          {.name = "--strict", .help = "Fail if any record of the input is unusable"},
           FollowLinksOption()};
 }
 
 OptionSpec FollowLinksOption() {
-  return {.name = "--follow-links", .help = "Follow links that lead out of PATH"};
+  return {.name = "--follow-links", .help = "Follow symbolic links that lead outside PATH"};
 }
 
 std::vector<OptionSpec> TableOptions() {
@@ -122,7 +122,7 @@ std::vector<OptionSpec> TableOptions() {
 
 OptionSpec CsvSafeOption() {
   return {.name = "--csv-safe",
-          .help = "In CSV, put a ' before texts that a spreadsheet would run as a formula"};
+          .help = "In CSV, put ' before text that a spreadsheet would run as a formula"};
 }
 
 std::vector<OptionSpec> Joined(std::vector<OptionSpec> first,

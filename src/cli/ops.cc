@@ -126,25 +126,25 @@ Result<int> RunOps(const Arguments& arguments) {
 
 CommandSpec OpsCommand() {
   CommandSpec spec;
-  spec.summary = "Which operators the device time went to";
+  spec.summary = "List the operators that take the most device time";
   spec.description =
       "Statistics of kernels over all ranks, largest total first: by type as in op_statistic.csv, "
       "by name, by input shapes or by core; --by api shows the host's API calls as in "
       "api_statistic.csv, --by operator the host's operators. Without --by: type; name where "
       "kernels have no types (GPU traces, Level0, timelines without kernel_details.csv or "
       "op_summary.csv); operator where no device was recorded. On a GPU, NCCL and RCCL kernels are "
-      "listed; on Ascend, collectives are not listed and not in Ratio(%), as in op_statistic.csv, "
-      "and stderr says how many and how long. --communication overrides both.";
+      "listed. On Ascend, collectives are neither listed nor counted in Ratio(%), as in "
+      "op_statistic.csv; stderr reports their number and time. --communication overrides both.";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined(
       {{.name = "--by",
         .value_name = "WHAT",
-        .help = "What to group by",
+        .help = "Grouping key",
         .choices = {"name", "type", "shape", "core", "api", "operator"}},
        {.name = "--communication",
         .value_name = "WHICH",
-        .help = "Include or exclude communication, or list nothing else; default: include on a "
-                "GPU, exclude on Ascend",
+        .help = "Include or exclude communication, or list only communication. Default: include on "
+                "a GPU, exclude on Ascend",
         .choices = {"include", "exclude", "only"}},
        {.name = "--top", .value_name = "N", .help = "Only the first N rows", .is_integer = true},
        {.name = "--rank", .value_name = "R", .help = "Only this rank", .is_integer = true},

@@ -216,9 +216,9 @@ int RunCommand(const Binding& binding, std::vector<std::string> rest) {
     return result.ok() ? Finish(*result) : Fail(result.error());
   } catch (const std::bad_alloc&) {
     return Fail(OutOfMemory());
-  } catch (const std::system_error& error) {  // what fmt throws when it cannot print
-    // and what a thread throws that there is no memory for
-    if (error.code() == std::errc::resource_unavailable_try_again) return Fail(OutOfMemory());
+  } catch (const std::system_error& error) {
+    if (IsOutOfMemory(error)) return Fail(OutOfMemory());
+    // What fmt throws when it cannot print.
     return Fail({ErrorCode::kIo,
                  fmt::format("the result could not be written: {}", error.code().message())});
   }

@@ -46,7 +46,7 @@ Result<int> RunQuery(const Arguments& arguments) {
 
 CommandSpec QueryCommand() {
   CommandSpec spec;
-  spec.summary = "Ask anything in SQL";
+  spec.summary = "Run SQL on a profile";
   spec.description =
       "Read-only SQL (SQLite's dialect) over the tables of the profile and over every question of "
       "'steplens ask'. "
@@ -58,7 +58,7 @@ CommandSpec QueryCommand() {
       {.name = "SQL", .help = "One SELECT statement", .required = false, .is_path = false}};
   spec.options = Joined({{.name = "--format",
                           .value_name = "FORMAT",
-                          .help = "How to print the result",
+                          .help = "Output format",
                           .default_value = "table",
                           .choices = {"table", "csv", "json"}},
                          CsvSafeOption(),

@@ -101,7 +101,7 @@ Status CheckSavePath(const std::string& save_path) {
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, error)) {
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("--profile-save-path: {} is no folder", there.string())};
+                 fmt::format("--profile-save-path: {} is not a folder", there.string())};
   }
   if (::access(there.c_str(), W_OK | X_OK) == 0) return {};
   return Error{ErrorCode::kIo,
@@ -227,7 +227,7 @@ Result<int> Launch(const Arguments& arguments) {
   const record::Parts parts = record::Parts::Find();
   if (parts.python_bootstrap.empty() && parts.collect_library.empty()) {
     return Error{ErrorCode::kNotFound,
-                 fmt::format("the recording parts are not beside {}: expected python/ and "
+                 fmt::format("the recording libraries are not next to {}: expected python/ and "
                              "libsteplens_collect.so there; build them with 'make'",
                              parts.program)};
   }
@@ -265,8 +265,8 @@ Result<int> ShowStatus(const Arguments& arguments) {
 std::vector<OptionSpec> ProfileOptions() {
   return {
       {.name = "--profile",
-       .help = "Take the other --profile options as MindSpeed-LLM does: all steps, rank 0, level0, "
-               "./profile where nothing else is given"},
+       .help = "Use MindSpeed-LLM's defaults for the other --profile options: all steps, rank 0, "
+               "level0, ./profile"},
       {.name = "--profile-step-start",
        .value_name = "N",
        .help = "First training step to record, counted from 1",
@@ -274,12 +274,12 @@ std::vector<OptionSpec> ProfileOptions() {
        .is_integer = true},
       {.name = "--profile-step-end",
        .value_name = "N",
-       .help = "Stop before this step; -1: record to the end. Without it: 3 steps",
+       .help = "Stop before this step; -1 records to the end. Default: 3 steps",
        .default_value = "5",
        .is_integer = true},
       {.name = "--profile-warmup",
        .value_name = "N",
-       .help = "Steps before the first that are collected and thrown away",
+       .help = "Warm-up steps before the first one; their data is discarded",
        .default_value = "0",
        .is_integer = true},
       {.name = "--profile-repeat",
@@ -289,7 +289,7 @@ std::vector<OptionSpec> ProfileOptions() {
        .is_integer = true},
       {.name = "--profile-wait",
        .value_name = "N",
-       .help = "Steps between two ranges",
+       .help = "Steps between two repetitions",
        .default_value = "0",
        .is_integer = true},
       {.name = "--profile-ranks",
@@ -299,35 +299,36 @@ std::vector<OptionSpec> ProfileOptions() {
        .is_list = true},
       {.name = "--profile-level",
        .value_name = "LEVEL",
-       .help = "How much of the device",
+       .help = "Level of device data",
        .default_value = "level1",
        .choices = {"level_none", "level0", "level1", "level2"}},
       {.name = "--profile-export-type",
        .value_name = "TYPE...",
-       .help = "Form of the result files: text, db",
+       .help = "Format of the result files: text, db",
        .default_value = "text",
        .is_list = true,
        .suggestions = {"text", "db"}},
       {.name = "--profile-data-simplification", .help = "Reduce the raw data after analysis"},
-      {.name = "--profile-with-cpu", .help = "Record the framework on the host"},
-      {.name = "--profile-with-stack", .help = "Python call stacks and functions"},
-      {.name = "--profile-with-modules", .help = "Module hierarchy"},
+      {.name = "--profile-with-cpu", .help = "Record framework operators on the host"},
+      {.name = "--profile-with-stack", .help = "Record Python call stacks and functions"},
+      {.name = "--profile-with-modules", .help = "Record the module hierarchy"},
       {.name = "--profile-with-memory", .help = "Allocations"},
-      {.name = "--profile-record-shapes", .help = "Shapes and types of operator inputs"},
+      {.name = "--profile-record-shapes", .help = "Record shapes and types of operator inputs"},
       {.name = "--profile-save-path",
        .value_name = "DIR",
-       .help = "Where captures go",
+       .help = "Folder for captures",
        .default_value = "./profile_dir"},
-      {.name = "--profile-with-flops", .help = "FLOPs of matrix products, as marks; with --mstx"},
+      {.name = "--profile-with-flops",
+       .help = "Record FLOPs of matrix products as marks; needs --mstx"},
       {.name = "--aic-metrics",
        .value_name = "GROUP",
-       .help = "Metric group of the device's cores",
+       .help = "Metric group for the device cores",
        .choices = {"PipeUtilization", "ArithmeticUtilization", "Memory", "MemoryL0", "MemoryUB",
                    "ResourceConflictRatio", "L2Cache", "MemoryAccess", "AiCoreNone"}},
       {.name = "--l2-cache", .help = "L2 cache of the device"},
-      {.name = "--op-attr", .help = "Attributes of the device's operators; with db"},
-      {.name = "--record-op-args", .help = "Dump arguments of the device's operators"},
-      {.name = "--mstx", .help = "User marks and ranges"},
+      {.name = "--op-attr", .help = "Record device operator attributes; db only"},
+      {.name = "--record-op-args", .help = "Dump arguments of device operators"},
+      {.name = "--mstx", .help = "Record user marks and ranges"},
       {.name = "--mstx-domain-include",
        .value_name = "DOMAIN...",
        .help = "Only marks of these domains",
@@ -345,32 +346,33 @@ std::vector<OptionSpec> ProfileOptions() {
        .suggestions = {"cpu", "mem", "disk", "network", "osrt", "numa"}},
       {.name = "--gc-detect-threshold",
        .value_name = "MS",
-       .help = "Record garbage collections of at least so many milliseconds"},
+       .help = "Record garbage collections that take at least this long (ms)"},
       {.name = "--worker-name",
        .value_name = "NAME",
-       .help = "First part of the captures' names; else the host's name"},
+       .help = "First part of capture names. Default: the host name"},
       {.name = "--analyse",
        .value_name = "WHEN",
-       .help = "Make the result files when a capture ends: sync, async, no",
+       .help = "When to write the result files at the end of a capture: sync, async, no",
        .default_value = "sync",
        .choices = {"sync", "async", "no"}},
       {.name = "--wait-for-start", .help = "Record nothing until 'steplens record start'"},
-      {.name = "--dry-run", .help = "Show the settings and why any was changed; start nothing"},
-      {.name = "--job", .value_name = "ID", .help = "Name of the job, to steer it while it runs"},
+      {.name = "--dry-run",
+       .help = "Print the settings and why any was changed; do not start the program"},
+      {.name = "--job", .value_name = "ID", .help = "Job name, used to control it at run time"},
       {.name = "--at-step",
        .value_name = "N",
-       .help =
-           "start, stop: the common step at which ranks act; without it the next one all can reach",
+       .help = "start, stop: the step at which all ranks act. Default: the next step all of them "
+               "can reach",
        .is_integer = true},
       {.name = "--steps",
        .value_name = "N",
-       .help = "start: how many steps to record",
+       .help = "start: number of steps to record",
        .default_value = "1",
        .is_integer = true},
   };
 }
 
-// Start and stop say when and where; what is recorded was said when the job was started.
+// Start and stop set time and ranks; the settings were given when the job was started.
 Status CheckSteering(const Arguments& arguments, const std::string& action) {
   if (action == "stop" && arguments.Has("--steps")) {
     return IsForAnother("--steps", "'steplens record start'");
@@ -387,7 +389,7 @@ Status CheckSteering(const Arguments& arguments, const std::string& action) {
   return {};
 }
 
-// Ranks that record already answer a start in the job's own log, where nobody may look.
+// Ranks that record already answer a start in the job's own log, which may go unread.
 void SayWhoWillRefuse(const record::Job& job, const record::Request& request) {
   for (const record::RankStatus* rank : record::AskedRanks(job, request)) {
     if (rank->state != "recording" && rank->state != "armed") continue;
@@ -429,16 +431,16 @@ Result<int> RunRecord(const Arguments& arguments) {
 
 CommandSpec RecordCommand() {
   CommandSpec spec;
-  spec.summary = "Run a program with recording switched on, or steer one that runs";
+  spec.summary = "Record a program, or control a recording that is running";
   spec.description =
-      "'steplens record [options] -- program args...' runs the program unchanged; every rank it "
-      "starts records itself for the steps and ranks asked for and leaves its result folder below "
-      "the save path. Steps are optimizer steps, or those the program marks; a program without "
-      "steps is recorded as a whole. The exit code is the program's. 'steplens record "
-      "start|stop|status [--job ID]' steers a job that was started so, on chosen ranks, at a "
-      "common step.";
+      "'steplens record [options] -- program args...' runs the program unchanged. Every rank it "
+      "starts records the requested steps and writes its result folder below the save path. Steps "
+      "are optimizer steps, or the steps the program marks; a program without steps is recorded as "
+      "a whole. The exit code is the program's. 'steplens record "
+      "start|stop|status [--job ID]' controls a job started this way, on chosen ranks, at a common "
+      "step.";
   spec.positionals = {{.name = "PROGRAM",
-                       .help = "after --: the program and its words; or start, stop, status",
+                       .help = "after --: the program and its arguments; or start, stop, status",
                        .repeated = true,
                        .required = false,
                        .is_path = false,

@@ -57,7 +57,7 @@ Result<ResultsFolder> ResultsFolder::Create(const std::string& capture) {
   if (::mkdir(out.path_.c_str(), 0750) != 0) {
     const int error = errno;
     return Error{ErrorCode::kIo,
-                 fmt::format("{}: the results cannot be written beside the raw data: {}; make the "
+                 fmt::format("{}: the results cannot be written next to the raw data: {}; make the "
                              "folder writable, or analyse a copy of it",
                              capture, std::strerror(error))};
   }
@@ -82,7 +82,7 @@ Status ResultsFolder::Commit(std::string_view note) {
   // analysis may have put its results there between the two attempts.
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, final_.c_str(), RENAME_EXCHANGE) == 0)
-      return {};  // the destructor removes what is under our name now
+      return {};  // the destructor removes the file that now has our name
     if (std::rename(path_.c_str(), final_.c_str()) == 0) {
       exists_ = false;
       return {};

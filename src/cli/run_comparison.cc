@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/compare/report/compare_report.h"
 #include "analysis/compare/runs/gate.h"
 #include "analysis/compare/runs/gate_reports.h"
 #include "analysis/compare/runs/run_tables.h"
@@ -12,6 +13,7 @@
 #include "base/roots.h"
 #include "base/team.h"
 #include "base/thread_pool.h"
+#include "cli/compare_options.h"
 #include "cli/open_input.h"
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
@@ -85,29 +87,48 @@ table::Table Narrowed(const table::Table& table) {
   return out;
 }
 
-std::string ShownTable(const table::Table& table, std::string_view title) {
+// The first rows of a table under its title.
+std::string ShownTable(const table::Table& table, const analysis::Message& title,
+                       analysis::Language language) {
   if (table.rows() == 0) return {};
   table::Table shown = Narrowed(table);
   shown.Truncate(kShownRows);
-  std::string text =
-      fmt::format("\n{}\n{}", title, table::ToConsole(shown, {.width = TerminalWidth()}));
+  shown = analysis::compare::InLanguage(shown, language);
+  std::string text = fmt::format("\n{}\n{}", Render(title, language),
+                                 table::ToConsole(shown, {.width = TerminalWidth()}));
   if (!text.ends_with('\n')) text += '\n';
-  if (table.rows() > kShownRows) text += fmt::format("({} of {} rows)\n", kShownRows, table.rows());
+  if (table.rows() > kShownRows) {
+    text += Render({"compare.console.some",
+                    {{"shown", std::to_string(kShownRows)}, {"all", std::to_string(table.rows())}}},
+                   language) +
+            "\n";
+  }
   return text;
 }
 
+std::string RunLine(const char* name, const runs::RunSummary& run, analysis::Language language) {
+  return Render({"compare.console.runs",
+                 {{"name", name},
+                  {"path", run.label},
+                  {"ranks", std::to_string(run.ranks.size())},
+                  {"steps", std::to_string(run.steps.size())}}},
+                language) +
+         "\n";
+}
+
 std::string ConsoleText(const runs::RunComparison& comparison, const runs::RunSummary& base,
-                        const runs::RunSummary& run) {
+                        const runs::RunSummary& run, analysis::Language language) {
   const std::vector<table::Table> tables = runs::ComparisonTables(comparison, base, run);
-  std::string text = fmt::format("base: {}: {} ranks, {} steps\nnew:  {}: {} ranks, {} steps\n",
-                                 base.label, base.ranks.size(), base.steps.size(), run.label,
-                                 run.ranks.size(), run.steps.size());
-  text += "\nStep of the job\n" + table::ToConsole(Narrowed(tables[0]), {.width = TerminalWidth()});
-  if (!text.ends_with('\n')) text += '\n';
-  text += ShownTable(tables[1], "Largest changes by name");
-  text += ShownTable(tables[2], fmt::format("Own time of ranks, paired by {}",
-                                            runs::PairedByName(comparison.pairing.by)));
-  text += ShownTable(tables[3], "Communication groups");
+  const bool is_english = language == analysis::Language::kEnglish;
+  std::string text = RunLine(is_english ? "base:" : "基准：", base, language) +
+                     RunLine(is_english ? "new: " : "新：", run, language);
+  text += ShownTable(tables[0], {"compare.console.step"}, language);
+  text += ShownTable(tables[1], {"compare.console.names"}, language);
+  text += ShownTable(
+      tables[2],
+      {"compare.console.ranks", {{"by", std::string(runs::PairedByName(comparison.pairing.by))}}},
+      language);
+  text += ShownTable(tables[3], {"compare.console.groups"}, language);
   return text;
 }
 
@@ -141,6 +162,11 @@ std::vector<OptionSpec> RunComparisonOptions() {
           {.name = "--markdown",
            .value_name = "FILE",
            .help = "Write the comparison of the runs and the gate as Markdown"},
+          {.name = "--lang",
+           .value_name = "LANG",
+           .help = "Language of the console, and the one in which the html report opens",
+           .default_value = "en",
+           .choices = {"en", "zh"}},
           {.name = "--noise-level",
            .value_name = "SHARE",
            .help = "Share of comparisons of unchanged runs that may raise an alarm",
@@ -195,7 +221,8 @@ Result<int> CompareWholeRuns(const Arguments& arguments, const std::string& path
   }
   const runs::RunComparison comparison = runs::CompareRuns(base.summary, run.summary, noise);
   const runs::GateOutcome gate = runs::ApplyGate(base.summary, run.summary, rules, noise);
-  SL_RETURN_IF_ERROR(PrintResult(ConsoleText(comparison, base.summary, run.summary)));
+  SL_RETURN_IF_ERROR(
+      PrintResult(ConsoleText(comparison, base.summary, run.summary, LanguageOf(arguments))));
   SayAll(comparison.notes);
   for (const runs::RuleOutcome& rule : gate.rules) SayAll(rule.Lines());
   SL_RETURN_IF_ERROR(

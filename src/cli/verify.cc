@@ -101,13 +101,13 @@ Result<int> RunVerify(const Arguments& arguments) {
 
 CommandSpec VerifyCommand() {
   CommandSpec spec;
-  spec.summary = "Whether the files of a profile agree with each other";
+  spec.summary = "Check that the files of a profile agree with each other";
   spec.description =
-      "Checks on every rank the rules that hold between result files (docs/verify.md lists them), "
-      "and shows the first rows that break one. "
-      "Exits with 0 only if every capture could be read and no rule is broken.";
+      "Checks the rules between result files on every rank (docs/verify.md lists them) and shows "
+      "the first rows that break a rule. Exits with 0 only if every capture can be read and no "
+      "rule is broken.";
   spec.positionals = {PathPositional(true)};
-  spec.options = Joined({{.name = "--all", .help = "List the rules that hold or do not apply, too"},
+  spec.options = Joined({{.name = "--all", .help = "Also list the rules that hold or do not apply"},
                          {.name = "--json", .help = "Print JSON, with all rules"}},
                         InputOptions());
   spec.example = "steplens verify examples/sample";

@@ -6,9 +6,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -44,7 +46,7 @@ void OpenBrowser(const RedirectPage& page) {
   posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1, 0);
   posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
   pid_t child = 0;
-  // Not waited for: it ends with us at the latest. What it starts has limits of its own.
+  // Not waited for: it ends with this process at the latest. Its children have their own limits.
   const MemoryLimitLifted lifted;
   posix_spawnp(&child, "xdg-open", &quiet, nullptr, words, environ);
   posix_spawn_file_actions_destroy(&quiet);
@@ -88,10 +90,10 @@ Result<server::HttpOptions> HttpOptionsOf(const Arguments& arguments) {
   return options;
 }
 
-// Ends the process a few seconds after it was asked to end, whatever its threads are stuck in: a
+// Ends the process a few seconds after it was asked to end, even if its threads hang: a
 // function of SQL over a long text, a file on a disk that does not answer. Usually it ends by
 // itself, and takes this thread along.
-std::jthread EndForSure() {
+std::jthread EndForSure() try {
   static constexpr std::chrono::seconds kTimeToEnd{3};
   return std::jthread([](const std::stop_token& ended) {
     std::mutex mutex;
@@ -99,6 +101,8 @@ std::jthread EndForSure() {
     std::condition_variable_any().wait_for(lock, ended, kTimeToEnd, [] { return false; });
     if (!ended.stop_requested()) std::_Exit(0);
   });
+} catch (const std::exception&) {  // no room for the thread: at once
+  std::_Exit(0);
 }
 
 // Until Ctrl-C or a polite kill, or until it turns out that there is nothing to show: `data` may be
@@ -182,7 +186,7 @@ Result<Opening> OpenPaths(const Arguments& arguments, server::Workspace& workspa
   SL_ASSIGN_OR_RETURN(const std::string id, workspace.Open(paths));
   Opening out{fmt::format("#/{}?ds={}{}", link.page, id, link.state),
               workspace.Find(id)->dataset.get()};
-  // A small folder is looked through at once; a large one must not hold up the page.
+  // A small folder is scanned immediately; a large one must not delay the page.
   if (const auto found = out.data->WaitDetected(kPatience)) SL_RETURN_IF_ERROR(*found);
   if (arguments.Has("--view")) {
     SL_ASSIGN_OR_RETURN(const std::string view,
@@ -210,11 +214,14 @@ Status Serve(const Arguments& arguments, const server::HttpOptions& http, const 
   }
   return WaitForCancel(opening.data, [&] {
     if (token.empty() || http_server.IsUnspent(token)) return;
-    Result<std::string> next = http_server.IssueToken();
-    if (!next.ok()) return;  // tried again at the next tick
-    token = *std::move(next);
-    fmt::print(stderr, "That address has been used. Another browser can open\n{}\n",
-               address_of(token));
+    try {
+      Result<std::string> next = http_server.IssueToken();
+      if (!next.ok()) return;  // tried again at the next tick
+      fmt::print(stderr, "That address has been used. Another browser can open\n{}\n",
+                 address_of(*next));
+      token = *std::move(next);
+    } catch (const std::bad_alloc&) {  // as well
+    }
   });
 }
 
@@ -245,11 +252,11 @@ Result<int> RunView(const Arguments& arguments) {
 
 CommandSpec ViewCommand() {
   CommandSpec spec;
-  spec.summary = "Look at a profile in the browser";
+  spec.summary = "Show a profile in the browser";
   spec.description =
       "Serves the viewer (timeline, operators, memory, communication, SQL) on a local address, "
-      "prints it and opens the browser if there is a display. Ranks appear as they are read. "
-      "Nothing in the profile is changed. Ctrl-C ends it.";
+      "prints the address and opens the browser if there is a display. Ranks appear as they are "
+      "read. The profile is not changed. Ctrl-C stops the server.";
   spec.positionals = {{.name = "PATH",
                        .help = "Folders and files that hold the profile",
                        .repeated = true,
@@ -257,7 +264,7 @@ CommandSpec ViewCommand() {
   spec.options = {
       {.name = "--port",
        .value_name = "N",
-       .help = "Port to listen on; 0: the first free one from 18811 on",
+       .help = "Port to listen on; 0 = the first free port from 18811",
        .default_value = "0",
        .is_integer = true},
       {.name = "--host",
@@ -268,17 +275,18 @@ CommandSpec ViewCommand() {
       {.name = "--view", .value_name = "FILE", .help = "Open with a saved view (*.slview.json)"},
       {.name = "--root",
        .value_name = "DIR[:DIR...]",
-       .help = "Further folders that may be opened from the page",
+       .help = "More folders that the page may open",
        .is_repeated = true},
       {.name = "--token",
        .value_name = "KIND",
-       .help = "auto: the address holds a secret; none: whoever reaches the port can look",
+       .help =
+           "auto: the address contains a secret; none: anyone who can reach the port has access",
        .default_value = "auto",
        .choices = {"auto", "none"}},
       {.name = "--assets",
        .value_name = "DIR",
-       .help = "Serve the web app from a folder, for its developers"},
-      {.name = "--cache", .value_name = "DIR", .help = "Folder of the cache and of kept views"},
+       .help = "Serve the web app from this folder (for development)"},
+      {.name = "--cache", .value_name = "DIR", .help = "Folder for the cache and saved views"},
       {.name = "--no-cache", .help = "Neither read nor write the cache"},
       FollowLinksOption(),
   };

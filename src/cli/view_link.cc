@@ -8,7 +8,7 @@
 namespace steplens::cli {
 namespace {
 
-// "1.5ms" in ns; without a unit it is ns. Nothing if it is no time.
+// "1.5ms" in ns; without a unit it is ns. Nothing if it is not a time.
 std::optional<int64_t> ParseTime(std::string_view text) {
   text = Trim(text);
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -73,11 +73,11 @@ Result<int> RunViewLink(const Arguments& arguments) {
 
 CommandSpec LinkCommand() {
   CommandSpec spec;
-  spec.summary = "Print a link that view opens at a place";
+  spec.summary = "Print a link to one view of a profile";
   spec.description =
       "Prints PATH#LINK, which 'steplens view' opens at a page, a time, a lane or a slice: for "
       "reports, tickets and scripts. Lanes go by path, so a link holds for later runs too.";
-  spec.positionals = {{.name = "PATH", .help = "The profile the link is about"}};
+  spec.positionals = {{.name = "PATH", .help = "The profile to link to"}};
   spec.options = {
       {.name = "--page",
        .value_name = "PAGE",
@@ -88,12 +88,12 @@ CommandSpec LinkCommand() {
       {.name = "--time",
        .value_name = "T0,T1",
        .help = "Time on screen, from the first event: 1.2ms,3ms (ns, us, ms or s; none: ns)"},
-      {.name = "--ranks", .value_name = "LIST", .help = "Ranks to look at: 0,3-7"},
-      {.name = "--step", .value_name = "N", .help = "Step to look at", .is_integer = true},
+      {.name = "--ranks", .value_name = "LIST", .help = "Ranks in scope: 0,3-7"},
+      {.name = "--step", .value_name = "N", .help = "Step in scope", .is_integer = true},
       {.name = "--lane", .value_name = "PATH", .help = "Lane to scroll to: r0/hw/stream2"},
       {.name = "--slice", .value_name = "LANE/I", .help = "Slice to select: r0/hw/stream2/17"},
-      {.name = "--search", .value_name = "TEXT", .help = "What to search for"},
-      {.name = "--filter", .value_name = "TEXT", .help = "Which lanes to show"},
+      {.name = "--search", .value_name = "TEXT", .help = "Text to search for"},
+      {.name = "--filter", .value_name = "TEXT", .help = "Lane filter"},
   };
   spec.example = "steplens link examples/sample --time 1ms,3ms --search MatMul";
   spec.run = RunViewLink;

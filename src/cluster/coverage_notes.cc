@@ -10,7 +10,7 @@ namespace {
 
 using analysis::cluster::RankFacts;
 
-// A note about some ranks of several; none if it is all or nobody.
+// A note about some ranks of several; none if it is all or none.
 void Note(std::span<const RankFacts> ranks, const std::vector<int64_t>& lacking,
           std::string_view what, std::vector<std::string>& notes) {
   if (lacking.empty() || lacking.size() == ranks.size()) return;

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using readers::RankSource;
 
 constexpr size_t kFoldersAtOnce = 16;
-// Up to so many folders every member looks for itself: MPI may not have started yet.
+// Up to this many folders, every member scans on its own, because MPI may not have started yet.
 constexpr size_t kAlone = 512;
 
 // A RankSource as bytes.
@@ -90,7 +90,7 @@ Found Detect(const std::vector<std::string>& folders) {
 
 Result<Discovered> DiscoverRanks(Team& team, const std::string& path,
                                  const std::vector<std::string>& known) {
-  AddRoot(path);  // the folders looked at below are no roots of their own
+  AddRoot(path);  // the folders scanned below are not roots themselves
   const std::vector<std::string> folders = known.empty() ? CapturesIn(path) : known;
   Found all;
   all.is_whole = folders.size() > kFoldersAtOnce;

@@ -64,7 +64,7 @@ Result<PartFile> PartFile::Read(const std::string& path) {
   std::string_view rest = bytes;
   if (!rest.starts_with(kFileMagic)) {
     return Error{ErrorCode::kCorruptData,
-                 path + ": is no file of parts; 'steplens cluster map' makes them"};
+                 path + ": is not a parts file; 'steplens cluster map' makes them"};
   }
   rest.remove_prefix(kFileMagic.size());
   PartFile out;
@@ -103,7 +103,7 @@ Result<PartFile> ReadPartFiles(const std::vector<std::string>& paths,
                               [](const auto& a, const auto& b) { return a.rank == b.rank; }),
                   all.ranks.end());
   if (const size_t twice = before - all.ranks.size(); twice > 0) {
-    notes.push_back(fmt::format("{} part{} left out: of their ranks there is another", twice,
+    notes.push_back(fmt::format("{} part{} left out: their ranks are already present", twice,
                                 twice == 1 ? " is" : "s are"));
   }
   return all;

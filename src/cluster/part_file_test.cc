@@ -29,7 +29,7 @@ TEST(PartFile, FilesBecomeOneInTheOrderOfRanks) {
   EXPECT_EQ(parts->ranks[0].part, "part0");
   EXPECT_EQ(parts->ranks[2].rank, 4);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_EQ(notes[0], "1 part is left out: of their ranks there is another");
+  EXPECT_EQ(notes[0], "1 part is left out: their ranks are already present");
 }
 
 TEST(PartFile, RefusesOtherQuestionsAndOtherFiles) {

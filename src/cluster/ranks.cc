@@ -23,11 +23,10 @@ void NoteFree(const std::vector<Capture>& ranks, std::vector<std::string>& notes
   });
   if (numbered == 0) return;
   notes.push_back(
-      numbered == 1
-          ? std::string("1 capture does not say which rank it is; it got the next free number")
-          : fmt::format("{} captures do not say which ranks they are; they got the next "
-                        "free numbers",
-                        numbered));
+      numbered == 1 ? std::string("1 capture does not state its rank; it gets the next free number")
+                    : fmt::format("{} captures do not state their ranks; they get the next "
+                                  "free numbers",
+                                  numbered));
 }
 
 std::vector<Capture> Limit(std::vector<Capture> ranks, const std::vector<int64_t>& wanted,

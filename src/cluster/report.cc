@@ -231,7 +231,7 @@ const Column* FindAny(const Table& table, std::initializer_list<const char*> nam
   return nullptr;
 }
 
-// The columns of a table that boxes are drawn from, whatever a recipe calls them.
+// The columns that boxes are drawn from, under any name a recipe uses.
 struct BoxColumns {
   explicit BoxColumns(const Table& table)
       : five{FindAny(table, {"MinNs", "minNs", "Min"}), FindAny(table, {"Q1Ns", "Q1"}),

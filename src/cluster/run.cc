@@ -157,7 +157,7 @@ class Run {
 
  private:
   // Opens the file for the parts where one is asked for. False, on members that are not the root,
-  // if it cannot be made: nobody may wait for a root that has given up.
+  // if it cannot be created: no process may wait for a root that has failed.
   Result<bool> MakePartFile() {
     if (options_.map_to.empty()) return true;
     std::optional<Error> error;
@@ -386,8 +386,8 @@ class Run {
     for (size_t r = 0; r < result_.recipes.size(); ++r) {
       Recipe& recipe = *result_.recipes[r];
       if (!recipe.Add(part->facts, part->parts[r])) {
-        result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and left out", rank,
-                                            options_.recipes[r].name));
+        result_.notes.push_back(fmt::format("rank {}: its part of {} is damaged and was skipped",
+                                            rank, options_.recipes[r].name));
       } else if (r < message->rendered.size() && !message->rendered[r].index.empty()) {
         const auto& [index, size, offset] = message->rendered[r];
         const uint64_t number = result_.texts.NumberOf(i, r);

@@ -47,7 +47,7 @@ bool HasCalls(const Table& overview) {
   return Number(overview, "callsComplete", 0) + Number(overview, "callsPartlySeen", 0) > 0;
 }
 
-// Nothing where nobody communicates.
+// Empty without communication.
 std::string WaitsText(const Table& overview, Language language) {
   if (!HasCalls(overview)) return {};
   const double percent = Number(overview, "waiting(%)", 0);

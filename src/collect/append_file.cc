@@ -75,7 +75,7 @@ void AppendFile::Flush() {
   } else {
     error_ = errno;
     lost_ += pending_;
-    // Should this fail, too, the next batch overwrites what is there.
+    // If this also fails, the next batch overwrites it.
     if (fd_ >= 0) static_cast<void>(!ftruncate(fd_, static_cast<off_t>(size_)));
   }
   pending_ = 0;

@@ -157,7 +157,7 @@ void StopAtExit() {
   });
 }
 
-// There the Python package does what is asked for.
+// There the Python package handles the request.
 bool HasPython() { return dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr; }
 
 // Reads the wish. False if this process is not to be recorded, or not by us.

@@ -76,8 +76,9 @@ std::string Set(std::string_view key, std::string_view value, AutoCommand* comma
   if (key == "ranks")
     return SetRanks(value, command) ? "" : "ranks is neither 'all' nor a list of numbers";
   if (key == "at_step")
-    return SetCount(value, &command->at_step) ? "" : "at_step is no number from 1 on";
-  if (key == "steps") return SetCount(value, &command->steps) ? "" : "steps is no number from 1 on";
+    return SetCount(value, &command->at_step) ? "" : "at_step is not a number from 1 on";
+  if (key == "steps")
+    return SetCount(value, &command->steps) ? "" : "steps is not a number from 1 on";
   return "";
 }
 
@@ -90,7 +91,7 @@ bool AutoCommand::IsFor(int64_t rank) const {
 std::optional<AutoCommand> ParseAutoCommand(std::string_view json, std::string* why) {
   const auto members = JsonMembers(json);
   if (!members) {
-    *why = "it is no JSON object";
+    *why = "it is not a JSON object";
     return std::nullopt;
   }
   AutoCommand command;
@@ -119,7 +120,7 @@ std::string AutoControl::WhyUnusable() const {
   if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) return std::strerror(errno);
   struct stat status = {};
   if (lstat(folder_.c_str(), &status) != 0) return std::strerror(errno);
-  if (!S_ISDIR(status.st_mode)) return "it is no folder, or a link";
+  if (!S_ISDIR(status.st_mode)) return "it is not a folder, or a link";
   if (status.st_uid != geteuid()) return "it belongs to another user";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write to it";
   return "";

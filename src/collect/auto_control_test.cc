@@ -44,7 +44,7 @@ TEST(AutoCommand, IsForAllAndNowIfNothingElseIsSaid) {
 }
 
 TEST(AutoCommand, SaysWhatIsWrong) {
-  EXPECT_EQ(WhyNot("["), "it is no JSON object");
+  EXPECT_EQ(WhyNot("["), "it is not a JSON object");
   EXPECT_EQ(WhyNot(R"({"action": "start"})"), "it has no id");
   EXPECT_EQ(WhyNot(R"({"id": 1})"), "it has no action");
   EXPECT_EQ(WhyNot(R"({"id": "x", "action": "start"})"), "id is not a number");
@@ -155,7 +155,7 @@ TEST(AutoControl, OnlyAFolderOfThisUserAloneIsUsed) {
   EXPECT_THAT(SaidOf(scratch / "open").first, HasSubstr("other users may write to it"));
   EXPECT_FALSE(SaidOf(scratch / "open").second);
   ASSERT_EQ(symlink((scratch / "new").c_str(), (scratch / "link").c_str()), 0);
-  EXPECT_THAT(SaidOf(scratch / "link").first, HasSubstr("it is no folder, or a link"));
+  EXPECT_THAT(SaidOf(scratch / "link").first, HasSubstr("it is not a folder, or a link"));
   if (geteuid() != 0) return;
   mkdir((scratch / "theirs").c_str(), 0700);
   ASSERT_EQ(chown((scratch / "theirs").c_str(), 65534, 65534), 0);

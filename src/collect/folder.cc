@@ -23,7 +23,7 @@ int MakeFolders(const std::string& path, bool* made) {
     *made = mkdir(part.c_str(), kFolderMode) == 0;
     if (!*made && errno != EEXIST) {
       struct stat status;
-      // An automounter or a read-only parent refuses even what is there.
+      // An automounter or a read-only parent refuses even existing folders.
       const int error = errno;
       if (stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return error;
     }

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kProfilerToolId = 0x1000;
 constexpr size_t kMaxDomains = 1024;
 
-// A domain's handle is its address in the table: what points elsewhere is no handle.
+// A domain's handle is its address in the table; any other address is not a handle.
 struct Domain {
   std::atomic<sl_string> name{0};
   std::atomic<bool> is_alive{false};

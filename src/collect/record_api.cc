@@ -85,8 +85,8 @@ inline void EndRange() {
   RecordRange(state, range, end);
 }
 
-// A step is no range among ranges: a loop that ends it inside a range of its own must not end that
-// range with it.
+// A step is not a range among ranges: a loop that ends it inside a range of its own must not end
+// that range with it.
 void BeginStep(sl_string name) {
   ThreadState* state = RangeThread();
   if (state == nullptr) return;

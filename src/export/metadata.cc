@@ -14,8 +14,8 @@ namespace {
 // Where a name with one of these in front comes from: profiler_info*.json of torch_npu and
 // MindSpore.
 constexpr std::string_view kInfoSections[] = {
-    "config.",           "start_info.",        "end_info.",         "profiler_parameters.",
-    "ms_profiler_info.", "cann_profiler_info", "analysis_cost_time"};
+    "config.", "start_info.",       "end_info.",          "profiler_parameters.",
+    "prof.",   "ms_profiler_info.", "cann_profiler_info", "analysis_cost_time"};
 constexpr std::string_view kInfoNames[] = {
     "rank_id",    "torch_npu_version", "cann_version", "ms_version",  "jit_level", "DeviceInfo",
     "hostUid",    "hostName",          "npuName",      "startTimeNs", "endTimeNs", "config",

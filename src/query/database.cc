@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/cancel.h"
+#include "base/memory_limit.h"
 #include "base/nearest_name.h"
 #include "query/catalog.h"
 #include "query/result_table.h"
@@ -133,6 +134,7 @@ Error NoSuchColumn(const std::string& message, const Catalog& catalog, std::stri
 Error Explain(sqlite3* db, int rc, const Catalog& catalog, std::string_view sql) {
   if (rc == SQLITE_INTERRUPT) return Cancelled();
   if (rc == SQLITE_AUTH) return OnlyReading();
+  if (rc == SQLITE_NOMEM) return OutOfMemory();
   const std::string message = sqlite3_errmsg(db);
   if (message == "string or blob too big") {
     return InvalidQuery(fmt::format("a text or blob of the query is longer than {} bytes",
@@ -154,6 +156,7 @@ Result<Connection> OpenConnection(bool& is_declaring, const std::function<bool()
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
   const int rc = sqlite3_open_v2(":memory:", &opened, flags, nullptr);
   Connection db(opened);
+  if (rc == SQLITE_NOMEM) return OutOfMemory();
   if (rc != SQLITE_OK) return Error{ErrorCode::kInternal, "SQLite cannot be started"};
   for (const auto& [limit, value] : kLimits) sqlite3_limit(opened, limit, value);
   for (const auto& [setting, value] : kSettings) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -402,19 +403,33 @@ int ReadRowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* rowid) {
   return SQLITE_OK;
 }
 
+// A callback that ends in words SQLite knows: an exception must not cross its frames.
+template <auto kCallback>
+struct Guarded;
+template <typename... Args, int (*kCallback)(Args...)>
+struct Guarded<kCallback> {
+  static int Call(Args... args) {
+    try {
+      return kCallback(args...);
+    } catch (const std::bad_alloc&) {
+      return SQLITE_NOMEM;
+    }
+  }
+};
+
 // Without xCreate the tables cannot be created, only used; without xUpdate they cannot be written.
 const sqlite3_module& Module() {
   static const sqlite3_module module = [] {
     sqlite3_module m = {};
-    m.xConnect = Connect;
-    m.xBestIndex = BestIndex;
+    m.xConnect = Guarded<Connect>::Call;
+    m.xBestIndex = Guarded<BestIndex>::Call;
     m.xDisconnect = Disconnect;
-    m.xOpen = OpenCursor;
+    m.xOpen = Guarded<OpenCursor>::Call;
     m.xClose = CloseCursor;
-    m.xFilter = Filter;
-    m.xNext = Next;
+    m.xFilter = Guarded<Filter>::Call;
+    m.xNext = Guarded<Next>::Call;
     m.xEof = IsAtEnd;
-    m.xColumn = ReadCell;
+    m.xColumn = Guarded<ReadCell>::Call;
     m.xRowid = ReadRowid;
     return m;
   }();

@@ -72,7 +72,8 @@ class Detector {
     if (wants_raw_) return WalkRaw(folder, *listing);
     if (listing->HasFolder(kOutputName) && !IsUnfinished(folder, *listing))
       return AddAscendRank(folder, Join(folder, kOutputName), *listing);
-    if (listing->HasFolder(format::kFrameworkFolder)) return AddRawRank(folder, *listing);
+    if (listing->HasFolder(format::kFrameworkFolder) || HasRawDeviceData(folder, *listing))
+      return AddRawRank(folder, *listing);
     if (listing->HasFolder(kMsprofOutputName)) return AddMsprofRank(folder, *listing);
     if (prof::MayBeProfTree(*listing) && prof::IsProfTree(folder))
       return AddProfRank(folder, *listing);
@@ -86,7 +87,8 @@ class Detector {
         return std::find(names.begin(), names.end(), results) != names.end();
       };
       if (is_there(listing->files) || is_there(listing->outside))
-        Lose(folder, fmt::format("{} is no folder, or a link that leaves the given one", results));
+        Lose(folder,
+             fmt::format("{} is not a folder, or a link that leaves the given one", results));
     }
     for (const std::string& file : listing->files)
       SL_RETURN_IF_ERROR(AddFile(Join(folder, file), false));
@@ -115,16 +117,31 @@ class Detector {
            });
   }
 
+  // A capture whose configuration and device data are there, whatever became of FRAMEWORK.
+  static bool HasDeviceData(const Listing& listing) {
+    return std::any_of(listing.folders.begin(), listing.folders.end(), IsProfName) &&
+           std::any_of(listing.files.begin(), listing.files.end(), [](const std::string& name) {
+             return ClassifyTextFile(name) == TextFileKind::kProfilerInfo;
+           });
+  }
+  // The same, and nobody has exported the device data.
+  static bool HasRawDeviceData(const std::string& folder, const Listing& listing) {
+    if (!HasDeviceData(listing)) return false;
+    bool is_raw = false;
+    for (const std::string& name : listing.folders) {
+      if (!IsProfName(name)) continue;
+      const Result<Listing> prof = readers::List(Join(folder, name));
+      if (!prof.ok()) continue;
+      if (prof->HasFolder(kMsprofOutputName)) return false;
+      is_raw = is_raw || (prof::MayBeProfTree(*prof) && prof::IsProfTree(Join(folder, name)));
+    }
+    return is_raw;
+  }
+  static bool IsProfName(const std::string& name) { return name.starts_with("PROF_"); }
+
   // Raw captures only, and nothing inside them.
   Status WalkRaw(const std::string& folder, const Listing& listing) {
-    const auto is_prof = [](const std::string& name) { return name.starts_with("PROF_"); };
-    const auto is_info = [](const std::string& name) {
-      return ClassifyTextFile(name) == TextFileKind::kProfilerInfo;
-    };
-    const bool has_device_data =
-        std::any_of(listing.folders.begin(), listing.folders.end(), is_prof) &&
-        std::any_of(listing.files.begin(), listing.files.end(), is_info);
-    if (listing.HasFolder(format::kFrameworkFolder) || has_device_data) {
+    if (listing.HasFolder(format::kFrameworkFolder) || HasDeviceData(listing)) {
       return AddRawRank(folder, listing);
     }
     for (const std::string& sub : listing.folders) {
@@ -182,7 +199,8 @@ class Detector {
     return files.ok() ? AddRank(std::move(rank)) : Status();
   }
 
-  // <rank folder>/FRAMEWORK, and the device's part where msprof has exported it.
+  // <rank folder>/FRAMEWORK, and the device's part: as the collector wrote it, or as it was
+  // exported.
   Status AddRawRank(const std::string& folder, const Listing& beside) {
     RankSource rank;
     rank.path = folder;
@@ -191,7 +209,7 @@ class Detector {
     TakeInfoFiles(folder, beside, rank);
     TakeFrameworkFiles(Join(folder, format::kFrameworkFolder), rank);
     for (const std::string& sub : beside.folders) {
-      if (sub.starts_with("PROF_")) TakeExportedProf(Join(folder, sub), rank);
+      if (IsProfName(sub)) TakeDeviceFolder(Join(folder, sub), rank);
       if (sub.ends_with("_ascend_pt") || sub.ends_with("_ascend_ms"))
         SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
     }
@@ -208,20 +226,34 @@ class Detector {
     return {};
   }
 
-  void TakeExportedProf(const std::string& folder, RankSource& rank) {
+  // Results of the exporter win over what the collector wrote.
+  void TakeDeviceFolder(const std::string& folder, RankSource& rank) {
     rank.has_device_folder = true;
     const Result<Listing> beside = List(folder);
     if (!beside.ok()) return Ignore(folder, beside.error().message);
     TakeDeviceInfo(folder, *beside, rank);
-    if (!beside->HasFolder(kMsprofOutputName)) {
-      rank.ignored.push_back({folder, 0, false, std::string(kDeviceDataNotExported)});
-      return;
-    }
+    const size_t files_before = rank.files.size();
     for (const std::string_view sub : {kMsprofOutputName, std::string_view("analyze")}) {
-      if (!beside->HasFolder(sub)) continue;
+      if (!beside->HasFolder(kMsprofOutputName) || !beside->HasFolder(sub)) continue;
       const Result<Listing> files = List(Join(folder, sub));
       if (files.ok()) TakeOutputFiles(Join(folder, sub), *files, rank);
     }
+    if (rank.files.size() > files_before) return;
+    prof::IsProfTree(folder)
+        ? TakeProfFiles(folder, rank)
+        : rank.ignored.push_back({folder, 0, false, std::string(kNoDeviceData)});
+  }
+
+  // The folder analyze has the same rows as JSON and as a database.
+  static void LeaveOutTwin(RankSource& rank) {
+    const auto find = [&](std::string_view name) {
+      return std::find_if(rank.files.begin(), rank.files.end(),
+                          [name](const SourceFile& file) { return NameOf(file.path) == name; });
+    };
+    const auto twin = find("communication_analyzer.db");
+    if (twin == rank.files.end() || find("communication.json") == rank.files.end()) return;
+    rank.ignored.push_back({twin->path, 0, false, "communication.json has its rows"});
+    rank.files.erase(twin);
   }
 
   // msprof: PROF_*/mindstudio_profiler_output, analyze/, msprof_*.db.
@@ -239,9 +271,10 @@ class Detector {
         Refuse(Join(folder, sub), files.error());
       }
     }
+    LeaveOutTwin(rank);
     TakeOutputFiles(folder, beside, rank);
     for (const std::string& sub : beside.folders) {
-      if (sub.starts_with("PROF_")) SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
+      if (IsProfName(sub)) SL_RETURN_IF_ERROR(Walk(Join(folder, sub), false));
     }
     return AddRank(std::move(rank));
   }

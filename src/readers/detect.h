@@ -24,8 +24,8 @@ enum class FileRole : uint8_t {
 };
 
 // Why a folder PROF_* of a raw capture is left out.
-inline constexpr std::string_view kDeviceDataNotExported =
-    "raw device data; 'msprof --export=on --output=<it>' makes it readable";
+inline constexpr std::string_view kNoDeviceData =
+    "neither host/ nor device_<n>/ with data of the collector is in it";
 
 struct SourceFile {
   FileRole role;
@@ -57,8 +57,8 @@ struct Detected {
 Result<Detected> DetectRanks(const std::vector<std::string>& paths);
 
 // Finds the raw captures instead, at any depth: folders with FRAMEWORK/, or with
-// profiler_info*.json and PROF_*, analysed or not. Their ranks are of format raw; device data
-// counts where msprof has exported it (PROF_*/mindstudio_profiler_output). Nothing found is an
+// profiler_info*.json and PROF_*, analysed or not. Their ranks are of format raw; of device data
+// that was exported (PROF_*/mindstudio_profiler_output) the results are taken. Nothing found is an
 // error.
 Result<Detected> DetectRawRanks(const std::string& path);
 

@@ -19,6 +19,7 @@
 #include "readers/nsys/nsys.h"
 #include "readers/prof/prof.h"
 #include "readers/prof/prof_files.h"
+#include "readers/prof/write_host.h"
 #include "readers/rank_files.h"
 #include "readers/slice_args.h"
 #include "store/merge.h"
@@ -171,6 +172,36 @@ void KeepKernelsOnce(const RankSource& source, std::vector<Part>& parts) {
   }
 }
 
+// Every PROF_* folder numbers its connections from 1 on. Adds `by` to those of a part; those of
+// marks are ids of their own and stay. Returns the largest one then, at least `by`.
+int64_t MoveConnections(TraceStore& part, int64_t by) {
+  int64_t largest = by;
+  for (auto* connections : {&part.slices.correlation, &part.kernels.correlation,
+                            &part.comm_ops.correlation, &part.device_tasks.correlation}) {
+    for (size_t i = 0; i < connections->size(); ++i) {
+      const int64_t connection = (*connections)[i];
+      if (connection == kNone || connection >= prof::kPlainMark) continue;
+      largest = std::max(largest, connection + by);
+      if (by != 0) connections->Set(i, connection + by);
+    }
+  }
+  return largest;
+}
+
+// Raw device data in the capture of a framework, which may have several PROF_* folders, and whose
+// own allocations are told from those of the graph engine by having an address.
+void PrepareProfs(const RankSource& source, std::vector<Part>& parts) {
+  if (source.source == store::Source::kMsprof) return;
+  int64_t connections = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (source.files[i].role != FileRole::kProf || parts[i].store == nullptr) continue;
+    connections = MoveConnections(*parts[i].store, connections);
+    store::AllocationTable& blocks = parts[i].store->allocations;
+    blocks.address = {};
+    blocks.address.AppendUnknown(blocks.size());
+  }
+}
+
 // Reads the files side by side and appends them in order.
 Result<RankRead> ReadFiles(const RankSource& source, const ReadOptions& options) {
   std::vector<Part> parts(source.files.size());
@@ -203,6 +234,7 @@ Result<RankRead> ReadFiles(const RankSource& source, const ReadOptions& options)
   if (const Part* damaged = FirstIfAllDamaged(source, parts)) return damaged->status.error();
 
   KeepKernelsOnce(source, parts);
+  PrepareProfs(source, parts);
   RankRead rank{std::move(*parts.front().store)};
   TraceStore& out = rank.store;
   LooseFlows loose = std::move(parts.front().loose);

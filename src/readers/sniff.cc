@@ -17,7 +17,7 @@ bool Contains(std::string_view text, std::string_view what) {
 // "ph" written as a key: trace events have it, other arrays of objects hardly.
 bool HasPhase(std::string_view text) { return Contains(text, "\"ph\""); }
 
-// What is no text of ours but can be made one; empty for other bytes.
+// What is not text of ours but can be made one; empty for other bytes.
 std::string_view KnownOtherForm(std::string_view bytes) {
   using namespace std::string_view_literals;
   struct Form {

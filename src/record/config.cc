@@ -58,7 +58,7 @@ Status CheckRepetition(const Config& config) {
   SL_RETURN_IF_ERROR(is_negative(config.repeat, "--profile-repeat"));
   SL_RETURN_IF_ERROR(is_negative(config.wait, "--profile-wait"));
   if (config.repeat != 1 && config.step_end == -1) {
-    return Refused("--profile-repeat: what is recorded to the end cannot be repeated");
+    return Refused("--profile-repeat: a recording to the end cannot be repeated");
   }
   return {};
 }
@@ -83,7 +83,7 @@ Status CheckNames(const Config& config) {
   }
   if (config.worker_name.find('/') != std::string::npos || config.worker_name.size() >= 226) {
     return Refused(
-        fmt::format("--worker-name: '{}' is no name of less than 226 letters without a slash",
+        fmt::format("--worker-name: '{}' is not a name of less than 226 letters without a slash",
                     config.worker_name));
   }
   return {};

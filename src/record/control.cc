@@ -196,9 +196,8 @@ Result<Job> CreateJob(const std::string& name) {
   }
   const std::string jobs = JobsFolder();
   if (jobs.empty()) {
-    return Error{
-        ErrorCode::kNotFound,
-        "there is no place of your own for it; set XDG_RUNTIME_DIR, HOME or STEPLENS_JOBS"};
+    return Error{ErrorCode::kNotFound,
+                 "there is no private folder for it; set XDG_RUNTIME_DIR, HOME or STEPLENS_JOBS"};
   }
   SL_RETURN_IF_ERROR(MakePrivateFolder(jobs));
   const std::string folder = jobs + "/" + name;

@@ -137,7 +137,7 @@ TEST(JobsFolder, IsBelowWhatIsTheUsersOwn) {
   EXPECT_THAT(JobsFolder(), testing::StartsWith(scratch / "home/"));
   ::unsetenv("HOME");
   EXPECT_EQ(JobsFolder(), "");
-  EXPECT_THAT(CreateJob("a").error().message, HasSubstr("no place of your own"));
+  EXPECT_THAT(CreateJob("a").error().message, HasSubstr("there is no private folder for it"));
 }
 
 }  // namespace

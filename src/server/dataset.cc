@@ -74,7 +74,29 @@ std::optional<Status> Dataset::WaitDetected(std::chrono::milliseconds timeout) c
   return detection_;
 }
 
+// Memory that runs out before there are ranks costs the data set.
 void Dataset::Load() {
+  try {
+    ReadAll();
+  } catch (const std::exception& failure) {
+    if (!IsOutOfMemory(failure)) throw;
+    SetFailure(OutOfMemory());
+  }
+  Finish();
+  PrepareClicks();
+}
+
+void Dataset::SetFailure(const Error& error) {
+  {
+    const std::unique_lock lock(shown_mutex_);
+    failure_ = error.message;
+  }
+  const std::lock_guard lock(ready_mutex_);
+  if (!detection_) detection_ = error;
+  ready_changed_.notify_all();
+}
+
+void Dataset::ReadAll() {
   Result<opening::Captures> found = opening::FindCaptures(paths_, numbers_);
   {
     const std::lock_guard lock(ready_mutex_);
@@ -102,13 +124,23 @@ void Dataset::Load() {
     queue_.Start(std::move(ranks));
     pool_.ParallelFor(slots_.size(), [&](size_t) { ReadRank(queue_.Take()); });
   }
-  Finish();
+}
+
+void Dataset::PrepareClicks() const {
+  if (job_.ranks.size() != 1 || IsCancelled()) return;
+  const analysis::RankView facts = ranks_.front()->facts;
+  try {
+    static_cast<void>(facts.kernel_slices());
+    static_cast<void>(facts.kernel_names());
+    static_cast<void>(facts.slice_names());
+  } catch (const std::bad_alloc&) {  // then the click is told
+  }
 }
 
 Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, opening::SaveRank& save) {
   const Error stopped{ErrorCode::kCancelled, "not read: reading was stopped"};
   if (stopped_.load()) return stopped;
-  // A rank that is being read is given up, too.
+  // Also cancels a rank that is being read.
   const CancelScope until_stopped([this] { return stopped_.load(); });
   opening::OpenOptions options;
   options.cache = &cache_;
@@ -123,7 +155,10 @@ void Dataset::ReadRank(size_t index) {
   Slot& slot = slots_[index];
   try {
     ReadAndShow(slot, index);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception& failure) {
+    if (!IsOutOfMemory(failure)) throw;
+    if (slot.is_shown) return;  // without its cache file, and a first tile that takes longer
+    slot.store.reset();
     slot.error = OutOfMemory().message;
     Log("error", slot.capture.source.path + ": " + slot.error);
   }
@@ -172,6 +207,7 @@ void Dataset::Show(size_t index) {
   shown->has_pipeline = analysis::viewer::HasPipeline(store);
   shown->has_rl_tasks = analysis::viewer::HasRlTasks(store);
   Publish(std::move(shown));
+  slots_[index].is_shown = true;
 }
 
 // A tile that comes first waits for the summary it shows, not for all of them.
@@ -193,19 +229,31 @@ void Dataset::Publish(std::unique_ptr<ShownRank> shown) {
   const int64_t rank = shown->rank;
   {
     const std::unique_lock lock(shown_mutex_);
-    const auto first_id = static_cast<uint32_t>(lanes_.size());
-    shown->timeline->AssignNames(*shown->store, names_);
-    for (const auto& lane : shown->timeline->lanes()) {
-      lane->id += first_id;
-      if (lane->parent != 0) lane->parent += first_id;
-      lane->rank_slot = ranks_.size();
-      lanes_.push_back(lane.get());
+    const size_t lanes_before = lanes_.size();
+    const size_t ranks_before = ranks_.size();
+    try {
+      Add(std::move(shown));
+    } catch (...) {  // NOLINT: nobody may see a rank that is not whole
+      lanes_.resize(lanes_before);
+      ranks_.resize(ranks_before);
+      throw;
     }
-    ranks_.push_back(std::move(shown));
-    Realign();
   }
   ReportProgress("read", rank);
   Announce("ranks");
+}
+
+void Dataset::Add(std::unique_ptr<ShownRank> shown) {
+  const auto first_id = static_cast<uint32_t>(lanes_.size());
+  shown->timeline->AssignNames(*shown->store, names_);
+  for (const auto& lane : shown->timeline->lanes()) {
+    lane->id += first_id;
+    if (lane->parent != 0) lane->parent += first_id;
+    lane->rank_slot = ranks_.size();
+    lanes_.push_back(lane.get());
+  }
+  ranks_.push_back(std::move(shown));
+  Realign();
 }
 
 // Ranks whose times overlap belong together; each such group begins at time 0, so that captures of

@@ -135,9 +135,12 @@ class Dataset {
     std::string error;
     int64_t read_ns = 0;
     bool is_from_cache = false;
+    bool is_shown = false;  // then others look at the store
   };
 
   void Load();
+  void ReadAll();
+  void SetFailure(const Error& error);
   Result<store::TraceStore> OpenSlot(const Slot& slot, opening::SaveRank& save);
   void ReadRank(size_t index);
   void ReadAndShow(Slot& slot, size_t index);
@@ -145,7 +148,11 @@ class Dataset {
   void Show(size_t index);
   void PrepareSummaries(int64_t rank);
   void Finish();
+  // What the first click on a slice needs, once everything is shown. Only for a single rank, which
+  // may be a large one: for every rank of a job it would cost too much memory.
+  void PrepareClicks() const;
   void Publish(std::unique_ptr<ShownRank> shown);
+  void Add(std::unique_ptr<ShownRank> shown);
   void Realign();
   void Announce(std::string_view what) const;
   void Log(std::string_view level, std::string_view text) const;

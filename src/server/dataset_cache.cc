@@ -1,5 +1,7 @@
 #include "server/dataset_cache.h"
 
+#include <new>
+
 #include "query/question_tables.h"
 #include "readers/slice_args.h"
 #include "server/api/rule_shades.h"
@@ -37,10 +39,15 @@ Result<std::unique_ptr<query::Database>> DatasetCache::TakeDatabase(
       return database;
     }
   }
-  Result<std::unique_ptr<query::Database>> opened =
-      query::Database::Open(job, query::QuestionTables(readers::MakeArgsReader()));
-  if (!opened.ok()) GiveBack(nullptr);
-  return opened;
+  try {
+    Result<std::unique_ptr<query::Database>> opened =
+        query::Database::Open(job, query::QuestionTables(readers::MakeArgsReader()));
+    if (!opened.ok()) GiveBack(nullptr);
+    return opened;
+  } catch (const std::bad_alloc&) {
+    GiveBack(nullptr);
+    throw;
+  }
 }
 
 void DatasetCache::GiveBack(std::unique_ptr<query::Database> database) {

@@ -26,7 +26,7 @@ class SliceFilter;
 // safe.
 class DatasetCache {
  public:
-  DatasetCache() = default;
+  DatasetCache() { databases_.reserve(kMaxDatabases); }  // giving one back needs no memory
   ~DatasetCache();
 
   // A connection for one thread; give it back. At most kMaxDatabases run at once, others wait their

@@ -69,7 +69,7 @@ Result<int64_t> ParseDuration(std::string_view text) {
                     : unit == "s"                  ? 9
                                                    : -1;
   const auto ns = power < 0 ? std::nullopt : ParseScaled(text.substr(0, digits), power);
-  if (!ns) return Bad(fmt::format("'{}' is no duration; write 50us, 1.5ms, 200ns or 2s", text));
+  if (!ns) return Bad(fmt::format("'{}' is not a duration; write 50us, 1.5ms, 200ns or 2s", text));
   return *ns;
 }
 
@@ -283,7 +283,7 @@ Result<uint32_t> FilterParser::ReadTerm() {
   const std::optional<Head> head = ReadHead(rest_);
   if (!head) {
     return Bad(
-        fmt::format("'{}' is no term; one is name, cat, lane, dur, self, rank, step or "
+        fmt::format("'{}' is not a term; one is name, cat, lane, dur, self, rank, step or "
                     "arg.NAME with a comparison",
                     rest_.empty() ? text_ : rest_));
   }

@@ -18,9 +18,10 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <set>
+#include <system_error>
 #include <thread>
 
+#include "base/allocator.h"
 #include "base/descriptor.h"
 #include "base/memory_limit.h"
 #include "server/socket_io.h"
@@ -63,6 +64,18 @@ struct Connection {
   }
 };
 
+// An answer that takes no memory, where there is none.
+void RefuseForMemory(int fd) {
+  static constexpr std::string_view kAnswer =
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n"
+      "Content-Length: 78\r\n\r\n"
+      R"({"error": {"code": "out_of_memory", "message": "there is not enough memory"}})"
+      "\n";
+  static_assert(kAnswer.size() - kAnswer.find("\r\n\r\n") - 4 == 78);
+  [[maybe_unused]] const ssize_t sent =
+      ::send(fd, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 }  // namespace
 
 class HttpListener::Impl {
@@ -70,15 +83,24 @@ class HttpListener::Impl {
   Impl(Bound bound, Handlers handlers) : listening_(bound.fd), handlers_(std::move(handlers)) {
     Watch(EPOLL_CTL_ADD, listening_.get());
     Watch(EPOLL_CTL_ADD, wake_.get());
-    reader_ = std::jthread([this] { ReadAll(); });
-    for (size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { Work(); });
+    answering_.fill(-1);
+    workers_.reserve(kWorkers);
+    try {
+      AddWorker();
+      reader_ = std::jthread([this] { ReadAll(); });
+    } catch (...) {  // NOLINT: no thread may wait for an end that nobody says
+      Stop();
+      throw;
+    }
   }
 
   void Stop() {
     {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
-      for (const int fd : answering_) ::shutdown(fd, SHUT_RDWR);
+      for (const int fd : answering_) {
+        if (fd >= 0) ::shutdown(fd, SHUT_RDWR);
+      }
     }
     changed_.notify_all();
     Wake();
@@ -113,9 +135,14 @@ class HttpListener::Impl {
   void Leave(Connection& connection, const Response& response);
   void CloseLate();
   void HandOver(int fd);
+  void CallWorker();
+  void AddWorker() {
+    const size_t number = workers_.size();
+    workers_.emplace_back([this, number] { Work(number); });
+  }
 
   // The threads that answer.
-  void Work();
+  void Work(size_t number);
   bool Answer(Connection& connection);
 
   Descriptor listening_;
@@ -129,9 +156,10 @@ class HttpListener::Impl {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
+  size_t resting_ = 0;                                // threads that wait for a request
   std::deque<std::unique_ptr<Connection>> waiting_;   // whole requests
   std::deque<std::unique_ptr<Connection>> returned_;  // answered, and open for the next request
-  std::set<int> answering_;
+  std::array<int, kWorkers> answering_;               // by worker; -1 if it rests
 
   std::jthread reader_;
   std::vector<std::jthread> workers_;
@@ -145,7 +173,10 @@ void HttpListener::Impl::ReadAll() {
                                  reading_.empty() ? -1 : kTickMs);
     for (int i = 0; i < count; ++i) Serve(events[static_cast<size_t>(i)].data.fd);
     if (Clock::now() >= next_look) {
-      CloseLate();
+      try {
+        CloseLate();
+      } catch (const std::bad_alloc&) {  // at the next look
+      }
       next_look = Clock::now() + std::chrono::milliseconds(kTickMs);
     }
   }
@@ -162,7 +193,10 @@ void HttpListener::Impl::Serve(int fd) {
       Read(fd);
     }
   } catch (const std::bad_alloc&) {  // somebody else's request has it; this one ends
-    reading_.erase(fd);
+    const auto found = reading_.find(fd);
+    if (found == reading_.end()) return;
+    RefuseForMemory(fd);
+    reading_.erase(found);
   }
 }
 
@@ -282,34 +316,52 @@ void HttpListener::Impl::HandOver(int fd) {
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
       waiting_.push_back(std::move(found->second));
       reading_.erase(found);
-      changed_.notify_one();
+      CallWorker();
       return;
     }
   }
-  Leave(*found->second, ErrorResponse(503, "overloaded", "too many requests at once", "try again"));
+  Leave(*found->second,
+        ErrorResponse(503, "overloaded", "too many parallel requests", "try again"));
 }
 
-void HttpListener::Impl::Work() {
+// For the request that now waits; the mutex is held. Threads are started as requests need them:
+// each takes a stack. Without another one the request waits for those there are.
+void HttpListener::Impl::CallWorker() {
+  changed_.notify_one();
+  if (waiting_.size() <= resting_ || workers_.size() == kWorkers) return;
+  try {
+    AddWorker();
+  } catch (const std::system_error&) {
+  }
+}
+
+void HttpListener::Impl::Work(size_t number) {
   while (true) {
     std::unique_ptr<Connection> connection;
     {
       std::unique_lock lock(mutex_);
+      ++resting_;
       changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
+      --resting_;
       if (stopped_) return;
       connection = std::move(waiting_.front());
       waiting_.pop_front();
-      answering_.insert(connection->socket.get());
+      answering_[number] = connection->socket.get();
     }
     bool stays = false;
     try {
       stays = Answer(*connection);
-    } catch (const std::bad_alloc&) {  // not even the refusal: the connection ends
+    } catch (const std::bad_alloc&) {  // not even for the refusal
+      RefuseForMemory(connection->socket.get());
     }
     const std::lock_guard lock(mutex_);
-    answering_.erase(connection->socket.get());
+    answering_[number] = -1;
     if (!stays || stopped_) continue;
-    returned_.push_back(std::move(connection));
-    Wake();
+    try {
+      returned_.push_back(std::move(connection));
+      Wake();
+    } catch (const std::bad_alloc&) {  // the client opens another one
+    }
   }
 }
 
@@ -321,11 +373,12 @@ bool HttpListener::Impl::Answer(Connection& connection) {
   Response response;
   try {
     response = handlers_.answer(std::move(request), [fd] { return IsHungUp(fd); });
-  } catch (const std::bad_alloc&) {
-    response = ErrorResponse(OutOfMemory());
-  } catch (const std::exception&) {
-    response =
-        ErrorResponse(500, "internal", "the request failed unexpectedly", "please report this");
+  } catch (const std::exception& failure) {
+    if (IsOutOfMemory(failure)) ReturnUnusedMemory();
+    response = IsOutOfMemory(failure)
+                   ? ErrorResponse(OutOfMemory())
+                   : ErrorResponse(500, "internal", "the request failed unexpectedly",
+                                   "please report this");
   }
   return SendResponse(fd, head, response, seconds(kStalledSeconds)) && head.keeps_alive;
 }

@@ -83,7 +83,7 @@ RequestHead AdmissionHeadOf(const HttpRequest& in) {
 
 // Leads from an address with a token to one without. A page of another site (a link in a chat, our
 // own file that opens the browser) stays the origin of what it redirects to, and its requests are
-// refused: there a page of ours goes on instead.
+// refused, and our own page continues.
 Result<Response> ForwardedTo(const RequestHead& head) {
   Response out;
   out.content_type = "text/html; charset=utf-8";

@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 
+#include "base/allocator.h"
 #include "base/cancel.h"
 #include "base/memory_limit.h"
 
@@ -24,11 +25,47 @@ constexpr std::chrono::milliseconds kLookEvery{50};
 }  // namespace
 
 struct QueryThreads::Running {
+  std::unique_ptr<query::Database> database;  // until it is given back
+  const Question question;
+  const GiveBack give_back;
+  const Clock::time_point end = Clock::now() + question.timeout;
   std::atomic<bool> is_unwanted{false};
   std::mutex mutex;
   std::condition_variable ended;
-  std::optional<Answer> answer;  // once it has ended
+  // Once it has ended. Without memory there is none for the words that say so either.
+  std::optional<Answer> answer{};
+  Answer out_of_memory{OutOfMemory(), false};
+
+  void Work();
+  Answer Ask();
 };
+
+QueryThreads::Answer QueryThreads::Running::Ask() try {
+  const CancelScope until_unwanted([this] { return is_unwanted.load(); });
+  bool timed_out = false;
+  Result<table::Table> table =
+      database->Run(question.sql, {.max_result_bytes = kMaxResultBytes,
+                                   .max_rows = question.max_rows,
+                                   .max_text_bytes = kMaxTextBytes,
+                                   .max_pattern_bytes = kMaxPatternBytes,
+                                   .should_stop = [&] {
+                                     timed_out = Clock::now() >= end;
+                                     return timed_out || is_unwanted.load();
+                                   }});
+  return {std::move(table), timed_out};
+} catch (const std::bad_alloc&) {  // the query's failure, not the server's
+  return std::move(out_of_memory);
+}
+
+void QueryThreads::Running::Work() {
+  Answer asked = Ask();
+  if (!asked.table.ok() && asked.table.error().code == ErrorCode::kOutOfMemory)
+    ReturnUnusedMemory();
+  give_back(std::move(database));
+  const std::lock_guard lock(mutex);
+  answer = std::move(asked);
+  ended.notify_all();
+}
 
 void QueryThreads::Keep(std::shared_ptr<Running> running, std::jthread thread) {
   const std::lock_guard lock(mutex_);
@@ -41,35 +78,20 @@ void QueryThreads::Keep(std::shared_ptr<Running> running, std::jthread thread) {
 
 QueryThreads::Answer QueryThreads::Run(std::unique_ptr<query::Database> database, Question question,
                                        GiveBack give_back) {
-  const Clock::time_point end = Clock::now() + question.timeout;
-  const auto running = std::make_shared<Running>();
-  Keep(running,
-       std::jthread([=, question = std::move(question), database = std::move(database)]() mutable {
-         const CancelScope until_unwanted([&] { return running->is_unwanted.load(); });
-         bool timed_out = false;
-         Result<table::Table> table = OutOfMemory();
-         try {
-           table = database->Run(question.sql, {.max_result_bytes = kMaxResultBytes,
-                                                .max_rows = question.max_rows,
-                                                .max_text_bytes = kMaxTextBytes,
-                                                .max_pattern_bytes = kMaxPatternBytes,
-                                                .should_stop = [&] {
-                                                  timed_out = Clock::now() >= end;
-                                                  return timed_out || running->is_unwanted.load();
-                                                }});
-         } catch (const std::bad_alloc&) {  // the query's failure, not the server's
-         }
-         give_back(std::move(database));
-         const std::lock_guard lock(running->mutex);
-         running->answer = {std::move(table), timed_out};
-         running->ended.notify_all();
-       }));
+  const auto running =
+      std::make_shared<Running>(std::move(database), std::move(question), std::move(give_back));
+  try {
+    Keep(running, std::jthread([running] { running->Work(); }));
+  } catch (...) {  // NOLINT: there is no room for the thread; the next query may have it
+    if (running->database) running->give_back(std::move(running->database));
+    throw;
+  }
   std::unique_lock lock(running->mutex);
-  while (!running->answer && Clock::now() < end + kGrace && !IsCancelled())
+  while (!running->answer && Clock::now() < running->end + kGrace && !IsCancelled())
     running->ended.wait_for(lock, kLookEvery);
   if (running->answer) return *std::move(running->answer);
   running->is_unwanted = true;
-  return {Error{ErrorCode::kCancelled, "the query was cancelled"}, Clock::now() >= end};
+  return {Error{ErrorCode::kCancelled, "the query was cancelled"}, Clock::now() >= running->end};
 }
 
 }  // namespace steplens::server

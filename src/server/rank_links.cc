@@ -10,9 +10,9 @@ namespace steplens::server {
 Result<RankLinks> RankLinks::Find(const store::Job& job) {
   RankLinks out(job);
   const auto transfers = analysis::FindRankTransfers(job);
-  // Ends that cannot be paired are no reason to draw nothing.
+  // Draw the other arrows even if some ends cannot be paired.
   if (!transfers.ok() || transfers->empty()) return out;
-  // Ends are named by rank and start; the row tells the lane, too.
+  // Ends are identified by rank and start; the row also gives the lane.
   std::map<int64_t, uint32_t> index_of_rank;
   std::vector<std::unordered_map<int64_t, uint32_t>> row_at(job.ranks.size());
   for (uint32_t r = 0; r < job.ranks.size(); ++r) {

@@ -95,7 +95,7 @@ Result<MatchMode> ParseMatchMode(std::string_view text) {
   if (text == "regex") return MatchMode::kRegex;
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("'{}' is no way to search: contains, case, whole, exact or regex", text)};
+      fmt::format("'{}' is not a search mode: contains, case, whole, exact or regex", text)};
 }
 
 Result<TextMatcher> TextMatcher::Make(MatchMode mode, std::string_view pattern) {

@@ -115,7 +115,7 @@ Result<std::string> Workspace::Upload(const std::string& name, uint64_t at,
                                       std::string_view bytes) {
   if (!IsUploadName(name))
     return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("'name': '{}' is no name of a file to bring along", name)};
+                 fmt::format("'name': '{}' is not a file name to bring along", name)};
   const std::lock_guard lock(mutex_);
   if (upload_folder_.empty()) {
     std::string folder = (fs::temp_directory_path() / "steplens_page_XXXXXX").string();

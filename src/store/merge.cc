@@ -29,6 +29,13 @@ void AppendColumn(Column<T>& into, const Column<T>& part, const Shift& shift) {
   for (size_t i = 0; i < part.size(); ++i) into.Append(shift(part[i]));
 }
 
+// Row numbers of another table, from row `first` on: its rows have moved by as many.
+void ShiftRows(Column<int64_t>& rows, size_t first, int64_t by) {
+  for (size_t i = first; by != 0 && i < rows.size(); ++i) {
+    if (rows[i] != kNone) rows.Set(i, rows[i] + by);
+  }
+}
+
 // Rows of a dynamic column that the other side does not have.
 void PadTo(DynamicColumn& column, size_t rows) {
   if (column.size() >= rows) return;
@@ -136,6 +143,9 @@ NewIds AppendStore(TraceStore& into, const TraceStore& part) {
   const size_t kernels_before = into.kernels.size();
   const auto bandwidths_before = static_cast<uint32_t>(into.comm_bandwidths.size());
   const size_t packets_before = into.comm_packets.size();
+  const size_t comm_tasks_before = into.comm_tasks.size();
+  const auto comm_ops_before = static_cast<int64_t>(into.comm_ops.size());
+  const auto device_tasks_before = static_cast<int64_t>(into.device_tasks.size());
 
 #define SL_APPEND_COLUMN_(type, field, doc) AppendColumn(target.field, source.field, shift);
 #define SL_APPEND_TABLE_(Table, member, COLUMNS)      \
@@ -152,6 +162,9 @@ NewIds AppendStore(TraceStore& into, const TraceStore& part) {
     into.comm_packets.bandwidth_row.Set(row,
                                         into.comm_packets.bandwidth_row[row] + bandwidths_before);
   }
+  ShiftRows(into.kernels.device_task, kernels_before, device_tasks_before);
+  ShiftRows(into.comm_tasks.device_task, comm_tasks_before, device_tasks_before);
+  ShiftRows(into.comm_tasks.comm_op, comm_tasks_before, comm_ops_before);
   AppendColumns(into.kernel_metrics, kernels_before, part.kernel_metrics, part.kernels.size(),
                 shift, into.strings);
   for (const DynamicTable& sheet : part.sheets) AppendSheet(into, sheet, shift);

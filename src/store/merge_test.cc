@@ -74,6 +74,23 @@ TEST(AppendStore, PadsMetricColumnsThatOneSideLacks) {
   EXPECT_EQ(into.kernel_metrics[1].numbers[1], 2.0);
 }
 
+TEST(AppendStore, RowNumbersOfOtherTablesMoveWithTheirRows) {
+  TraceStore part;
+  part.device_tasks.Append({.task_id = 1});
+  part.comm_ops.Append({});
+  part.kernels.Append({.device_task = 0});
+  part.kernels.Append({});
+  part.comm_tasks.Append({.comm_op = 0, .device_task = 0});
+  TraceStore whole;
+  AppendStore(whole, part);
+  AppendStore(whole, part);
+  EXPECT_EQ(whole.kernels.device_task[0], 0);
+  EXPECT_EQ(whole.kernels.device_task[2], 1);
+  EXPECT_EQ(whole.kernels.device_task[3], kNone);
+  EXPECT_EQ(whole.comm_tasks.device_task[1], 1);
+  EXPECT_EQ(whole.comm_tasks.comm_op[1], 1);
+}
+
 TEST(AppendStore, JoinsSheetsOfOneName) {
   const auto make = [](std::string_view text) {
     TraceStore store;

@@ -20,6 +20,8 @@ constexpr std::pair<std::string_view, std::string_view> kTableSentences[] = {
     {"flows", "Arrows between two points of the timeline."},
     {"instants", "Moments without duration: trace markers, iteration starts."},
     {"counters", "Samples of the counter series."},
+    {"cann_calls", "What raw device data say of a CANN call beyond its slice."},
+    {"device_tasks", "Every run of a task on a device, as raw device data have it."},
     {"kernels",
      "What kernel_details.csv has: compute tasks and whole collectives; metric columns of the "
      "input follow under their headers."},

@@ -65,11 +65,44 @@
   X(double, bandwidth_gbps, "memory bandwidth (GB/s) as written")
 
 // What mstx says of a mark or range beyond its slice. One row per marker slice, in slice order.
-#define SL_MARKER_COLUMNS(X)                                               \
-  X(SliceId, slice, "its slice on the host")                               \
-  X(int64_t, event_type, "0 marker, 1 push/pop, 2 start/end, 3 marker_ex") \
-  X(StringId, domain, "domain, e.g. 'default', 'Module', 'communication'") \
-  X(int64_t, correlation, "connection id of its device side; none if it has none")
+#define SL_MARKER_COLUMNS(X)                                                          \
+  X(SliceId, slice, "its slice on the host")                                          \
+  X(int64_t, event_type, "0 marker, 1 push/pop, 2 start/end, 3 marker_ex")            \
+  X(StringId, domain, "domain, e.g. 'default', 'Module', 'communication'")            \
+  X(int64_t, correlation, "connection id of its device side; none if it has none")    \
+  X(int64_t, category, "the user's number; raw device data only, as the three below") \
+  X(int64_t, payload_type, "kind of the payload")                                     \
+  X(int64_t, payload, "the user's value")                                             \
+  X(int64_t, message_type, "kind of the message")
+
+// What raw device data say of a CANN call beyond its slice. One row per call that has a mode or an
+// item, in slice order.
+#define SL_CANN_CALL_COLUMNS(X)                                                        \
+  X(SliceId, slice, "its slice")                                                       \
+  X(StringId, mode,                                                                    \
+    "ACL_NN, ACL_RTS, ... of acl calls, 'master' or 'slave' of tasks of a collective") \
+  X(StringId, item, "the operator a node launches, the model's number, ...")
+
+// Every run of a task on a device, as raw device data have it. Whole tasks that show as their
+// sub-tasks have no slice.
+#define SL_DEVICE_TASK_COLUMNS(X)                                                     \
+  X(SliceId, slice, "its slice on the stream; none if its sub-tasks show instead")    \
+  X(int64_t, device, "device id")                                                     \
+  X(uint32_t, stream, "stream id")                                                    \
+  X(uint32_t, task_id, "task id")                                                     \
+  X(uint32_t, batch_id, "how often the task ids of the stream had begun again")       \
+  X(uint32_t, context_id, "sub-task id; 4294967295 = none")                           \
+  X(uint32_t, model_id, "model id; 4294967295 = none")                                \
+  X(int64_t, begin_ns, "start")                                                       \
+  X(int64_t, dur_ns, "duration")                                                      \
+  X(StringId, type,                                                                   \
+    "as the runtime calls it, or, where that is not known, the device; MsTx: a mark") \
+  X(StringId, device_type, "as the device calls it")                                  \
+  X(StringId, kernel_name, "the runtime's name of the kernel")                        \
+  X(int64_t, correlation, "connection id")                                            \
+  X(int64_t, copy_bytes, "bytes a copy moves")                                        \
+  X(int64_t, copy_kind,                                                               \
+    "0 host to host, 1 host to device, 2 device to host, 3 device to device, ...")
 
 // An arrow between two points of the timeline.
 #define SL_FLOW_COLUMNS(X)                                                          \
@@ -117,7 +150,9 @@
   X(StringId, output_shapes, "output shapes, without quotes")                              \
   X(StringId, output_types, "output data types")                                           \
   X(StringId, output_formats, "output formats")                                            \
-  X(int64_t, correlation, "connection id (db) or correlation (Kineto)")
+  X(int64_t, correlation, "connection id (db) or correlation (Kineto)")                    \
+  X(StringId, attributes, "attributes of the operator, where raw device data have them")   \
+  X(int64_t, device_task, "row of device_tasks; raw device data only")
 
 // A collective or point-to-point operation on the communication track of its group.
 #define SL_COMM_OP_COLUMNS(X)                                                   \
@@ -131,28 +166,37 @@
   X(StringId, alg_type, "algorithm")                                            \
   X(int64_t, count, "elements")                                                 \
   X(int64_t, size_bytes, "bytes moved, where the input says so")                \
-  X(int64_t, correlation, "connection id")
+  X(int64_t, correlation, "connection id")                                      \
+  X(int64_t, device, "device id; raw device data only, as all below")           \
+  X(StringId, group_id, "the group's number in the exporter's files")           \
+  X(int64_t, model_id, "model id; 4294967295 = none")                           \
+  X(int64_t, rank_size, "ranks of the group")                                   \
+  X(int64_t, relay, "1: took another way round a broken link")                  \
+  X(int64_t, retry, "1: was tried again")
 
 // A task of a collective on one plane: Memcpy, Reduce_Inline, Notify_Wait, RDMASend, ...
-#define SL_COMM_TASK_COLUMNS(X)                                     \
-  X(TrackId, track, "its plane's track")                            \
-  X(StringId, name, "task kind")                                    \
-  X(StringId, op_name, "the collective it belongs to, where known") \
-  X(StringId, group_name, "communication group")                    \
-  X(int64_t, plane, "plane number")                                 \
-  X(int64_t, begin_ns, "start")                                     \
-  X(int64_t, dur_ns, "duration")                                    \
-  X(int64_t, src_rank, "sending rank")                              \
-  X(int64_t, dst_rank, "receiving rank")                            \
-  X(StringId, transport, "SDMA, RDMA, LOCAL")                       \
-  X(StringId, link, "HCCS, PCIE, SIO, ON_CHIP, ROCE, ...")          \
-  X(StringId, data_type, "element type")                            \
-  X(StringId, rdma_type, "RDMA_SEND_PAYLOAD, ...")                  \
-  X(int64_t, size_bytes, "bytes moved")                             \
-  X(int64_t, notify_id, "notify id")                                \
-  X(int64_t, stream, "stream id")                                   \
-  X(int64_t, task_id, "task id")                                    \
-  X(int64_t, is_master, "1 on the master plane, 0 elsewhere")
+#define SL_COMM_TASK_COLUMNS(X)                                              \
+  X(TrackId, track, "its plane's track")                                     \
+  X(StringId, name, "task kind")                                             \
+  X(StringId, op_name, "the collective it belongs to, where known")          \
+  X(StringId, group_name, "communication group")                             \
+  X(int64_t, plane, "plane number")                                          \
+  X(int64_t, begin_ns, "start")                                              \
+  X(int64_t, dur_ns, "duration")                                             \
+  X(int64_t, src_rank, "sending rank")                                       \
+  X(int64_t, dst_rank, "receiving rank")                                     \
+  X(StringId, transport, "SDMA, RDMA, LOCAL")                                \
+  X(StringId, link, "HCCS, PCIE, SIO, ON_CHIP, ROCE, ...")                   \
+  X(StringId, data_type, "element type")                                     \
+  X(StringId, rdma_type, "RDMA_SEND_PAYLOAD, ...")                           \
+  X(int64_t, size_bytes, "bytes moved")                                      \
+  X(int64_t, notify_id, "notify id")                                         \
+  X(int64_t, stream, "stream id")                                            \
+  X(int64_t, task_id, "task id")                                             \
+  X(int64_t, is_master, "1 on the master plane, 0 elsewhere")                \
+  X(int64_t, comm_op, "row of comm_ops; raw device data only, as all below") \
+  X(int64_t, device_task, "row of device_tasks")                             \
+  X(double, estimated_us, "duration the library estimated")
 
 // communication.json / CommAnalyzerTime: the time of one operation, or of 'Total Op Info'.
 #define SL_COMM_TIME_COLUMNS(X)                                  \
@@ -306,6 +350,8 @@
   T(HostOpTable, host_ops, SL_HOST_OP_COLUMNS)                         \
   T(CopyTable, copies, SL_COPY_COLUMNS)                                \
   T(MarkerTable, markers, SL_MARKER_COLUMNS)                           \
+  T(CannCallTable, cann_calls, SL_CANN_CALL_COLUMNS)                   \
+  T(DeviceTaskTable, device_tasks, SL_DEVICE_TASK_COLUMNS)             \
   T(FlowTable, flows, SL_FLOW_COLUMNS)                                 \
   T(InstantTable, instants, SL_INSTANT_COLUMNS)                        \
   T(CounterTable, counters, SL_COUNTER_COLUMNS)                        \

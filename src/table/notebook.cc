@@ -37,7 +37,7 @@ def show(name, key, values):
     plt.show()
 )py";
 
-// A JSON string is a Python string literal, too: both know the escapes that the writer uses.
+// A JSON string is also a Python string literal: both support the escapes that the writer uses.
 std::string PythonString(std::string_view text) {
   std::string literal;
   AppendJsonString(literal, text);

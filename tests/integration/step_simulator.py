@@ -28,6 +28,12 @@ class Settings:
     loader: int = 200         # host time before the first operator of a step
     items: int = 0            # .item() calls per step, each a synchronisation
     slow_rank: float = 1.0    # factor on the kernels of the last rank
+    tiny: int = 0             # operators on a few numbers before the forward pass, one after the other
+    casts: int = 0            # length of a cast of each layer's weights to another type
+    allocations: int = 0      # calls of the device's allocator per step, which wait for the device
+    jitter: int = 0           # a pause of the host in every third step
+    buckets: int = 0          # small collectives instead of the last one, one after the other
+    half_transfer: int = 0    # of the first collective, if not the same as the other
     is_overlapped: bool = True  # whether the first collective runs beside the second half of the backward pass
 
 
@@ -65,6 +71,23 @@ class Rank:
         self.host += 4
         self.slice(name, "cpu_op", 1, begin, self.host)
 
+    def tiny(self):
+        begin = self.host
+        self.host += 12
+        self.correlation += 1
+        self.call("cudaLaunchKernel", LAUNCH, self.correlation)
+        start = max(self.host + LATENCY, self.free[COMPUTE] + STREAM_GAP)
+        self.free[COMPUTE] = start + 2
+        self.slice("elementwise_kernel", "kernel", COMPUTE, start, self.free[COMPUTE], correlation=self.correlation)
+        self.host += 2
+        self.slice("aten::add", "cpu_op", 1, begin, self.host)
+        self.host += 3
+
+    def allocate(self):
+        begin = self.host
+        self.host = max(self.host, max(self.free.values())) + 400
+        self.slice("cudaMalloc", "cuda_runtime", 1, begin, self.host)
+
     def wait(self):
         begin = self.host
         last = max(self.free.values())
@@ -72,7 +95,7 @@ class Rank:
         self.slice("cudaDeviceSynchronize", "cuda_runtime", 1, begin, self.host)
 
 
-def collective(ranks, number):
+def collective(ranks, number, transfer, elements=20_000_000):
     """Launched by all; starts on each when its gradients are there, and ends for all together."""
     starts = []
     for rank in ranks:
@@ -81,10 +104,10 @@ def collective(ranks, number):
         rank.correlation += 1
         rank.call("cudaLaunchKernelExC", LAUNCH, rank.correlation)
         starts.append(max(rank.host + LATENCY, rank.free[COMM] + STREAM_GAP, rank.free[COMPUTE] + STREAM_GAP))
-    end = max(starts) + ranks[0].settings.transfer
+    end = max(starts) + transfer
     for rank, start in zip(ranks, starts):
         rank.slice("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "kernel", COMM, start, end,
-                   correlation=rank.correlation, **{"In msg nelems": 1000 + number})
+                   correlation=rank.correlation, **{"Collective name": "allreduce", "In msg nelems": elements + number, "Out msg nelems": elements + number, "dtype": "Float"})
         rank.free[COMM] = end
         rank.call("cudaEventRecord", 2)
     return end
@@ -96,8 +119,16 @@ def run_step(ranks, settings, number):
         begin = rank.host
         rank.host += settings.loader
         rank.slice("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation", 1, begin, rank.host)
+        if settings.jitter and number % 3 == 2:
+            rank.host += settings.jitter
+        for _ in range(settings.tiny):
+            rank.tiny()
         for layer in range(settings.layers):
+            if settings.casts:
+                rank.operator("aten::_to_copy", "cast_kernel", settings.casts)
             rank.operator("aten::mm", "matmul_kernel", settings.matmul)
+            if layer < settings.allocations:
+                rank.allocate()
             rank.operator("aten::layer_norm", "norm_kernel", settings.kernel)
             if layer < settings.items:
                 rank.wait()
@@ -105,14 +136,17 @@ def run_step(ranks, settings, number):
     for rank in ranks:
         for _ in range(half):
             rank.operator("MmBackward", "matmul_kernel", settings.matmul)
-    end = collective(ranks, 2 * number)
+    end = collective(ranks, 2 * number, settings.half_transfer or settings.transfer)
     if not settings.is_overlapped:
         for rank in ranks:
             rank.operator("MmBackward", "matmul_kernel", settings.matmul, after=end)
     for rank in ranks:
         for _ in range(half):
             rank.operator("MmBackward", "matmul_kernel", settings.matmul)
-    end = collective(ranks, 2 * number + 1)
+    for bucket in range(settings.buckets):
+        end = collective(ranks, 2 * number + 1, 60, 10_000 + 100 * bucket)
+    if not settings.buckets:
+        end = collective(ranks, 2 * number + 1, settings.transfer)
     for rank, begin in zip(ranks, begins):
         rank.operator("Optimizer.step#SGD.step", "sgd_kernel", settings.kernel, after=end)
         rank.wait()

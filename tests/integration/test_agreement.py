@@ -135,9 +135,33 @@ class AgreementCase(ServerCase):
                     self.assertLessEqual(row["gain_us"], most + 0.001, row["kind"])
                 if not is_whole and row["kind"] == "late_rank":
                     self.assertNotIn("no cause found", row["reason"])
+                self.check_evidence(rank, row)
                 for query in row["query"].split(";\n"):
                     if query:
                         self.assertGreater(len(self.query(self.path, query)), 0, query)
+
+    def check_evidence(self, rank, row):
+        """The times that a finding shows as its evidence are those of `breakdown`, on average over the steps, and of Overall Metrics."""
+        own = self.own(rank)
+
+        def mean_ms(column):
+            return sum(step[column] for step in own) / len(own) / 1000
+        free = re.search(r"of ([\d.]+) ms free time per step", row["evidence"])
+        if free:
+            self.agree(float(free[1]), mean_ms("Free"), 3, "evidence of free time")
+        exposed = re.match(r"([\d.]+) ms per step in which only communication", row["evidence"])
+        if not exposed:
+            return
+        self.assertLessEqual(float(exposed[1]), mean_ms("Communication(Not Overlapped)") + 0.001, row["evidence"])
+        tree = {one["path"]: one for one in self.metric("overall", "overall", rank=rank)}
+        if len(own) > 1 or not self.is_all_in_the_step(tree, own[0]):
+            return
+        groups = [one for path, one in tree.items() if path.startswith("Communication(Not Overlapped) Time > ")]
+        shown = [one for one in groups if close(one["total_us"] / 1000, float(exposed[1]), 3)]
+        self.assertTrue(shown, f"{row['evidence']}: none of {[one['total_us'] for one in groups]}")
+        waited = re.search(r"; ([\d.]+) ms of it is waiting or idle", row["reason"])
+        if waited:
+            self.agree(float(waited[1]), (shown[0]["wait_us"] + shown[0]["idle_us"]) / 1000, 3, "evidence of waiting")
 
     def check_explanations(self):
         """The Communication page and the explanation of each collective."""
@@ -243,7 +267,7 @@ class Agreement(AgreementCase):
             with self.subTest(capture=str(path.relative_to(support.DATA))):
                 self.check(path)
         # What was compared is there: a loop over nothing agrees with everything.
-        for what, least in (("step", 300), ("sql", 300), ("step_time", 60), ("overall", 60), ("finding", 60), ("share", 40),
+        for what, least in (("step", 300), ("sql", 300), ("step_time", 60), ("overall", 60), ("finding", 60), ("share", 40), ("evidence", 10),
                             ("explain", 60), ("collective", 60), ("cluster", 150), ("cluster_step", 40), ("cluster_step_time", 10),
                             ("cluster_transit", 20), ("cluster_wait", 20)):
             self.assertGreater(self.seen[what], least, self.seen)

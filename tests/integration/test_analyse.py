@@ -357,7 +357,7 @@ class Running(Case):
                 (["--export-type", "xml"], 2, "'xml' is not a type"),
                 (["--jobs", "-1"], 2, "out of range"),
                 (["--rank", "x"], 2, "--rank"),
-                (["--step-list", "x"], 2, "--step-list: 'x' is no list of steps"),
+                (["--step-list", "x"], 2, "--step-list: 'x' is not a list of steps"),
                 (["--step-list", "1", "--export", "stacks", "--output", self.scratch / "o"], 2, "--export writes all steps"),
                 (["--export", "stacks"], 2, "--output FILE"),
                 (["--export", "stacks", "--metric", "x", "--output", self.scratch / "o"], 2, "x")):
@@ -423,7 +423,7 @@ class Running(Case):
         self.assertTrue((folder / "FRAMEWORK" / "torch.op_range").exists())
         results = snapshot(folder / OUTPUT)
         # Without the exporter's files new results would hold less: refused, the old ones stay.
-        self.assertIn("not exported", self.run_program("analyse", folder, "--force", expect=5).err)
+        self.assertIn("no data of the collector", self.run_program("analyse", folder, "--force", expect=5).err)
         self.assertEqual(snapshot(folder / OUTPUT), results)
 
     def exported(self, name):
@@ -475,7 +475,7 @@ class Running(Case):
 
     def test_a_list_of_ranks_that_is_none_is_said_once(self):
         done = self.run_program("analyse", self.folder, "--rank", "a", expect=2)
-        self.one_sentence(done, "--rank: 'a' is no list of ranks")
+        self.one_sentence(done, "--rank: 'a' is not a list of ranks")
         self.assertNotIn("rank_list", done.err)
 
     def test_of_several_configurations_of_mindspore_the_first_is_used(self):
@@ -508,11 +508,11 @@ class Running(Case):
         for path in (self.folder / OUTPUT, self.folder / "logs"):
             self.assertEqual(path.stat().st_mode & 0o7777, 0o750, path)
 
-    def test_device_data_that_is_not_exported_is_said(self):
+    def test_a_device_folder_without_data_is_said(self):
         (self.folder / "PROF_000001_1_ABC" / "device_0").mkdir(parents=True)
         done = self.run_program("analyse", self.folder, expect=0)
-        self.assertIn("not exported", done.out)
-        self.one_sentence(done, "the device is missing in the results until 'msprof --export=on' has exported PROF_*")
+        self.assertIn("a PROF_* folder has no data", done.out)
+        self.one_sentence(done, "a PROF_* folder has no data of the collector; its device is missing")
         self.assertFalse((self.folder / OUTPUT / "kernel_details.csv").exists())
         self.assertFalse((self.folder / OUTPUT / "step_trace_time.csv").exists())  # what the host did is not the device's computing
         self.assertIn("no rows", self.run_program("breakdown", self.folder, expect=0).err)

@@ -191,9 +191,8 @@ class BadInput(ClusterCase):
         self.cluster(cluster, mode="all")
         without = self.scores(cluster)
         for rank in set(range(8)) - {3}:
-            # A call whose record gives all time to the transfer is divided by arrivals, which rank 3 no longer tells.
-            self.assertLessEqual(without[rank]["transit(ms)"], whole[rank]["transit(ms)"])
-            self.assertGreater(without[rank]["transit(ms)"], 0.99 * whole[rank]["transit(ms)"])
+            # What a rank recorded of its own part does not depend on who else was captured.
+            self.assertEqual(without[rank]["transit(ms)"], whole[rank]["transit(ms)"])
         communication = json.loads((self.out / OUTPUT / "cluster_communication.json").read_text())
         seen = {int(rank) for members in communication for rank in re.findall(r"\d+", members)}
         self.assertEqual(seen, {0, 1, 2, 4, 5, 6, 7})
@@ -374,7 +373,7 @@ class BadOutput(ClusterCase):
 
     def test_what_was_found_is_told_although_it_cannot_be_written(self):
         told = self.cluster(self.made / "db").out.split("\n\n")[1]
-        self.assertIn("No rank, group or link stands out.", told)
+        self.assertIn("No slow rank, group or link was found.", told)
         self.assertEqual(self.cluster(self.made / "db", out="/proc/absent", expect=1).out, told)
 
     def test_an_old_database_that_is_none_stays_as_it_is(self):
@@ -853,8 +852,9 @@ class OtherCaptures(ClusterCase):
         modes = "hccl_sum,compute_op_sum,cann_api_sum,free_analysis,slow_rank,cluster_time_summary"
         self.cluster(DATA / "ascend_pt/text/level1", mode=modes)
         tables = read_db(self.out)
-        for name in ("HcclAllRankStats", "ComputeOpAllRankStats", "CannApiSum", "FreeAnalysis", "RankWait", "ClusterTimeSummary"):
+        for name in ("HcclAllRankStats", "ComputeOpAllRankStats", "CannApiSum", "FreeAnalysis", "ClusterTimeSummary"):
             self.assertTrue(tables[name][1], name)
+        self.assertEqual(tables["RankWait"][1], [])  # 2 of 8 ranks were captured: nobody is known to be waited for
 
 
 class Report(ClusterCase):

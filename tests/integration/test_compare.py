@@ -200,5 +200,29 @@ class Results(CompareCase):
         self.run_program("compare", "-bp", self.sample, "-d", self.sample, "-o", "/proc/nowhere", expect=1)
 
 
+class AbsurdNumbers(CompareCase):
+    """The numbers of a damaged trace: what fuzzing found."""
+
+    def trace(self, name, size_bytes):
+        events = []
+        for i in range(4):
+            ts = 1000 + 100 * i
+            events += [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": ts, "dur": 50, "args": {"External id": i + 1}},
+                       {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts + 6,
+                        "args": {"Bytes": size_bytes, "Addr": 4096 * (i + 1), "Device Type": 1, "Device Id": 0}},
+                       {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": ts + 5, "dur": 3,
+                        "args": {"correlation": i + 1}},
+                       {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts + 60, "dur": 30,
+                        "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
+        return self.write(name, json.dumps({"schemaVersion": 1, "traceEvents": events}))
+
+    def test_sums_of_memory_stop_at_the_largest_number(self):
+        rows = self.compare(self.trace("base.json", 512), self.trace("new.json", 2**63 - 1), "--enable_memory_compare")["MemoryCompareStatistic"]
+        row = dict(zip(*rows[:2]))
+        self.assertEqual(row["Operator Name"], "aten::mm")
+        # 2^63 bytes; without a stop the four of them came to -4 bytes.
+        self.assertEqual(float(row["Comparison Allocated Memory(MB)"]), 2.0**43)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,14 +1,18 @@
 """Limits that hold: memory, packed files, small files; losses that are told; nothing half-written."""
 
+import concurrent.futures
 import gzip
+import http.client
 import json
 import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from support import PROGRAM, ROOT, SAMPLE, Case
+from test_server import ServerCase
 
 RAW = ROOT / "examples" / "raw_ascend_pt"
 HAS_SANITIZER = b"__asan_init" in open(PROGRAM, "rb").read()
@@ -47,9 +51,81 @@ class Memory(Case):
 
     def test_sizes_are_checked(self):
         for size in ("0", "8X", "-1G", "G"):
-            self.assertIn("is no size", self.run_program("info", SAMPLE, f"--max-memory={size}", expect=2).err)
+            self.assertIn("is not a size", self.run_program("info", SAMPLE, f"--max-memory={size}", expect=2).err)
         for size in ("none", "2G", "50%", "4096MiB"):
             self.run_program("info", SAMPLE, "--max-memory", size, expect=0)
+
+
+@unittest.skipIf(HAS_SANITIZER, "builds with sanitizers map more memory than any machine has")
+class MemoryOfTheServer(ServerCase):
+    """Running out costs the request or the rank, not the process."""
+
+    def heavy_trace(self):
+        event = '{"ph":"X","cat":"cpu_op","name":"op%d","pid":1,"tid":1,"ts":%d,"dur":1}'
+        return self.write("trace.json", '{"schemaVersion":1,"traceEvents":[' + ",".join(event % (i, 10 * i) for i in range(600_000)) + "]}")
+
+    def start_small(self, *words):
+        return self.start(*words, "--token", "none", "--no-cache", "--max-memory", "96M")
+
+    def wait_ready(self, server):
+        """As the server's own, for one that may lack the memory to answer while it reads."""
+        for _ in range(1200):
+            status, answer = server.get("/info")
+            self.assertIn(status, (200, 503), answer)
+            if status == 200 and answer["datasets"] and all(one["ready"] for one in answer["datasets"]):
+                return answer["datasets"][0]["ds"]
+            time.sleep(0.05)
+        raise AssertionError("not ready after a minute")
+
+    def test_a_small_limit_is_enough_for_small_data(self):
+        server = self.start_small(SAMPLE)
+        ds = self.wait_ready(server)
+        self.assertEqual(len(server.get(f"/ds/{ds}")[1]["ranks"]), 2)
+        self.assertEqual(server.post(f"/ds/{ds}/sql", {"query": "SELECT count(*) FROM slices"})[0], 200)
+        with concurrent.futures.ThreadPoolExecutor(64) as pool:
+            answers = set(pool.map(lambda _: self.status_of(server, f"/ds/{ds}/tracks"), range(200)))
+        self.assertLessEqual(answers, {"closed", 200, 503})
+        self.assertIn(200, answers)
+        self.assertEqual(server.get(f"/ds/{ds}/tracks")[0], 200)
+        self.assertEqual(server.stop(), 0)
+
+    def status_of(self, server, path):
+        """Of a request that others may leave no memory for, not even for its head."""
+        try:
+            return server.get(path)[0]
+        except (OSError, http.client.HTTPException):
+            return "closed"
+
+    def test_a_query_that_runs_out_fails_alone(self):
+        server = self.start_small(SAMPLE)
+        ds = self.wait_ready(server)
+        rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000) SELECT printf('%900d', i) AS s FROM n"
+        for _ in range(6):  # more often than there are connections
+            status, answer = server.post(f"/ds/{ds}/sql", {"query": rows + " ORDER BY s DESC", "limit": 1_000_000, "timeout_ms": 600_000})
+            self.assertEqual(status, 503, answer)
+            self.assertIn("--max-memory", json.dumps(answer))
+        self.assertEqual(server.post(f"/ds/{ds}/sql", {"query": "SELECT count(*) FROM slices"})[0], 200)
+        self.assertEqual(server.stop(), 0)
+
+    def test_a_rank_that_needs_too_much_is_left_out(self):
+        server = self.start_small(self.heavy_trace(), SAMPLE)
+        ds = self.wait_ready(server)
+        meta = server.get(f"/ds/{ds}")[1]
+        self.assertEqual(len(meta["ranks"]), 2)
+        self.assertIn("--max-memory", json.dumps(meta))
+        self.assertEqual(server.get(f"/ds/{ds}/tracks")[0], 200)
+        self.assertEqual(server.stop(), 0)
+
+    def test_it_starts_or_says_that_it_cannot(self):
+        for size in (1, 4, 8, 16, 24, 32, 48):
+            with self.subTest(size):
+                process = subprocess.Popen([PROGRAM, "view", SAMPLE, "--no-browser", "--token", "none", "--no-cache", "--max-memory", f"{size}M"],
+                                           env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                starts = b"http" in process.stdout.readline()
+                process.terminate()
+                errors = process.communicate(timeout=30)[1].decode()
+                self.assertEqual(process.returncode, 0 if starts else 7, errors)
+                self.assertTrue(starts or one_line(errors), errors)
 
 
 class Packed(Case):

@@ -55,7 +55,7 @@ class ControlFolder(Case):
         os.mkfifo(self.jobs / "mine" / "rank_1.json")
         os.symlink(self.jobs / "mine" / "rank_0.json", self.jobs / "mine" / "rank_2.json")
         done = self.run_program("record", "status", expect=0, timeout=20)
-        self.assertIn("rank_1.json: is no file", done.err)
+        self.assertIn("rank_1.json: is not a file", done.err)
         self.assertIn("rank_2.json: is a link", done.err)
 
     def test_a_folder_that_others_may_write_to_is_not_used(self):

@@ -227,6 +227,7 @@ class Golden(Case):
                 return {key: sorted(values) for key, values in out.items()}  # what was written twice counts once
 
             ours, theirs = series(raw_of(name)), series(self.open_database(name))
+            ours = {key: rows for key, rows in ours.items() if key[0] != "Stars Chip Trans"}  # which the exporter leaves out
             self.assertEqual(sorted(ours), sorted(theirs))
             for key, rows in theirs.items():
                 last = 1 if key[0] == "HCCS" else 0  # the exporter leaves out the last sample

@@ -153,7 +153,7 @@ class Record(Case):
         (self.scratch / "file").touch()
         for path in (self.scratch / "file", self.scratch / "file" / "below"):
             self.saved = path
-            self.assertIn("is no folder", self.record(program=["touch", str(ran)], expect=2).err)
+            self.assertIn("is not a folder", self.record(program=["touch", str(ran)], expect=2).err)
         if os.getuid() != 0:
             self.saved = "/proc/steplens"
             self.assertIn("nothing can be written", self.record(program=["touch", str(ran)], expect=6).err)

@@ -359,7 +359,11 @@ class Answers(ServerCase):
         parts = {row[0]: row for row in tables["parts"]["rows"]}
         self.assertAlmostEqual(parts["Computing"][1], 8873.76, places=1)
         self.assertEqual(sum(row[7] for row in tables["operators"]["rows"]), 191 - self.collectives())
-        self.assertTrue(tables["matched"]["rows"] and tables["sides"]["rows"] and tables["free"]["rows"])
+        self.assertTrue(tables["matched"]["rows"] and tables["sides"]["rows"])
+        *bars, step = tables["waterfall"]["rows"]
+        self.assertEqual((step[0], step[2], step[3]), ("step", 136581.009, 131912.615))
+        for column in (2, 3, 4):
+            self.assertAlmostEqual(sum(bar[column] for bar in bars), step[column], places=3)
         same = self.server.post(f"{path}/compare", {"a": {"rank": 0}, "b": {"ds": self.ds, "rank": 0}})[1]["tables"]
         self.assertEqual({row[2] for row in same["operators"]["rows"]}, {"same"})
         for body, code in (({"a": {}}, 400), ({"a": {}, "b": 7}, 400), ({"a": {}, "b": {"ds": "0" * 16}}, 404),
@@ -949,7 +953,7 @@ class Safety(ServerCase):
         self.assertEqual(roots, {"a", "b", "c"})
 
     def test_what_cannot_be_read_is_told_by_the_page(self):
-        bad = self.write("bad/trace_view.json", "this is no trace")
+        bad = self.write("bad/trace_view.json", "this is not a trace")
         server = self.start(bad.parent)
         for _ in range(100):
             info = server.get("/info")[1]

@@ -28,6 +28,10 @@ class PythonNames(unittest.TestCase):
         self.assertEqual(self.check("python/p/a.py", "import torch  # noqa: F401\n"), [])
         self.assertEqual(len(self.check("python/p/a.py", "import torch  # needed\n")), 1)
 
+    def test_syntax_newer_than_the_oldest_python_is_a_problem(self):
+        [problem] = self.check("python/steplens/a.py", "match 1:\n    case 1:\n        pass\n")
+        self.assertIn("a.py:3: Pattern matching is only supported in Python 3.10", problem)
+
 
 if __name__ == "__main__":
     unittest.main()

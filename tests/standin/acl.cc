@@ -10,12 +10,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "faults.h"
+#include "prof_writer.h"
 
 #define STANDIN_API extern "C" __attribute__((visibility("default")))
 
@@ -57,6 +59,12 @@ uint64_t running_mask = 0;
 std::string folder;
 int starts = 0;
 uint64_t steps = 0;
+std::shared_ptr<standin::ProfWriter> writer;  // while it runs
+
+std::shared_ptr<standin::ProfWriter> Writer() {
+  const std::lock_guard lock(mutex);
+  return writer;
+}
 
 bool IsText(const char* text, size_t length, size_t limit) {
   return text != nullptr && length > 0 && length < limit && std::strlen(text) == length;
@@ -167,6 +175,8 @@ void MakeProfFolder() {
   if (const char* replay = std::getenv("STANDIN_REPLAY")) {
     std::error_code ignored;
     std::filesystem::copy(replay, path, std::filesystem::copy_options::recursive, ignored);
+  } else if (standin::Setting("STANDIN_PROF", 0) != 0) {
+    writer = std::make_shared<standin::ProfWriter>(path);
   }
 }
 
@@ -192,6 +202,7 @@ STANDIN_API int aclprofFinalize() {
   if (!is_open) return BeforeInit();
   is_open = false;
   is_running = false;
+  writer.reset();
   return kOk;
 }
 
@@ -257,7 +268,19 @@ STANDIN_API int aclprofStop(void* pointer) {
   if (!is_running) return kOk;
   if (running_mask != config->mask) return kBadValue;
   is_running = false;
+  writer.reset();
   return kOk;
+}
+
+// What a program tells of the device's work while the profiler runs; not the vendor's.
+STANDIN_API void standin_kernel(const char* name, const char* type, uint16_t stream,
+                                uint64_t ticks) {
+  if (const auto to = Writer()) to->Kernel(name, type, stream, ticks);
+}
+
+STANDIN_API void standin_collective(const char* name, const char* group, uint16_t stream,
+                                    uint64_t bytes, uint64_t ticks) {
+  if (const auto to = Writer()) to->Collective(name, group, stream, bytes, ticks);
 }
 
 STANDIN_API int aclrtSynchronizeDevice() {

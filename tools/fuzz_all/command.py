@@ -73,12 +73,12 @@ class Worker:
             if number % SERVED_ONE_IN == 0:
                 self.serve(number, mutant, scratch, chance)
             else:
-                self.run_commands(number, mutant, scratch, chance)
+                self.run_commands(number, kind, mutant, scratch, chance)
 
-    def run_commands(self, number, mutant, scratch, chance):
+    def run_commands(self, number, kind, mutant, scratch, chance):
         inputs = [mutant] + sorted(path for path in mutant.rglob("*") if path.suffix in (".json", ".gz", ".db", ".sqlite") and path.is_file())
         target = chance.choice(inputs) if chance.random() < 0.2 else mutant
-        lines = runs.words_of(chance, target, scratch, self.questions)
+        lines = runs.words_of(chance, target, self.sound[kind], scratch, self.questions)
         names = list(lines)
         chance.shuffle(names)
         for name in names:
@@ -87,7 +87,7 @@ class Worker:
             kept = ["decoy"] if name in runs.WRITES_INTO_THE_CAPTURE else ["decoy", "mutant"]
             before = [runs.stamp_of(scratch / folder) for folder in kept]
             find, errors = runs.run_command(self.options.program, lines[name], scratch, self.options.timeout, self.options.memory_mb)
-            self.tally.count(name.split()[0])
+            self.tally.count(" ".join(name.split()[:1] if name.startswith("ask") else name.split()[:2]))
             if find is None and before != [runs.stamp_of(scratch / folder) for folder in kept]:
                 find = "it changed the capture, or what a link in it leads to"
             if find:
@@ -109,7 +109,7 @@ def options_of(arguments):
     parser.add_argument("--seconds", type=int, default=180, help="when to stop (default: 180)")
     parser.add_argument("--seed", type=int, default=None, help="the same seed makes the same mutants (default: from the clock)")
     parser.add_argument("--only", type=int, default=None, metavar="N", help="mutant N alone")
-    parser.add_argument("--timeout", type=int, default=60, help="seconds per command and request (default: 60)")
+    parser.add_argument("--timeout", type=int, default=60, help="seconds of CPU time per command (default: 60)")
     parser.add_argument("--memory-mb", type=int, default=2048, help="memory per command (default: 2048)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="commands at once (default: one per core)")
     parser.add_argument("--keep", type=pathlib.Path, default=None, help="where finds are kept (default: finds beside the program)")

@@ -3,13 +3,16 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 
 MODES = ["all", "summary", "communication_time_sum", "cann_api_sum,compute_op_sum,hccl_sum", "slow_rank,slow_link", "p2p_pairing,pp_chart",
          "freq_analysis,ep_load_balance", "cluster_time_summary"]
 QUERIES = ["SELECT * FROM breakdown", "SELECT count(*), min(begin_ns), max(begin_ns + dur_ns) FROM slices", "SELECT * FROM kernels LIMIT 50",
            "SELECT name, sum(dur_ns) FROM slices GROUP BY name", "SELECT * FROM flows", "SELECT * FROM comm_ops", "SELECT * FROM memory_samples"]
+CHANGES = [["--scale", "kernel:*=0.5"], ["--remove", "comm"], ["--overlap", "comm"], ["--network", "2x", "--host", "2x"], ["--balance", "ranks"]]
 QUESTIONS_PER_MUTANT = 4
+PATIENCE = 10  # times the limit of CPU time: the machine may be busy with other work
 # 0 done, 1 a rule is broken, 2 usage, 3 not found, 4 damaged, 5 not supported, 6 the system refused, 7 out of memory
 EXPECTED_CODES = range(0, 8)
 REPORT = re.compile(rb"AddressSanitizer|runtime error:|LeakSanitizer|terminate called|SL_CHECK|Assertion")
@@ -21,8 +24,9 @@ def questions_of(program):
     return [line.split()[0] for line in listed.stdout.splitlines() if line and not line.startswith(" ")]
 
 
-def words_of(random, capture, scratch, questions):
-    """One command line for each command, by name; the parts that `cluster map` makes are there for `cluster reduce` if it came first."""
+def words_of(random, capture, sound, scratch, questions):
+    """One command line for each command, by name; the parts that `cluster map` makes are there for `cluster reduce` if it came first, and the
+    baseline that `baseline save` keeps for `baseline check`. `sound` is what the capture was before it was damaged."""
     threads = ["--threads", random.choice(["1", "2", "7"])]
     cache = random.choice([[], ["--no-cache"], ["--strict"]])
     out = scratch / "out"
@@ -43,6 +47,16 @@ def words_of(random, capture, scratch, questions):
         "cluster reduce": ["cluster", "reduce", scratch / "parts", "-o", scratch / "reduced"],
         "in place": ["cluster", "-d", capture, "-m", "p2p_pairing", "-o", out, "--in_place"],
         "link": ["link", capture, "--time", "1ms,3ms"],
+        "advisor": ["advisor", random.choice(["all", "computation", "schedule"]), "-d", capture, "-o", out, *threads, *cache,
+                    *random.choice([["--format", "html,md,json"], ["--json"], ["--csv"], ["--language", "cn"]])],
+        "whatif": ["whatif", capture, *threads, *cache, *random.choice(CHANGES), *random.choice([[], ["--step", "1"], ["--json"]])],
+        "critical-path": ["critical-path", capture, *threads, *cache, *random.choice([[], ["--table", "slack", "--csv"], ["--json"]])],
+        "compare": ["compare", "-d", capture, "--benchmark_profiling_path", sound, "-o", scratch / "compared", "--format",
+                    random.choice(["json", "csv", "db"]), *threads,
+                    *random.choice([[], ["--compat"], ["--fail-on", "e2e>3%"], ["--use_input_shape"], ["--disable_module"]])],
+        "compare base": ["compare", "-d", sound, "--benchmark_profiling_path", capture, "-o", scratch / "compared", "--format", "json", *threads],
+        "baseline save": ["baseline", "save", "one", capture, "--dir", scratch / "baselines", *threads, *cache],
+        "baseline check": ["baseline", "check", "one", sound, "--dir", scratch / "baselines", *threads],
     }
 
 
@@ -76,12 +90,14 @@ def verdict(code, errors):
 
 
 def run_command(program, words, scratch, seconds, memory_mb):
-    """Runs one command line. Returns (find or None, the error stream)."""
+    """Runs one command line, which may take so much CPU time. Returns (find or None, the error stream)."""
     try:
-        done = subprocess.run([program, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              env=environment(scratch, memory_mb), timeout=seconds, cwd=scratch, check=False)
+        done = subprocess.run(["prlimit", f"--cpu={seconds}", program, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, env=environment(scratch, memory_mb), timeout=PATIENCE * seconds, cwd=scratch, check=False)
     except subprocess.TimeoutExpired as late:
-        return f"not done after {seconds} s", late.stderr or b""
+        return f"not done after {PATIENCE * seconds} s", late.stderr or b""
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"more than {seconds} s of CPU time", done.stderr
     return verdict(done.returncode, done.stderr), done.stderr
 
 

@@ -117,6 +117,7 @@ class Viewer:
 
 def run_server(program, capture, scratch, random, count, seconds, memory_mb):
     """Serves the mutant and sends `count` requests. Returns (find or None, the error stream, requests answered)."""
+    seconds *= runs.PATIENCE
     viewer = Viewer(program, capture, scratch, memory_mb)
     answered, find, last = 0, None, ""
     try:

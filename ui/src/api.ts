@@ -37,6 +37,9 @@ async function failure(response: Response): Promise<ApiError> {
 
 const kSlowMs = 1000;
 
+/** Rows of a window of a table at most. */
+const kMostRows = 10_000;
+
 /** Ways to give up the requests that somebody has been waiting for longer than a moment. */
 export const slowRequests = signal<ReadonlySet<AbortController>>(new Set());
 
@@ -166,6 +169,18 @@ export class Dataset {
 
   table = (body: T.TableQuery, signal?: AbortSignal) =>
     query<T.TableReply>(this.path("/table"), this.timed(body), signal);
+
+  /** All rows of a table, in windows of the largest size that the server gives. */
+  async wholeTable(source: string, signal?: AbortSignal): Promise<T.TableReply> {
+    const window = (offset: number) => this.table({ source, args: {}, filter: [], sort: [], offset, limit: kMostRows }, signal);
+    const whole = await window(0);
+    while (whole.rows.length < whole.total) {
+      const { rows } = await window(whole.rows.length);
+      if (rows.length === 0) break;
+      whole.rows.push(...rows);
+    }
+    return whole;
+  }
 
   /**
    * Address of a whole filtered table as a file; the browser downloads it while the server writes it. Texts that a

@@ -107,6 +107,9 @@ const known = new Map<string, string>();
 export function kernelLabel(name: string): string {
   let label = known.get(name);
   if (label !== undefined) return label;
+  // Calls of one name are numbered where no other name is known (NCCL).
+  const numbered = /^(.*\))(#\d+)$/.exec(name);
+  if (numbered) return kernelLabel(numbered[1]!) + numbered[2]!;
   const plain = name.replace(/ \[clone [^\]]*\]$/, "");
   label = isDemangled(plain) ? labelOf(plain.replace(/ const\b/g, "").replace(/\bconst /g, "")) : name;
   if (known.size > 20_000) known.clear();

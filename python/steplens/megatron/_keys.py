@@ -51,7 +51,7 @@ class ProfileArguments:
 
     @classmethod
     def from_mapping(cls, section: Mapping[str, Any]) -> "ProfileArguments":
-        """From a section that may have other keys, too. Keys may have dashes."""
+        """From a section that may have other keys. Keys may have dashes."""
         names = {item.name for item in dataclasses.fields(cls)}
         plain = {str(key).replace("-", "_"): value for key, value in section.items()}
         return cls(**{key: value for key, value in plain.items() if key in names and value is not None})
@@ -141,7 +141,7 @@ def _checked(check: Checker, item: dataclasses.Field, value: Any) -> Any:
         return check.one_of(item.name, value, _command.EXPORT_TYPES, default)
     if isinstance(value, str) and value:
         return value
-    check.note(f"{item.name} is {shown(value)}, which is no path; it is set to {default}.")
+    check.note(f"{item.name} is {shown(value)}, which is not a path; it is set to {default}.")
     return default
 
 

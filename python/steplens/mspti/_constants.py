@@ -17,7 +17,7 @@ class MsptiResult(enum.IntEnum):
 
 
 class _Lenient(enum.IntEnum):
-    """A number that this version does not know is the class's last member, which stands for it."""
+    """A number that this version does not know maps to the class's last member."""
 
     @classmethod
     def _missing_(cls, value):

@@ -79,7 +79,7 @@ class MarkerData(_Activity):
 
 
 class RangeMarkerData:
-    """Both ends of a range. The end has no name and no domain of its own."""
+    """Both ends of a range. The end has neither name nor domain."""
 
     def __init__(self, start: MarkerData, end: MarkerData):
         self.kind = start.kind

@@ -1,4 +1,4 @@
-"""The monitors. Each is one a process, whatever the number of objects: the vendor has one subscriber."""
+"""The monitors. Each exists once per process, for any number of objects, because the vendor allows one subscriber."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class CommunicationMonitor(_SimpleMonitor):
 
 
 class MstxMonitor(_Monitor):
-    """Marks go to `mark_cb` as MarkerData, ranges to `range_cb` as RangeMarkerData once both of their ends came, in whatever order."""
+    """Marks go to `mark_cb` as MarkerData, ranges to `range_cb` as RangeMarkerData once both of their ends have arrived, in any order."""
 
     KIND = Kind.MSPTI_ACTIVITY_KIND_MARKER
     _STARTS = (Flag.MSPTI_ACTIVITY_FLAG_MARKER_START, Flag.MSPTI_ACTIVITY_FLAG_MARKER_START_WITH_DEVICE)

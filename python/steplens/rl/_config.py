@@ -31,7 +31,7 @@ class ProfilerConfig:
         for key, value in (config or {}).items():
             name = str(key).replace("-", "_")
             if name not in _DEFAULTS:
-                raise ValueError(f"The key: {key} is missing, causing the setup to fail: it is no key of profiler_config. "
+                raise ValueError(f"The key: {key} is missing, causing the setup to fail: it is not a key of profiler_config. "
                                  f"The keys are {', '.join(_DEFAULTS)}.")
             setattr(self, name, value)
         if self.profile_level not in LEVELS:
@@ -43,7 +43,7 @@ class ProfilerConfig:
             self._warn_of_unknown_stages()
 
     def _warn_of_unknown_stages(self) -> None:
-        """A program may have stages of its own; more often the name is misspelt, and nothing would be recorded without a word."""
+        """A program may have stages of its own; more often the name is misspelt, and then nothing would be recorded silently."""
         stages = self.stage if isinstance(self.stage, (list, tuple, set)) else [self.stage]
         for stage in stages:
             if isinstance(stage, str) and stage not in ("all", *STAGES):
@@ -56,7 +56,7 @@ class ProfilerConfig:
 
     @property
     def ranks(self) -> Optional[list]:
-        """None: all. A value that is no list counts as rank 0."""
+        """None: all. A value that is not a list counts as rank 0."""
         if self.profile_ranks == "all":
             return None
         return list(self.profile_ranks) if isinstance(self.profile_ranks, (list, tuple, set)) else [0]

@@ -52,7 +52,7 @@ def profiler_step(profiler: Optional[profile]) -> None:
 
 @_log.guarded()
 def profiler_stop(profiler: Optional[profile]) -> None:
-    """At the end of the worker: what is still being recorded is closed."""
+    """At the end of the worker: closes a running recording."""
     if profiler is not None:
         profiler.stop()
 

@@ -71,7 +71,7 @@ class VerlConfig:
         self.continuous = check.boolean("global_profiler.profile_continuous_steps", _or(section.get("profile_continuous_steps"), False))
         self.save_path = _or(section.get("save_path"), "outputs/profile")
         if not isinstance(self.save_path, str):
-            check.note(f"global_profiler.save_path is {self.save_path!r}, which is no path; it is set to outputs/profile.")
+            check.note(f"global_profiler.save_path is {self.save_path!r}, which is not a path; it is set to outputs/profile.")
             self.save_path = "outputs/profile"
         self.changes = check.changes
 
@@ -126,7 +126,7 @@ class VerlProfiler:
     def step(self) -> None:
         """For loops that call nothing else: ends a training step and begins the next."""
         if self._step == 0:
-            self._step = 1  # the step that ends was not told of
+            self._step = 1  # the ending step was not announced
         self.stop()
         self.start()
 

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/advice/blind.h"
 #include "analysis/advice/finding.h"
+#include "analysis/advice/rank_evidence.h"
+#include "analysis/advice/rule.h"
 #include "analysis/selection.h"
 #include "analysis/text/message.h"
 #include "base/status.h"
@@ -15,14 +18,16 @@
 
 namespace steplens::analysis {
 
-// Which rules are asked.
-enum class AdviceDimension : uint8_t { kAll, kComputation, kSchedule };
-
 struct AdvisorOptions {
   AdviceDimension dimension = AdviceDimension::kAll;
   Selection selection{};
   std::set<std::string> only{};  // names of rules; empty: all
   std::set<std::string> skip{};
+  std::set<int64_t> ranks{};  // empty: all
+  RuleSettings settings{};
+  std::vector<AdviceContext::GraphDump> graphs{};
+  const store::Job* baseline = nullptr;  // compare with these ranks; must outlive the call
+  bool compares = true;                  // slow ranks with fast ones, or with the baseline
 };
 
 // What to change, and what a replay says it saves.
@@ -34,6 +39,9 @@ struct AdvisorReport {
   // What all changes that can be replayed save together.
   double cumulative_saving_ms = 0;
   std::vector<Message> warnings;
+  std::vector<Blindness> blind;
+  // Whole tables beside the findings: the ranks side by side, comparisons.
+  std::vector<table::Table> tables;
 };
 
 // kNotFound without a rank, kInvalidArgument for a rule that does not exist.
@@ -47,5 +55,14 @@ std::string AdvisorJson(const AdvisorReport& report, Language language);
 std::string AdvisorMarkdown(const AdvisorReport& report, Language language);
 std::string AdvisorHtml(const AdvisorReport& report, Language language);
 table::Table AdvisorTable(const AdvisorReport& report, Language language);
+// The console's: priority, finding, saving, what to do first.
+table::Table AdvisorSummary(const AdvisorReport& report, Language language);
+
+// The workbook: all findings on the first sheet, then each table of details.
+struct AdvisorWorkbook {
+  std::vector<table::Table> tables;
+  std::vector<std::string> names;  // of the sheets
+};
+AdvisorWorkbook AdvisorSheets(const AdvisorReport& report, Language language);
 
 }  // namespace steplens::analysis

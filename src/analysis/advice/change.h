@@ -11,4 +11,8 @@ namespace steplens::analysis {
 // saves. Empty where that cannot be said so.
 std::vector<Edit> ChangeOf(const Finding& finding);
 
+// General findings (the host is late, communication is exposed) keep only what no finding that
+// names a cause on the same ranks saves already; what is then less than `least_ms` is taken out.
+void TakeExplained(double least_ms, std::vector<Finding>& findings);
+
 }  // namespace steplens::analysis

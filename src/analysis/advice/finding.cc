@@ -18,6 +18,18 @@ std::string_view ConfidenceName(Confidence confidence) {
   return "";
 }
 
+std::string_view PriorityName(Priority priority) {
+  switch (priority) {
+    case Priority::kLow:
+      return "low";
+    case Priority::kMedium:
+      return "medium";
+    case Priority::kHigh:
+      return "high";
+  }
+  return "";
+}
+
 std::string_view EffortName(Effort effort) {
   switch (effort) {
     case Effort::kSetting:

@@ -8,7 +8,9 @@
 
 #include "analysis/overlap/overlap.h"
 #include "analysis/text/message.h"
+#include "analysis/whatif/edit.h"
 #include "store/trace_store.h"
+#include "table/table.h"
 
 namespace steplens::analysis {
 
@@ -34,6 +36,45 @@ enum class RuleId : uint8_t {
   kByteAlignment,
   kContention,
   kRetransmission,
+  // What the advisor asks besides (docs/advisor.md).
+  kOverall,
+  kEnvironment,
+  kSlowRank,
+  kLinkBandwidth,
+  kStageCompute,
+  kPacket,
+  kMemoryCalls,
+  kDynamicShape,
+  kBlockDim,
+  kNoBound,
+  kCorePerformance,
+  kGraphFusion,
+  kSdmaCopy,
+  kSyncStream,
+  kSyncBn,
+  kGc,
+  kConjecturedGc,
+  kDataloader,
+  kFusibleOps,
+  kComparison,
+
+  // Beyond what a rule of thumb can say (rules/beyond.h); added at the end.
+  kDataHygiene,
+  kRoofline,
+  kLaunchBound,
+  kHostSync,
+  kConversionOps,
+  kPipelineBubble,
+  kSmallCollectives,
+  kCollectiveIdle,
+  kMemoryGrowth,
+  kFragmentation,
+  kAllocatorCalls,
+  kStepJitter,
+  kExpertBalance,
+  kKernelDrift,
+  kRecompute,
+  kCpuContention,
 };
 
 // "late_rank": the rule in tables; "rule.late_rank" is its title in the catalogue.
@@ -45,6 +86,10 @@ enum class Confidence : uint8_t {
   kHint,       // worth a look
 };
 std::string_view ConfidenceName(Confidence confidence);  // "measured"
+
+// How urgent a finding is: by its share of the step, unless the rule knows better.
+enum class Priority : uint8_t { kLow, kMedium, kHigh };
+std::string_view PriorityName(Priority priority);  // "low"
 
 // What has to be changed.
 enum class Effort : uint8_t { kSetting, kCode, kModel, kHardware };
@@ -85,6 +130,13 @@ struct Finding {
   Effort effort = Effort::kCode;
   std::vector<Place> places{};
   std::vector<Evidence> evidence{};
+  // Not below this one: faults, and what says nothing of a share of the step.
+  Priority least_priority = Priority::kLow;
+  // All rows that the sentence sums up, one table per rank: sheets of the workbook.
+  std::vector<table::Table> details{};
+  // What it advises as edits of the step graph, where ChangeOf cannot tell from the rule alone.
+  std::vector<Edit> change{};
+  Message verify{};  // what to record again, and which number should change to what
 
   Message WholeReason() const;  // with what hides it
 };

@@ -23,9 +23,14 @@ std::string_view PageOf(RuleId rule) {
     case RuleId::kByteAlignment:
     case RuleId::kContention:
     case RuleId::kRetransmission:
+    case RuleId::kPacket:
       return "communication";
     case RuleId::kConversion:
     case RuleId::kUnsteadyKernel:
+    case RuleId::kBlockDim:
+    case RuleId::kNoBound:
+    case RuleId::kCorePerformance:
+    case RuleId::kFusibleOps:
       return "operators";
     default:
       return "timeline";

@@ -20,6 +20,21 @@ Cover StepWindows(const RankView& rank) {
   return Cover(std::move(windows));
 }
 
+// What of the intervals lies in the windows.
+std::vector<Interval> CutTo(const Cover& windows, const std::vector<Interval>& intervals) {
+  const std::span<const Interval> runs = windows.runs();
+  std::vector<Interval> out;
+  for (const Interval& one : intervals) {
+    auto run = std::upper_bound(
+        runs.begin(), runs.end(), one.begin_ns,
+        [](int64_t begin_ns, const Interval& window) { return begin_ns < window.end_ns; });
+    for (; run != runs.end() && run->begin_ns < one.end_ns; ++run) {
+      out.push_back({std::max(one.begin_ns, run->begin_ns), std::min(one.end_ns, run->end_ns)});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 StepTimes MeasureSteps(const RankView& rank) {
@@ -36,23 +51,109 @@ StepTimes MeasureSteps(const RankView& rank) {
     add(times.overlapped_ns, step.overlapped_ns);
     add(times.free_ns, step.free_ns);
   }
+  if (times.step_ns <= 0) {
+    const store::Extent extent = store::ComputeExtent(rank.store());
+    times.step_ns = std::max<int64_t>(0, AddNs(extent.end_ns, -extent.begin_ns));
+  }
   // The average step as every page shows it.
   const int64_t mean_ns = MeanStepTime(StepTimesOf(rank)).ns();
   if (mean_ns > 0) times.step_ns = mean_ns * static_cast<int64_t>(times.steps);
   return times;
 }
 
-RankEvidence::RankEvidence(const store::Job& job, uint32_t rank_index)
+namespace {
+
+Cover HostStepWindows(const RankView& rank) {
+  std::vector<Interval> windows;
+  for (const StepRange& step : rank.steps())
+    windows.push_back({step.host_begin_ns, step.host_end_ns});
+  if (windows.empty()) windows.push_back({INT64_MIN / 4, INT64_MAX / 4});
+  return Cover(std::move(windows));
+}
+
+// Recorded by this project's collector, which may have seen a CPU alone.
+bool IsOwnRecording(const store::TraceStore& store) {
+  for (size_t i = 0; i < store.meta.size(); ++i) {
+    if (store.Text(store.meta.name[i]).starts_with("steplens_")) return true;
+  }
+  return false;
+}
+
+// A small capture may hold no work of the device: then the recorder's settings or CANN's calls say
+// whose it is.
+bool IsAscendCapture(const RankView& rank) {
+  const Platform platform = rank.platform();
+  if (platform == Platform::kAscend) return true;
+  if (platform != Platform::kHostOnly) return false;
+  const auto activities = rank.store().FindMeta("config.common_config.activities");
+  if (activities && activities->find("NPU") != activities->npos) return true;
+  const std::vector<TrackKind>& tracks = rank.tracks();
+  return std::find(tracks.begin(), tracks.end(), TrackKind::kCann) != tracks.end();
+}
+
+}  // namespace
+
+RankEvidence::RankEvidence(const store::Job& job, uint32_t rank_index, AdviceContext* context)
+    : RankEvidence(job, RankView(job.ranks[rank_index]), context) {}
+
+RankEvidence::RankEvidence(const store::Job& job, const RankView& view, AdviceContext* context)
     : job_(job),
-      rank_index_(rank_index),
-      view_(store()),
+      rank_index_(static_cast<uint32_t>(&view.store() - job.ranks.data())),
+      view_(view),
       times_(MeasureSteps(view_)),
-      in_steps_(StepWindows(view_)) {}
+      in_steps_(StepWindows(view_)),
+      in_host_steps_(HostStepWindows(view_)),
+      is_ascend_(IsAscendCapture(view_)),
+      given_(context) {}
 
 // A capture of PyTorch on a machine without an accelerator has the same files; CANN is not in it.
 bool RankEvidence::is_torch_npu() const {
-  return platform() == Platform::kAscend && store().info.source == store::Source::kAscendPt &&
-         std::find(tracks().begin(), tracks().end(), TrackKind::kCann) != tracks().end();
+  if (!is_ascend() || store().info.source != store::Source::kAscendPt) return false;
+  const auto activities = store().FindMeta("config.common_config.activities");
+  if (activities) {
+    if (activities->find("NPU") != activities->npos) return true;
+  } else if (!IsOwnRecording(store())) {
+    return true;
+  }
+  return std::find(tracks().begin(), tracks().end(), TrackKind::kCann) != tracks().end();
+}
+
+const HostEvents& RankEvidence::host_events() const {
+  if (!host_events_) host_events_ = CollectHostEvents(store());
+  return *host_events_;
+}
+
+bool RankEvidence::IsInHostSteps(int64_t ts_ns) const {
+  return in_host_steps_.Within({ts_ns, AddNs(ts_ns, 1)}) > 0;
+}
+
+const std::optional<compare::Overall>& RankEvidence::overall() const {
+  if (has_measured_overall_) return overall_;
+  has_measured_overall_ = true;
+  compare::SheetOptions options;
+  options.compat = is_ascend_;  // the window of the capture's own lanes
+  const Result<compare::Side> side = compare::CollectSide(view_, options, std::nullopt);
+  if (!side.ok()) return overall_;
+  const Result<compare::Overall> measured = compare::MeasureOverall(*side, options);
+  if (measured.ok() && measured->e2e_ns > 0) overall_ = *measured;
+  return overall_;
+}
+
+std::string RankEvidence::DetailName(RuleId rule) const {
+  return fmt::format("{} rank {}", RuleName(rule), rank());
+}
+
+const Cover& RankEvidence::free_time() const {
+  if (free_time_) return *free_time_;
+  std::vector<Interval> gaps;
+  for (const OverlapLanes& device : ComputeOverlapLanes(store()))
+    gaps.insert(gaps.end(), device.free.begin(), device.free.end());
+  // Before its first work of a step the device is free, too: the host's steps know of it.
+  std::vector<Interval> free = CutTo(in_steps_, gaps);
+  const std::vector<Interval> preparing = CutTo(in_host_steps_, gaps);
+  free.insert(free.end(), preparing.begin(), preparing.end());
+  free_time_ = Cover(std::move(free));
+  return *free_time_;
 }
 
 bool RankEvidence::IsInSteps(int64_t ts_ns) const {
@@ -60,15 +161,7 @@ bool RankEvidence::IsInSteps(int64_t ts_ns) const {
 }
 
 std::vector<Interval> RankEvidence::InSteps(const std::vector<Interval>& intervals) const {
-  std::vector<Interval> out;
-  for (const Interval& window : in_steps_.runs()) {
-    for (const Interval& one : intervals) {
-      const Interval cut{std::max(one.begin_ns, window.begin_ns),
-                         std::min(one.end_ns, window.end_ns)};
-      if (cut.begin_ns < cut.end_ns) out.push_back(cut);
-    }
-  }
-  return out;
+  return CutTo(in_steps_, intervals);
 }
 
 std::vector<Interval> RankEvidence::Exposed() const {
@@ -87,9 +180,15 @@ const FreeCauses& RankEvidence::free_causes() const {
   return *free_causes_;
 }
 
+const HostOps& RankEvidence::host_ops() const {
+  if (!host_ops_) host_ops_ = ComputeHostOps(store());
+  return *host_ops_;
+}
+
 const CommData& RankEvidence::communication() const {
-  if (!communication_) communication_ = ReadCommData(job_, {});
-  return *communication_;
+  std::optional<CommData>& known = context().communication;
+  if (!known) known = ReadCommData(job_, {});
+  return *known;
 }
 
 double RankEvidence::PerStepUs(int64_t ns) const {

@@ -12,25 +12,6 @@ namespace {
 
 using store::kNone;
 
-// From the first to the last device work that began in each step; nothing in steps without any.
-std::vector<std::optional<Interval>> WorkOfSteps(const RankView& rank) {
-  const std::vector<StepRange>& steps = rank.steps();
-  std::vector<std::optional<Interval>> hulls(steps.size());
-  for (const DeviceWork& work : rank.device_work()) {
-    for (const auto* list : {&work.compute, &work.communication, &work.memory}) {
-      StepFinder finder(steps);
-      for (const Interval& in : *list) {
-        const auto step = finder.Find(in.begin_ns);
-        if (!step) continue;
-        Interval& hull = hulls[*step] ? *hulls[*step] : hulls[*step].emplace(in);
-        hull.begin_ns = std::min(hull.begin_ns, in.begin_ns);
-        hull.end_ns = std::max(hull.end_ns, in.end_ns);
-      }
-    }
-  }
-  return hulls;
-}
-
 // Ranks without a timeline; rows of the devices of a step are one step.
 std::vector<StepTime> FromStepTable(const store::StepTraceTable& traces) {
   constexpr double kAbsurdUs = 1e15;  // thirty years
@@ -52,6 +33,24 @@ std::vector<StepTime> FromStepTable(const store::StepTraceTable& traces) {
 }
 
 }  // namespace
+
+std::vector<std::optional<Interval>> WorkOfSteps(const RankView& rank) {
+  const std::vector<StepRange>& steps = rank.steps();
+  std::vector<std::optional<Interval>> hulls(steps.size());
+  for (const DeviceWork& work : rank.device_work()) {
+    for (const auto* list : {&work.compute, &work.communication, &work.memory}) {
+      StepFinder finder(steps);
+      for (const Interval& in : *list) {
+        const auto step = finder.Find(in.begin_ns);
+        if (!step) continue;
+        Interval& hull = hulls[*step] ? *hulls[*step] : hulls[*step].emplace(in);
+        hull.begin_ns = std::min(hull.begin_ns, in.begin_ns);
+        hull.end_ns = std::max(hull.end_ns, in.end_ns);
+      }
+    }
+  }
+  return hulls;
+}
 
 std::vector<StepTime> StepTimesOf(const RankView& rank) {
   const std::vector<StepRange>& steps = rank.steps();

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/facts/rank_view.h"
+#include "analysis/overlap/overlap.h"
 #include "store/trace_store.h"
 #include "table/table.h"
 
@@ -20,6 +22,9 @@ struct StepTime {
   // of the device marks steps faster than they are done.
   int64_t ns() const { return host_ns > device_ns ? host_ns : device_ns; }
 };
+
+// By step, from the first to the last device work that began in it; nothing in steps without any.
+std::vector<std::optional<Interval>> WorkOfSteps(const RankView& rank);
 
 // The steps of a rank in order of host start. A rank without a timeline is known by its step table:
 // Stage + Bubble is the device's time. Empty if the run marked no steps.

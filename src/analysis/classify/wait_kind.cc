@@ -1,7 +1,10 @@
 #include "analysis/classify/wait_kind.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+
+#include "store/slice_kind.h"
 
 namespace steplens::analysis {
 namespace {
@@ -19,15 +22,32 @@ bool HoldsOneOf(std::string_view name, std::initializer_list<std::string_view> w
                      [&](std::string_view word) { return HoldsWord(name, word); });
 }
 
+// What a task of a stream waits for: "EVENT_WAIT", "Notify Wait", "Stream Wait Event".
+WaitKind DeviceWaitOf(std::string_view name) {
+  std::array<char, 40> letters{};  // names of kernels that hold these words are longer
+  size_t count = 0;
+  for (const char c : name) {
+    if (c == '_' || c == ' ') continue;
+    if (count == letters.size()) return WaitKind::kNone;
+    letters[count++] = LowerLetter(c);
+  }
+  const std::string_view plain(letters.data(), count);
+  const auto holds = [&](std::string_view word) { return plain.find(word) != plain.npos; };
+  if (holds("notifywait")) return WaitKind::kNotify;
+  const bool is_event = holds("eventwait") || holds("waitevent") || holds("capturewait");
+  return is_event ? WaitKind::kEvent : WaitKind::kNone;
+}
+
 }  // namespace
+
+bool IsDeviceWait(std::string_view text) {
+  return DeviceWaitOf(text) != WaitKind::kNone ||
+         store::KindOfCategory(text) == store::SliceKind::kDeviceSync;
+}
 
 WaitKind WaitKindOf(std::string_view name, TrackKind track) {
   if (HoldsOneOf(name, {"notify wait", "notify_wait"})) return WaitKind::kNotify;
-  if (track == TrackKind::kDevice) {
-    return HoldsOneOf(name, {"event_wait", "event wait", "wait event", "wait_event"})
-               ? WaitKind::kEvent
-               : WaitKind::kNone;
-  }
+  if (track == TrackKind::kDevice) return DeviceWaitOf(name);
   if (track == TrackKind::kCommGroup || track == TrackKind::kCommPlane) return WaitKind::kNone;
   if (HoldsOneOf(name, {"synchronize", "synchronise", "stream sync", "context sync", "event sync",
                         "device sync"})) {

@@ -7,7 +7,7 @@
 
 namespace steplens::analysis {
 
-// What a slice waits for, by its name and where it ran.
+// What a slice waits for.
 enum class WaitKind : uint8_t {
   kNone,
   kHost,    // the host waits for the device
@@ -16,7 +16,11 @@ enum class WaitKind : uint8_t {
   kQueue,   // a thread of the host waits for another one
 };
 
+// By its name and where it ran.
 WaitKind WaitKindOf(std::string_view name, TrackKind track);
+
+// Whether a slice of a stream waits instead of working, by its name or its category (cuda_sync).
+bool IsDeviceWait(std::string_view name_or_category);
 
 // The task that marks a point of its stream, which others wait for: EVENT_RECORD.
 bool IsEventRecord(std::string_view name);

@@ -43,7 +43,8 @@ int64_t CoveredNs(const std::vector<Interval>& runs, const Interval& by) {
                        [](const Interval& in, int64_t begin_ns) { return in.end_ns <= begin_ns; });
   int64_t covered_ns = 0;
   for (; run != runs.end() && run->begin_ns < by.end_ns; ++run)
-    covered_ns += std::min(run->end_ns, by.end_ns) - std::max(run->begin_ns, by.begin_ns);
+    covered_ns =
+        AddNs(covered_ns, std::min(run->end_ns, by.end_ns) - std::max(run->begin_ns, by.begin_ns));
   return covered_ns;
 }
 

@@ -75,7 +75,8 @@ void CountLosses(const TraceStore& rank, RankFacts& facts) {
   }
 }
 
-// One size of distributed_args: absent is 1, 0 counts as 1, anything that is no integer is nothing.
+// One size of distributed_args: absent is 1, 0 counts as 1, anything that is not an integer is
+// nothing.
 std::optional<int64_t> SizeOf(JsonValue args, std::string_view key, std::string& problem) {
   const JsonValue value = args[key];
   if (!value.exists()) return 1;
@@ -150,7 +151,12 @@ std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
     if (!value) return std::nullopt;
     *size = *value;
   }
-  const int64_t product = layout.tp * layout.cp * layout.dp * layout.pp;
+  int64_t product = 1;
+  for (const int64_t size : {layout.tp, layout.cp, layout.dp, layout.pp}) {
+    if (!__builtin_mul_overflow(product, size, &product)) continue;
+    product = -1;  // more than any world
+    break;
+  }
   if (layout.world != product) {
     const bool has_sizes =
         std::any_of(std::begin(sizes) + 1, std::end(sizes),
@@ -158,7 +164,8 @@ std::optional<ParallelLayout> ParseLayout(const std::string& distributed_args,
     if (!has_sizes) return std::nullopt;  // of a trainer that knows of ranks only
     problem =
         fmt::format("distributed_args: world_size is {}, but TP {} x CP {} x DP {} x PP {} is {}",
-                    layout.world, layout.tp, layout.cp, layout.dp, layout.pp, product);
+                    layout.world, layout.tp, layout.cp, layout.dp, layout.pp,
+                    product < 0 ? "more than any job has" : std::to_string(product));
     return std::nullopt;
   }
   if ((layout.dp * layout.cp) % layout.ep != 0) {

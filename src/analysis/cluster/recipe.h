@@ -106,6 +106,8 @@ struct RecipeSpec {
   bool is_part_of_mode = false;      // runs with "all" and the like, not by its own name
   std::string baseline_option{};     // the option that names the captures for SetBaseline
   bool has_files = true;             // no: others' files are written while it is finished
+  bool needs_another_run = false;    // compares the captures with others
+  bool has_edits_only = false;       // no tables: it adds to captures
   // An error (kInvalidArgument) if its options make no sense.
   std::function<Result<std::unique_ptr<Recipe>>(const Options&)> make;
 };

@@ -50,8 +50,8 @@ void Spread::Add(int64_t dur_ns, int64_t rank) {
 }
 
 void Spread::Merge(const Spread& other) {
-  if (other.count_ == 0) return;
-  count_ += other.count_;
+  if (other.count_ <= 0) return;
+  count_ = AddSaturating(count_, other.count_);
   sum_ = AddNs(sum_, other.sum_);
   SetSquares(squares() + other.squares());
   if (other.min_ < min_ || (other.min_ == min_ && other.min_rank_ < min_rank_)) {
@@ -63,7 +63,7 @@ void Spread::Merge(const Spread& other) {
     max_rank_ = other.max_rank_;
   }
   values_.insert(values_.end(), other.values_.begin(), other.values_.end());
-  for (const auto& [bin, count] : other.bins_) bins_[bin] += count;
+  for (const auto& [bin, count] : other.bins_) bins_[bin] = AddSaturating(bins_[bin], count);
   if (!bins_.empty() || values_.size() > kExactLimit) Coarsen();
 }
 
@@ -73,7 +73,7 @@ void Spread::Coarsen() {
 }
 
 double Spread::mean_ns() const {
-  return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
+  return count_ <= 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }
 
 // count * sum of squares - square of the sum, exact in 128 bits for any realistic input, divided by
@@ -96,7 +96,7 @@ double Spread::sample_std_ns() const {
 }
 
 double Spread::population_std_ns() const {
-  return count_ == 0 ? 0 : std::sqrt(SquaredDeviations() / static_cast<double>(count_));
+  return count_ <= 0 ? 0 : std::sqrt(SquaredDeviations() / static_cast<double>(count_));
 }
 
 double Spread::ValueAt(int64_t index) const {
@@ -110,15 +110,16 @@ double Spread::ValueAt(int64_t index) const {
   }
   for (const auto& [bin, count] : bins_) {
     if (index < count) {
-      return std::clamp(BinMiddle(bin), static_cast<double>(min_), static_cast<double>(max_));
+      return std::max(static_cast<double>(min_),
+                      std::min(BinMiddle(bin), static_cast<double>(max_)));
     }
-    index -= count;
+    index = SubtractSaturating(index, count);
   }
   return static_cast<double>(max_);
 }
 
 double Spread::Quantile(double q) const {
-  if (count_ == 0) return 0;
+  if (count_ <= 0) return 0;
   const double position = static_cast<double>(count_ - 1) * q;
   const auto below = static_cast<int64_t>(position);
   const double low = ValueAt(below);

@@ -4,16 +4,13 @@
 #include <cmath>
 
 namespace steplens::analysis {
-namespace {
 
-bool SaysSomething(const RecordedTimes& recorded, int64_t elapse_ns) {
+bool LeavesTime(const RecordedTimes& recorded, int64_t elapse_ns) {
   // Result files count in fractions of a millisecond: a transfer that fills the call may be a
   // nanosecond shorter or longer than it.
   constexpr int64_t kRoundingNs = 1;
   return recorded.wait_ns > 0 || recorded.transit_ns < elapse_ns - kRoundingNs;
 }
-
-}  // namespace
 
 int64_t NsOfResult(double ms) {
   constexpr double kAbsurdMs = 1e12;  // thirty years
@@ -38,7 +35,7 @@ CallTimes DivideCall(int64_t elapse_ns, const std::optional<RecordedTimes>& reco
                      const CallPeers& peers) {
   CallTimes times;
   times.elapse_ns = std::max<int64_t>(0, elapse_ns);
-  if (recorded && SaysSomething(*recorded, times.elapse_ns)) {
+  if (recorded) {
     times.source = recorded->source;
     times.transit_ns = std::clamp<int64_t>(recorded->transit_ns, 0, times.elapse_ns);
     times.wait_ns = std::clamp<int64_t>(recorded->wait_ns, 0, times.elapse_ns - times.transit_ns);

@@ -29,6 +29,11 @@ struct RecordedTimes {
   int64_t synchronization_ns = 0;  // the part of the wait before the first transfer
 };
 
+// Whether a record gives some of the call to something else than the transfer. A rank none of whose
+// records does was written without a look at tasks: its records say nothing. Where one does, a
+// record without a wait is true: the rank came last.
+bool LeavesTime(const RecordedTimes& recorded, int64_t elapse_ns);
+
 // Who took part in a call.
 struct CallPeers {
   int64_t shortest_ns = store::kNone;  // the shortest part of the captured ranks
@@ -54,8 +59,8 @@ struct CallTimes {
 
 // The one model of waiting and transferring. What the rank recorded counts; without it, arrivals:
 // all members leave a collective together, so the shortest part is the transfer, and what a part
-// took longer it waited for the last rank. No clocks are compared. A record that gives all time to
-// the transfer was written without a look at tasks, and says nothing.
+// took longer it waited for the last rank. No clocks are compared. `recorded` is nothing where the
+// rank's records say nothing (LeavesTime).
 CallTimes DivideCall(int64_t elapse_ns, const std::optional<RecordedTimes>& recorded,
                      const CallPeers& peers);
 

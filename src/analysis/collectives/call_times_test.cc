@@ -32,11 +32,19 @@ TEST(DivideCall, ArrivalsOfSomeRanksGiveTheLeastWait) {
   EXPECT_TRUE(DivideCall(1000, std::nullopt, peers).is_least_wait);
 }
 
-TEST(DivideCall, ARecordThatIsAllTransferSaysNothing) {
+TEST(DivideCall, TheLastRankToArriveIsAllTransfer) {
   const RecordedTimes recorded{TimesSource::kResults, 999, 0, 0};
-  EXPECT_EQ(DivideCall(1000, recorded, {.shortest_ns = 200, .captured = 2}).source,
-            TimesSource::kArrivals);
-  EXPECT_EQ(DivideCall(1000, recorded, {}).source, TimesSource::kUnknown);
+  const CallTimes times = DivideCall(1000, recorded, {.members = 2});
+  EXPECT_EQ(times.source, TimesSource::kResults);
+  EXPECT_EQ(times.transit_ns, 999);
+  EXPECT_EQ(times.wait_ns, 0);
+  EXPECT_EQ(times.idle_ns, 1);
+}
+
+TEST(LeavesTime, IsAboutMoreThanARoundingError) {
+  EXPECT_FALSE(LeavesTime({TimesSource::kResults, 999, 0, 0}, 1000));
+  EXPECT_TRUE(LeavesTime({TimesSource::kResults, 998, 0, 0}, 1000));
+  EXPECT_TRUE(LeavesTime({TimesSource::kResults, 1000, 1, 0}, 1000));
 }
 
 TEST(DivideCall, OneRankWithoutRecordsIsNotDivided) {

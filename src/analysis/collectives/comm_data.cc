@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include "analysis/cells.h"
@@ -86,9 +88,9 @@ void AddTimeline(const TraceStore& rank, uint32_t rank_index, JobCallTimes& call
   }
 }
 
-// Who else took part in the calls of the rows; and what results that name no waits leave to
-// arrivals.
-void CompareRanks(const GroupSizes& sizes, CommData& data) {
+// Who else took part in the calls of the rows; and what results of ranks that divide no call
+// (`undivided`) leave to arrivals.
+void CompareRanks(const GroupSizes& sizes, const std::set<int64_t>& undivided, CommData& data) {
   using Key = std::tuple<int64_t, std::string_view, std::string_view>;  // step, group, operator
   std::map<Key, CallPeers> calls;
   for (const CommTime& row : data.times) {
@@ -108,13 +110,8 @@ void CompareRanks(const GroupSizes& sizes, CommData& data) {
       data.captured = row.peers.captured;
       data.members = row.peers.members;
     }
-    if (row.source != TimesSource::kResults) continue;
-    const CallTimes times =
-        DivideCall(NsOfResult(row.elapse_ms),
-                   RecordedTimes{row.source, NsOfResult(row.transit_ms), NsOfResult(row.wait_ms),
-                                 NsOfResult(row.synchronization_ms)},
-                   row.peers);
-    if (times.source != TimesSource::kResults) Take(times, row);
+    if (row.source != TimesSource::kResults || !undivided.contains(row.rank)) continue;
+    Take(DivideCall(NsOfResult(row.elapse_ms), std::nullopt, row.peers), row);
   }
 }
 
@@ -128,17 +125,19 @@ int64_t StepNumber(std::string_view text) {
 CommData ReadCommData(const store::Job& job, const CommScope& scope) {
   CommData data;
   std::optional<JobCallTimes> calls;  // made for the first rank that needs it
+  std::set<int64_t> undivided;        // ranks
   for (uint32_t r = 0; r < job.ranks.size(); ++r) {
     const TraceStore& rank = job.ranks[r];
     data.groups.Add(cluster::DescribeRank(rank), cluster::UsedGroups(rank));
     if (rank.comm_times.size() > 0) {
       AddResults(rank, scope, data);
+      if (!ResultsDivideCalls(rank)) undivided.insert(rank.info.rank);
     } else if (rank.comm_ops.size() > 0) {
       if (!calls) calls.emplace(job);
       AddTimeline(rank, r, *calls, scope, data);
     }
   }
-  CompareRanks(GroupSizes(job), data);
+  CompareRanks(GroupSizes(job), undivided, data);
   return data;
 }
 

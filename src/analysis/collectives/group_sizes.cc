@@ -42,9 +42,11 @@ std::map<std::string, int64_t> GroupSizesOf(const store::TraceStore& rank) {
 }
 
 GroupSizes::GroupSizes(const store::Job& job) {
-  for (const store::TraceStore& rank : job.ranks) {
-    for (const auto& [group, size] : GroupSizesOf(rank)) Raise(sizes_, group, size);
-  }
+  for (const store::TraceStore& rank : job.ranks) Add(GroupSizesOf(rank));
+}
+
+void GroupSizes::Add(const std::map<std::string, int64_t>& of_rank) {
+  for (const auto& [group, size] : of_rank) Raise(sizes_, group, size);
 }
 
 int64_t GroupSizes::Of(const std::string& group) const {

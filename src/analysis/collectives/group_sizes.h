@@ -16,7 +16,9 @@ std::map<std::string, int64_t> GroupSizesOf(const store::TraceStore& rank);
 // How many ranks the communication groups of a job have, captured or not, by what its ranks say.
 class GroupSizes {
  public:
+  GroupSizes() = default;
   explicit GroupSizes(const store::Job& job);
+  void Add(const std::map<std::string, int64_t>& of_rank);  // of GroupSizesOf
   // `group` as GroupNames (collective_book.h) has it. 0 if nobody says.
   int64_t Of(const std::string& group) const;
 

@@ -45,20 +45,36 @@ class ResultRows {
 
 }  // namespace
 
+bool ResultsDivideCalls(const TraceStore& store) {
+  const store::CommTimeTable& times = store.comm_times;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (store.Text(times.op_name[i]).starts_with("Total")) continue;
+    if (!std::isfinite(times.transit_ms[i])) continue;
+    const RecordedTimes recorded{TimesSource::kResults, NsOfResult(times.transit_ms[i]),
+                                 NsOfResult(times.wait_ms[i]), 0};
+    if (LeavesTime(recorded, NsOfResult(times.elapse_ms[i]))) return true;
+  }
+  return false;
+}
+
 std::vector<std::optional<RecordedTimes>> RecordedCalls(const TraceStore& store) {
   std::vector<std::optional<RecordedTimes>> out(store.comm_ops.size());
   if (store.comm_times.size() > 0) {
+    if (!ResultsDivideCalls(store)) return out;
     const ResultRows results(store);
     for (uint32_t i = 0; i < out.size(); ++i) out[i] = results.Find(i);
     return out;
   }
   const std::vector<std::optional<OperationFacts>> by_tasks = TimesByTasks(store);
+  bool is_divided = false;
   for (size_t i = 0; i < out.size(); ++i) {
     // Tasks of level 0 do not say what they move: without a transfer they do not divide the call.
     if (!by_tasks[i] || by_tasks[i]->transit_ms <= 0) continue;
     out[i] = {TimesSource::kTasks, NsOfResult(by_tasks[i]->transit_ms),
               NsOfResult(by_tasks[i]->wait_ms), NsOfResult(by_tasks[i]->synchronization_ms)};
+    is_divided |= LeavesTime(*out[i], store.comm_ops.dur_ns[i]);
   }
+  if (!is_divided) std::fill(out.begin(), out.end(), std::nullopt);
   return out;
 }
 

@@ -11,8 +11,13 @@
 
 namespace steplens::analysis {
 
+// Whether the rank's communication results were written with a look at tasks: one of its calls, of
+// any step, took longer than its transfer. O(comm_times).
+bool ResultsDivideCalls(const store::TraceStore& store);
+
 // What a rank recorded of each row of its comm_ops: the row of comm_times with its name and the
-// nearest start, else the tasks on its planes where they move data; nothing where there is neither.
+// nearest start, else the tasks on its planes where they move data; nothing where there is neither,
+// or where they give every call of the rank to the transfer.
 // O(n log n).
 std::vector<std::optional<RecordedTimes>> RecordedCalls(const store::TraceStore& store);
 

@@ -48,7 +48,8 @@ void AppendRdma(const TraceStore& store, const std::vector<uint32_t>& plane, siz
     transfer.size_bytes = 0;
     size_t last = i;
     for (; last < plane.size() && IsPayload(store, plane[last]); ++last)
-      transfer.size_bytes += std::max<int64_t>(0, store.comm_tasks.size_bytes[plane[last]]);
+      transfer.size_bytes = AddNs(transfer.size_bytes,
+                                  std::max<int64_t>(0, store.comm_tasks.size_bytes[plane[last]]));
     const size_t closing = last - 1 + closing_tasks;
     if (closing < plane.size()) {
       const uint32_t task = plane[closing];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/time_math.h"
+
 namespace steplens::analysis::compare {
 namespace {
 
@@ -33,8 +35,8 @@ std::vector<ApiTotals> CollectApis(const SideTree& of, bool compat) {
     if (is_new) apis.push_back({op.name, 0, 0, 0});
     ApiTotals& api = apis[place->second];
     const int64_t total_ns = op.end_ns - op.begin_ns;
-    api.total_ns += total_ns;
-    api.self_ns += total_ns;
+    api.total_ns = AddNs(api.total_ns, total_ns);
+    api.self_ns = AddNs(api.self_ns, total_ns);
     for (const uint32_t child : of.tree.nodes[node].children) {
       const HostEvent& inner = of.side.ops[of.tree.nodes[child].op];
       api.self_ns -= inner.end_ns - inner.begin_ns;

@@ -1,14 +1,17 @@
 #include "analysis/compare/compare_sheets.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "analysis/compare/api_sheet.h"
 #include "analysis/compare/communication_sheet.h"
 #include "analysis/compare/kernel_sheets.h"
 #include "analysis/compare/module_sheets.h"
+#include "analysis/compare/names.h"
 #include "analysis/compare/operator_sheets.h"
 #include "analysis/compare/overall_sheet.h"
 #include "analysis/compare/regressions.h"
+#include "analysis/compare/unmatched.h"
+#include "base/name_pattern.h"
 
 namespace steplens::analysis::compare {
 namespace {
@@ -21,10 +24,12 @@ class SheetMaker {
       : base_(base), comparison_(comparison), options_(options) {}
 
   Result<SheetResult> Make() {
+    AddNotes();
     SL_RETURN_IF_ERROR(AddOverall());
     AddCommunication();
     AddOperators();
     SL_RETURN_IF_ERROR(AddKernels());
+    if (!options_.compat) Add(UnmatchedSheet(std::move(unmatched_)));
     return std::move(result_);
   }
 
@@ -32,8 +37,24 @@ class SheetMaker {
   void Add(ResultSheet sheet) {
     if (sheet.table.rows() > 0) result_.sheets.push_back(std::move(sheet));
   }
-  void Note(const Side& side, std::string_view what) {
-    result_.notes.push_back(fmt::format("{}: {}", side.store.info.path, what));
+  void Note(const Side& side, const char* key) {
+    result_.notes.push_back(Message{key, {{"path", side.store.info.path}}});
+  }
+
+  // What a reader has to know before the numbers.
+  void AddNotes() {
+    if (options_.compat) return;
+    const std::string& a = base_.store.info.level;
+    const std::string& b = comparison_.store.info.level;
+    if (a != b && !a.empty() && !b.empty())
+      result_.notes.push_back(Message{"compare.note.levels", {{"a", a}, {"b", b}}});
+    for (const auto& [pattern, name] : options_.op_names) {
+      const auto matches = [&](const HostEvent& op) { return FitsPattern(op.name, pattern); };
+      const bool is_used = std::any_of(base_.ops.begin(), base_.ops.end(), matches) ||
+                           std::any_of(comparison_.ops.begin(), comparison_.ops.end(), matches);
+      if (!is_used)
+        result_.notes.push_back(Message{"compare.note.pattern", {{"pattern", pattern}}});
+    }
   }
 
   Status AddOverall() {
@@ -43,7 +64,7 @@ class SheetMaker {
     result_.summary = OverallSummary(*base_overall_, *comparison_overall_, options_.compat);
     Add(OverallSheet(CompareOverall(*base_overall_, *comparison_overall_, options_.compat)));
     const auto check = [&](const Side& side, const Overall& overall) {
-      if (overall.e2e_ns == 0) Note(side, "no device work, so there is no OverallMetrics sheet");
+      if (overall.e2e_ns == 0) Note(side, "compare.note.no_device");
     };
     check(base_, *base_overall_);
     check(comparison_, *comparison_overall_);
@@ -54,9 +75,10 @@ class SheetMaker {
     if (!options_.wanted.communication) return;
     const auto base = CollectCollectives(base_, options_.compat);
     const auto comparison = CollectCollectives(comparison_, options_.compat);
-    if (base.empty()) Note(base_, "no collectives");
-    if (comparison.empty()) Note(comparison_, "no collectives");
+    if (base.empty()) Note(base_, "compare.note.no_collectives");
+    if (comparison.empty()) Note(comparison_, "compare.note.no_collectives");
     Add(CommunicationSheet(base, comparison, options_.compat));
+    AddUnmatchedCollectives(base, comparison, unmatched_);
   }
 
   void AddOperators() {
@@ -67,7 +89,7 @@ class SheetMaker {
     const bool wants_operators = wanted.operators && (!by_module || !options_.compat);
     if (!wanted.memory && !wanted.api && !wants_operators) return;
     for (const Side* side : {&base_, &comparison_}) {
-      if (side->ops.empty()) Note(*side, "no operators of the host");
+      if (side->ops.empty()) Note(*side, "compare.note.no_operators");
     }
     const OpTree base_tree = TreeOf(base_);
     const OpTree comparison_tree = TreeOf(comparison_);
@@ -85,7 +107,7 @@ class SheetMaker {
     std::vector<MemoryRecord> memory;
     if (options_.wanted.memory && (side.has_tables || side.is_gpu)) {
       memory = CollectMemory(side, options_.compat);
-      if (memory.empty()) Note(side, "no memory of operators");
+      if (memory.empty()) Note(side, "compare.note.no_memory");
     }
     return BuildOpTree(side, std::move(memory), options_.compat);
   }
@@ -100,13 +122,15 @@ class SheetMaker {
       input.comparison_overall = &*comparison_overall_;
       total_diff_ns = comparison_overall_->e2e_ns - base_overall_->e2e_ns;
     }
-    const std::vector<Regression> found = FindRegressions(input, kShownRegressions);
-    if (!found.empty()) result_.regressions = RegressionTable(found, total_diff_ns);
+    result_.regressions = FindRegressions(input, kShownRegressions);
+    result_.total_diff_ns = total_diff_ns;
   }
 
   void AddTrees(const SideTree& base, const SideTree& comparison, bool by_module) {
     const std::vector<Pair> pairs = MatchOperators(base, comparison, options_);
     const bool compat = options_.compat;
+    if (options_.wanted.operators && options_.details)
+      AddUnmatchedOperators(base, comparison, pairs, unmatched_);
     if (options_.wanted.operators && !by_module) {
       Add(OperatorStatisticSheet(base, comparison, pairs, compat));
       if (options_.details) Add(OperatorSheet(base, comparison, pairs, compat));
@@ -123,6 +147,7 @@ class SheetMaker {
     const SideModules base{base_, *base_modules_};
     const SideModules comparison{comparison_, *comparison_modules_};
     Add(ModuleStatisticSheet(base, comparison, options_));
+    AddUnmatchedModules(base, comparison, unmatched_);
     if (options_.details) Add(ModuleSheet(base, comparison, options_));
   }
 
@@ -137,9 +162,10 @@ class SheetMaker {
     SL_ASSIGN_OR_RETURN(const auto comparison, CollectKernels(comparison_, options_));
     // Kernels of a GPU and of an NPU have no names in common.
     if (base_.is_gpu == comparison_.is_gpu) {
-      if (base.empty()) Note(base_, "no kernels");
-      if (comparison.empty()) Note(comparison_, "no kernels");
+      if (base.empty()) Note(base_, "compare.note.no_kernels");
+      if (comparison.empty()) Note(comparison_, "compare.note.no_kernels");
       Add(KernelSheet(base, comparison, options_.compat));
+      AddUnmatchedKernels(base, comparison, unmatched_);
     }
     return {};
   }
@@ -151,17 +177,22 @@ class SheetMaker {
   std::optional<Overall> comparison_overall_;
   std::optional<ModuleTree> base_modules_;
   std::optional<ModuleTree> comparison_modules_;
+  std::vector<Unmatched> unmatched_;
   SheetResult result_;
 };
 
 }  // namespace
 
-Result<SheetResult> CompareSheets(const RankView& base, const RankView& comparison,
-                                  const SheetOptions& options) {
-  SL_ASSIGN_OR_RETURN(const Side base_side, CollectSide(base, options, options.base_step));
-  SL_ASSIGN_OR_RETURN(const Side comparison_side,
+Result<SidePair> CollectSides(const RankView& base, const RankView& comparison,
+                              const SheetOptions& options) {
+  SL_ASSIGN_OR_RETURN(Side base_side, CollectSide(base, options, options.base_step));
+  SL_ASSIGN_OR_RETURN(Side comparison_side,
                       CollectSide(comparison, options, options.comparison_step));
-  return SheetMaker(base_side, comparison_side, options).Make();
+  return SidePair{std::move(base_side), std::move(comparison_side)};
+}
+
+Result<SheetResult> CompareSheets(const SidePair& sides, const SheetOptions& options) {
+  return SheetMaker(sides.base, sides.comparison, options).Make();
 }
 
 }  // namespace steplens::analysis::compare

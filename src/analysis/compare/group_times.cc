@@ -36,10 +36,10 @@ int64_t OverlapOf(std::span<const Interval> a, std::span<const Interval> b) {
       if (b[next].begin_ns >= one.end_ns) break;
       const int64_t from_ns = std::max(b[next].begin_ns, one.begin_ns);
       if (b[next].end_ns >= one.end_ns) {
-        sum_ns += one.end_ns - from_ns;
+        sum_ns = AddNs(sum_ns, SubtractSaturating(one.end_ns, from_ns));
         break;
       }
-      sum_ns += b[next].end_ns - from_ns;
+      sum_ns = AddNs(sum_ns, SubtractSaturating(b[next].end_ns, from_ns));
       ++next;
     }
   }
@@ -191,7 +191,8 @@ std::span<const Interval> ShortestWaits(const Group& group) {
   int64_t shortest_ns = kNone;
   for (const auto& [plane, waits] : group.waits) {
     int64_t sum_ns = 0;
-    for (const Interval& wait : waits) sum_ns += wait.end_ns - wait.begin_ns;
+    for (const Interval& wait : waits)
+      sum_ns = AddNs(sum_ns, SubtractSaturating(wait.end_ns, wait.begin_ns));
     if (shortest_ns != kNone && sum_ns >= shortest_ns) continue;
     shortest_ns = sum_ns;
     shortest = waits;
@@ -225,7 +226,7 @@ void MeasureGroups(const Side& side, const SheetOptions& options,
       total_ns = OverlapOf(uncovered, ops.runs());
     }
     time.transmit_ns = total_ns - time.wait_ns;
-    overall.wait_ns += time.wait_ns;
+    overall.wait_ns = AddNs(overall.wait_ns, time.wait_ns);
     overall.groups.push_back(time);
   }
   std::vector<std::vector<Interval>> clipped;

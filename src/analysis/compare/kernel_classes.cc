@@ -222,11 +222,13 @@ std::vector<ClassKernel> GpuKernels(const Side& side, const SheetOptions& option
 
 class Classifier {
  public:
-  Classifier(const Side& side, const SheetOptions& options, Overall& overall)
+  Classifier(const Side& side, const SheetOptions& options, Overall& overall,
+             std::vector<ClassedKernel>* works)
       : side_(side),
         compat_(options.compat),
         ops_(FindCubeOps(side, options.compat)),
-        overall_(overall) {}
+        overall_(overall),
+        works_(works) {}
 
   void Add(const ClassKernel& kernel) {
     if (!side_.is_gpu && AddSpecial(kernel)) return;
@@ -238,12 +240,12 @@ class Classifier {
  private:
   bool AddSpecial(const ClassKernel& kernel) {
     if (kernel.type.find("pagedattention") != std::string::npos) {
-      overall_.paged_attention.Add(kernel.dur_ns);
+      Put(KernelClass::kPagedAttention, overall_.paged_attention, kernel);
       return true;
     }
     if (kernel.name.starts_with("aclnninplacecopy") &&
         kernel.name.find("tensormove") != std::string::npos) {
-      overall_.tensor_move.Add(kernel.dur_ns);
+      Put(KernelClass::kTensorMove, overall_.tensor_move, kernel);
       return true;
     }
     const bool is_fused =
@@ -260,7 +262,7 @@ class Classifier {
       found = overall_.fused.insert(overall_.fused.end(),
                                     FusedKernel{std::string(kernel.shown_name), {}, 0, 0});
     }
-    found->time.Add(kernel.dur_ns);
+    Put(KernelClass::kFused, found->time, kernel);
     found->computing_us += kernel.fused_computing_us;
     found->communication_ns += FusedCommunication(kernel);
   }
@@ -281,7 +283,7 @@ class Classifier {
       if (first_ns == kNone) {
         first_ns = now_ns;
       } else {
-        sum_ns += now_ns - first_ns;
+        sum_ns = AddNs(sum_ns, SubtractSaturating(now_ns, first_ns));
         first_ns = kNone;
       }
     }
@@ -326,13 +328,10 @@ class Classifier {
     const CubeOp* op =
         compat_ ? NextOp(kernel.launch_ns) : OpAround(kernel.launch_track, kernel.launch_ns);
     if (op == nullptr) return false;
-    CubeAndVector* part = &overall_.matmul;
-    if (op->kind == CubeOp::Kind::kAttention) {
-      part = op->is_backward ? &overall_.attention_backward : &overall_.attention_forward;
-    } else if (op->kind == CubeOp::Kind::kConv) {
-      part = op->is_backward ? &overall_.conv_backward : &overall_.conv_forward;
-    }
-    (kernel.is_cube ? part->cube : part->vector).Add(kernel.dur_ns);
+    KernelClass kind = KernelClass::kMatmul;
+    if (op->kind == CubeOp::Kind::kAttention) kind = Attention(op->is_backward);
+    if (op->kind == CubeOp::Kind::kConv) kind = Conv(op->is_backward);
+    PutWork(kind, kernel, kernel.is_cube);
     return true;
   }
 
@@ -342,17 +341,16 @@ class Classifier {
     const bool knows_infer = !(compat_ && side_.is_db);
     if (has("flashattention") || (knows_infer && has("fusedinferattention"))) {
       const bool is_backward = has("bwd") || has("grad");
-      (is_backward ? overall_.attention_backward : overall_.attention_forward)
-          .cube.Add(kernel.dur_ns);
+      PutWork(Attention(is_backward), kernel, true);
       return true;
     }
     if (type.starts_with("conv")) {
       const bool is_backward = HasWord(type, kBackwardWords);
-      (is_backward ? overall_.conv_backward : overall_.conv_forward).cube.Add(kernel.dur_ns);
+      PutWork(Conv(is_backward), kernel, true);
       return true;
     }
     if (has("matmul")) {
-      overall_.matmul.cube.Add(kernel.dur_ns);
+      PutWork(KernelClass::kMatmul, kernel, true);
       return true;
     }
     return false;
@@ -362,15 +360,35 @@ class Classifier {
   bool AddByGpuName(const ClassKernel& kernel) {
     if (!HasWord(kernel.name, kGpuAttentionKernels)) return false;
     const bool is_backward = HasWord(kernel.name, kBackwardWords);
-    (is_backward ? overall_.attention_backward : overall_.attention_forward)
-        .cube.Add(kernel.dur_ns);
+    PutWork(Attention(is_backward), kernel, true);
     return true;
   }
 
   void AddByCore(const ClassKernel& kernel) {
-    if (kernel.is_cube) return overall_.cube.Add(kernel.dur_ns);
+    if (kernel.is_cube) return Put(KernelClass::kCube, overall_.cube, kernel);
     const bool is_trans = !side_.is_gpu && HasWord(kernel.name, kTransKernels);
-    (is_trans ? overall_.vector_trans : overall_.vector_other).Add(kernel.dur_ns);
+    if (is_trans) return Put(KernelClass::kVectorTrans, overall_.vector_trans, kernel);
+    Put(KernelClass::kVectorOther, overall_.vector_other, kernel);
+  }
+
+  static KernelClass Attention(bool is_backward) {
+    return is_backward ? KernelClass::kAttentionBackward : KernelClass::kAttentionForward;
+  }
+  static KernelClass Conv(bool is_backward) {
+    return is_backward ? KernelClass::kConvBackward : KernelClass::kConvForward;
+  }
+  // Attention, convolution or matrix products, on one of the two kinds of cores.
+  void PutWork(KernelClass kind, const ClassKernel& kernel, bool is_cube) {
+    CubeAndVector* part = &overall_.matmul;
+    if (kind == KernelClass::kAttentionForward) part = &overall_.attention_forward;
+    if (kind == KernelClass::kAttentionBackward) part = &overall_.attention_backward;
+    if (kind == KernelClass::kConvForward) part = &overall_.conv_forward;
+    if (kind == KernelClass::kConvBackward) part = &overall_.conv_backward;
+    Put(kind, is_cube ? part->cube : part->vector, kernel);
+  }
+  void Put(KernelClass kind, TimeAndCount& time, const ClassKernel& kernel) {
+    time.Add(kernel.dur_ns);
+    if (works_ != nullptr) works_->push_back({kind, kernel.begin_ns, kernel.dur_ns});
   }
 
   const Side& side_;
@@ -382,13 +400,30 @@ class Classifier {
   size_t next_c_core_ = 0;
   bool has_c_core_tasks_ = false;
   Overall& overall_;
+  std::vector<ClassedKernel>* works_;
 };
 
 }  // namespace
 
 bool IsGpuCopyName(std::string_view lower) { return HasWord(lower, kGpuCopies); }
 
-void ClassifyKernels(const Side& side, const SheetOptions& options, Overall& overall) {
+std::string_view ClassName(KernelClass kind) {
+  constexpr std::array<std::string_view, 11> kNames{"attention_forward",
+                                                    "attention_backward",
+                                                    "conv_forward",
+                                                    "conv_backward",
+                                                    "matmul",
+                                                    "paged_attention",
+                                                    "vector_trans",
+                                                    "vector_other",
+                                                    "cube",
+                                                    "tensor_move",
+                                                    "fused"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+void ClassifyKernels(const Side& side, const SheetOptions& options, Overall& overall,
+                     std::vector<ClassedKernel>* works) {
   const CubeRule rule(side, options.compat);
   if (!side.is_gpu) {
     const bool is_text = options.compat && !side.is_db;
@@ -399,7 +434,7 @@ void ClassifyKernels(const Side& side, const SheetOptions& options, Overall& ove
       side.is_gpu ? GpuKernels(side, options) : NpuKernels(side, options, rule);
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const ClassKernel& a, const ClassKernel& b) { return a.order < b.order; });
-  Classifier classifier(side, options, overall);
+  Classifier classifier(side, options, overall, works);
   for (const ClassKernel& kernel : kernels) classifier.Add(kernel);
 }
 

@@ -8,6 +8,8 @@
 #include "analysis/compare/match.h"
 #include "analysis/compare/names.h"
 #include "analysis/compare/operator_sheets.h"
+#include "analysis/time_math.h"
+#include "base/name_pattern.h"
 
 namespace steplens::analysis::compare {
 namespace {
@@ -22,8 +24,7 @@ std::string MatchedPath(const std::string& path, const SheetOptions& options) {
     const size_t end = std::min(path.find('/', at + 1), path.size());
     std::string element = path.substr(at + 1, end - at - 1);
     for (const auto& [from, to] : options.op_names) {
-      if (!MatchesPattern(from, element) && !MatchesPattern("nn.Module: " + from, element))
-        continue;
+      if (!FitsPattern(element, from) && !FitsPattern(element, "nn.Module: " + from)) continue;
       element = element.starts_with("nn.Module: ") && !to.starts_with("nn.Module: ")
                     ? "nn.Module: " + to
                     : to;
@@ -49,7 +50,7 @@ std::string KernelTotalsText(const Side& side, const std::vector<uint32_t>& even
     const auto [place, is_new] = index.try_emplace(one.name, totals.size());
     if (is_new) totals.push_back({one.name, 0, 0});
     ++totals[place->second].count;
-    totals[place->second].ns += one.dur_ns;
+    totals[place->second].ns = AddNs(totals[place->second].ns, one.dur_ns);
   }
   std::string text;
   for (const Totals& one : totals) {
@@ -85,8 +86,8 @@ std::vector<ModuleTotals> SumModules(const SideModules& of, const SheetOptions& 
     const auto [place, is_new] = index.try_emplace(path, modules.size());
     if (is_new) modules.push_back({path, &node, 0, 0, 0, {}});
     ModuleTotals& totals = modules[place->second];
-    totals.self_ns += node.self_ns;
-    totals.total_ns += node.total_ns;
+    totals.self_ns = AddNs(totals.self_ns, node.self_ns);
+    totals.total_ns = AddNs(totals.total_ns, node.total_ns);
     ++totals.count;
     for (const ModuleNode::TopOp& op : node.ops) {
       const std::string_view name = of.side.ops[op.op].name;

@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/time_math.h"
+
 namespace steplens::analysis::compare {
 namespace {
 
@@ -249,7 +251,7 @@ class ModuleTreeBuilder {
       for (auto event = first; event != node.self_events.end() && event->launch_ns <= op.end_ns;
            ++event) {
         top.events.push_back(event->event);
-        top.ns += side_.events[event->event].dur_ns;
+        top.ns = AddNs(top.ns, side_.events[event->event].dur_ns);
       }
     }
   }

@@ -9,9 +9,6 @@
 
 namespace steplens::analysis::compare {
 
-// Whether a name is what the pattern says; '*' stands for any text.
-bool MatchesPattern(std::string_view pattern, std::string_view name);
-
 // MatchSequences of two lists of names.
 std::vector<Pair> MatchNames(std::span<const std::string> base,
                              std::span<const std::string> comparison);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/compare/names.h"
+#include "base/name_pattern.h"
 
 namespace steplens::analysis::compare {
 namespace {
@@ -62,7 +63,7 @@ class OperatorMatcher {
   }
   std::string MappedName(std::string_view name) const {
     for (const auto& [from, to] : options_.op_names) {
-      if (from == name || (!options_.compat && MatchesPattern(from, name))) return to;
+      if (from == name || (!options_.compat && FitsPattern(name, from))) return to;
     }
     return std::string(name);
   }

@@ -1,4 +1,5 @@
 #include "analysis/compare/operator_sheets.h"
+#include "analysis/time_math.h"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ DeviceUse DeviceUseOf(const SideTree& of, uint32_t node) {
   for (const uint32_t one : Subtree(of.tree, node)) {
     for (const uint32_t event : of.side.EventsOf(of.side.ops[of.tree.nodes[one].op])) {
       use.events.push_back(event);
-      use.ns += of.side.events[event].dur_ns;
+      use.ns = AddNs(use.ns, of.side.events[event].dur_ns);
     }
   }
   return use;
@@ -45,8 +46,8 @@ MemoryUse MemoryUseOf(const SideTree& of, uint32_t node) {
   for (const uint32_t one : Subtree(of.tree, node)) {
     for (const uint32_t record : of.tree.nodes[one].memory) {
       use.records.push_back(record);
-      use.bytes += of.tree.memory[record].size_bytes;
-      use.ns += of.tree.memory[record].dur_ns;
+      use.bytes = AddSaturating(use.bytes, of.tree.memory[record].size_bytes);
+      use.ns = AddNs(use.ns, of.tree.memory[record].dur_ns);
     }
   }
   return use;
@@ -142,17 +143,17 @@ ResultSheet OperatorStatisticSheet(const SideTree& base, const SideTree& compari
     int64_t count = 0;
     int64_t communication_ns = 0;
   };
-  auto groups = GroupByName<Totals>(base, comparison, pairs,
-                                    [](const SideTree& of, uint32_t node, Totals& totals) {
-                                      const DeviceUse use = DeviceUseOf(of, node);
-                                      totals.ns += use.ns;
-                                      ++totals.count;
-                                      for (const uint32_t event : use.events) {
-                                        const DeviceEvent& one = of.side.events[event];
-                                        if (one.is_collective)
-                                          totals.communication_ns += one.dur_ns;
-                                      }
-                                    });
+  auto groups = GroupByName<Totals>(
+      base, comparison, pairs, [](const SideTree& of, uint32_t node, Totals& totals) {
+        const DeviceUse use = DeviceUseOf(of, node);
+        totals.ns = AddNs(totals.ns, use.ns);
+        ++totals.count;
+        for (const uint32_t event : use.events) {
+          const DeviceEvent& one = of.side.events[event];
+          if (one.is_collective)
+            totals.communication_ns = AddNs(totals.communication_ns, one.dur_ns);
+        }
+      });
   // The reference sorts by what it shows.
   const auto diff = [&](const ByName<Totals>& group) {
     if (compat) return Diff(Ms(group.base.ns), Ms(group.comparison.ns));
@@ -218,13 +219,13 @@ ResultSheet MemoryStatisticSheet(const SideTree& base, const SideTree& compariso
   auto groups = GroupByName<Totals>(base, comparison, pairs,
                                     [](const SideTree& of, uint32_t node, Totals& totals) {
                                       const MemoryUse use = MemoryUseOf(of, node);
-                                      totals.bytes += use.bytes;
-                                      totals.ns += use.ns;
+                                      totals.bytes = AddSaturating(totals.bytes, use.bytes);
+                                      totals.ns = AddNs(totals.ns, use.ns);
                                       ++totals.count;
                                     });
   const auto diff = [&](const ByName<Totals>& group) {
     if (compat) return Diff(Megabytes(group.base.bytes), Megabytes(group.comparison.bytes));
-    return static_cast<double>(group.comparison.bytes - group.base.bytes);
+    return static_cast<double>(SubtractSaturating(group.comparison.bytes, group.base.bytes));
   };
   std::stable_sort(groups.begin(), groups.end(),
                    [&](const auto& a, const auto& b) { return diff(a) > diff(b); });

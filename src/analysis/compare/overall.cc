@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/classify/cpu_words.h"
 #include "analysis/compare/group_times.h"
 #include "analysis/compare/kernel_classes.h"
 #include "analysis/overlap/cover.h"
@@ -30,7 +31,9 @@ class Hull {
     begin_ns_ = std::min(begin_ns_, begin_ns);
     end_ns_ = std::max(end_ns_, end_ns);
   }
-  int64_t length_ns() const { return begin_ns_ > end_ns_ ? 0 : end_ns_ - begin_ns_; }
+  int64_t length_ns() const {
+    return begin_ns_ > end_ns_ ? 0 : SubtractSaturating(end_ns_, begin_ns_);
+  }
   Interval interval() const { return {begin_ns_, end_ns_}; }
 
  private:
@@ -61,9 +64,10 @@ std::vector<Interval> MeasureDelivered(const Side& side, Overall& overall) {
   Hull hull;
   ForEachSliceOn(side, TrackKind::kOverlap, [&](size_t i, int64_t begin_ns, int64_t end_ns) {
     const std::string_view name = side.store.Text(side.store.slices.name[i]);
-    if (name == "Computing") overall.computing_ns += end_ns - begin_ns;
+    if (name == "Computing")
+      overall.computing_ns = AddNs(overall.computing_ns, SubtractSaturating(end_ns, begin_ns));
     if (name == "Communication(Not Overlapped)") {
-      overall.uncovered_ns += end_ns - begin_ns;
+      overall.uncovered_ns = AddNs(overall.uncovered_ns, SubtractSaturating(end_ns, begin_ns));
       uncovered.push_back({begin_ns, end_ns});
     }
     hull.Add(begin_ns, end_ns);
@@ -72,7 +76,7 @@ std::vector<Interval> MeasureDelivered(const Side& side, Overall& overall) {
   SortIntervals(uncovered);
   ForEachSliceOn(side, TrackKind::kDevice, [&](size_t i, int64_t begin_ns, int64_t end_ns) {
     if (LowerCase(side.store.Text(side.store.slices.name[i])) == "kernel_aivec") {
-      overall.lccl.Add(end_ns - begin_ns);
+      overall.lccl.Add(SubtractSaturating(end_ns, begin_ns));
     }
   });
   return uncovered;
@@ -154,7 +158,7 @@ std::vector<Interval> MeasureDevices(const Side& side, Overall& overall) {
       const bool is_mark = type.starts_with("PROFILING_") || type == "PLACE_HOLDER_SQE";
       if (!is_mark) hull.Add(begin_ns, end_ns);
       if (LowerCase(side.store.Text(side.store.slices.name[i])) == "kernel_aivec") {
-        overall.lccl.Add(end_ns - begin_ns);
+        overall.lccl.Add(SubtractSaturating(end_ns, begin_ns));
       }
     });
   }
@@ -220,7 +224,7 @@ Status MeasureGpuAsReference(const Side& side, Overall& overall) {
     const int64_t end_ns = EndNs(begin_ns, slices.dur_ns[event.slice]);
     if (event.stream != 0 && event.stream != kNone) hull.Add(begin_ns, end_ns);
     if (event.stream == compute_stream && IsGpuCopyName(event.name)) {
-      overall.sdma.Add(end_ns - begin_ns);
+      overall.sdma.Add(SubtractSaturating(end_ns, begin_ns));
       continue;
     }
     if (!event.is_kernel) continue;
@@ -335,15 +339,19 @@ int64_t Overall::kernel_count() const {
 }
 
 int64_t Overall::other_ns() const {
-  const int64_t known_ns = attention_forward.total().ns + attention_backward.total().ns +
-                           conv_forward.total().ns + conv_backward.total().ns + matmul.total().ns +
-                           vector().ns + tensor_move.ns + cube.ns + paged_attention.ns + fused_ns();
-  return std::max<int64_t>(0, computing_ns - known_ns);
+  int64_t known_ns = 0;
+  for (const int64_t ns : {attention_forward.total().ns, attention_backward.total().ns,
+                           conv_forward.total().ns, conv_backward.total().ns, matmul.total().ns,
+                           vector().ns, tensor_move.ns, cube.ns, paged_attention.ns, fused_ns()}) {
+    known_ns = AddNs(known_ns, ns);
+  }
+  return std::max<int64_t>(0, SubtractSaturating(computing_ns, known_ns));
 }
 
 Result<Overall> MeasureOverall(const Side& side, const SheetOptions& options) {
   Overall overall;
   overall.is_gpu = side.is_gpu;
+  overall.is_cpu = !options.compat && IsCpuCapture(side.store);
   std::vector<Interval> uncovered;
   if (side.is_gpu && options.compat) {
     SL_RETURN_IF_ERROR(MeasureGpuAsReference(side, overall));

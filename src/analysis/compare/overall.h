@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/compare/side.h"
+#include "analysis/time_math.h"
 
 namespace steplens::analysis::compare {
 
@@ -12,11 +13,11 @@ struct TimeAndCount {
   int64_t ns = 0;
   int64_t count = 0;
   void Add(int64_t dur_ns) {
-    ns += dur_ns;
+    ns = AddNs(ns, dur_ns);
     ++count;
   }
   TimeAndCount operator+(const TimeAndCount& other) const {
-    return {ns + other.ns, count + other.count};
+    return {AddNs(ns, other.ns), count + other.count};
   }
 };
 
@@ -50,6 +51,7 @@ struct GroupOverlap {
 // What the device of a side did.
 struct Overall {
   bool is_gpu = false;
+  bool is_cpu = false;         // the host is the device; never under compat
   bool hides_details = false;  // kernels cannot be told apart
 
   CubeAndVector attention_forward;

@@ -242,7 +242,9 @@ ResultSheet OverallSheet(const std::vector<OverallRow>& rows) {
 table::Table OverallSummary(const Overall& base, const Overall& comparison, bool compat) {
   table::Table table("Model Profiling Time Distribution");
   SummaryColumns columns(base, comparison, table);
-  columns.Texts("", [](const Overall& side) { return side.is_gpu ? "GPU" : "NPU"; });
+  columns.Texts("", [](const Overall& side) {
+    return side.is_cpu ? "CPU" : side.is_gpu ? "GPU" : "NPU";
+  });
   if (!base.hides_details && !comparison.hides_details) {
     columns.Times(
         "Cube Time(Num)",

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/time_math.h"
+
 namespace steplens::analysis::compare {
 namespace {
 
@@ -74,10 +76,10 @@ class WorkCollector {
     is_taken_[event] = true;
     const DeviceEvent& one = of_.side.events[event];
     KernelTime& kernel = work.kernels[one.name];
-    kernel.ns += one.dur_ns;
+    kernel.ns = AddNs(kernel.ns, one.dur_ns);
     ++kernel.count;
     kernel.is_collective = one.is_collective;
-    work.ns += one.dur_ns;
+    work.ns = AddNs(work.ns, one.dur_ns);
   }
 
   const SideTree& of_;
@@ -87,7 +89,7 @@ class WorkCollector {
 };
 
 // The kernel that grew most, and how.
-std::string LookAt(const Work& base, const Work& comparison) {
+Message LookAt(const Work& base, const Work& comparison) {
   std::string_view largest;
   int64_t largest_ns = 0;
   KernelTime before;
@@ -101,15 +103,17 @@ std::string LookAt(const Work& base, const Work& comparison) {
     before = old;
     after = kernel;
   }
-  if (largest.empty()) return "";
-  if (after.is_collective) return fmt::format("{}: see CommunicationCompare", largest);
-  if (before.count == 0) return fmt::format("{}: new, {} calls", largest, after.count);
-  if (before.count != after.count) {
-    return fmt::format("{}: {} calls, were {}", largest, after.count, before.count);
-  }
-  return fmt::format("{}: {:.3f} us per call, was {:.3f}", largest,
-                     Us(after.ns) / static_cast<double>(after.count),
-                     Us(before.ns) / static_cast<double>(before.count));
+  if (largest.empty()) return {};
+  const MessageArg name("name", std::string(largest));
+  const MessageArg count("count", std::to_string(after.count));
+  if (after.is_collective) return {"compare.look.collective", {name}};
+  if (before.count == 0) return {"compare.look.new", {name, count}};
+  if (before.count != after.count)
+    return {"compare.look.calls", {name, count, {"before", std::to_string(before.count)}}};
+  const auto each = [](const KernelTime& kernel) {
+    return fmt::format("{:.3f}", Us(kernel.ns) / static_cast<double>(kernel.count));
+  };
+  return {"compare.look.slower", {name, {"after", each(after)}, {"before", each(before)}}};
 }
 
 }  // namespace
@@ -128,8 +132,7 @@ std::vector<Regression> FindRegressions(const RegressionInput& input, size_t lim
     const int64_t before_ns = input.base_overall->free_ns();
     const int64_t after_ns = input.comparison_overall->free_ns();
     if (after_ns > before_ns) {
-      found.push_back(
-          {"Free Time", "", before_ns, after_ns, "the device waits for the host: see ApiCompare"});
+      found.push_back({"Free Time", "", before_ns, after_ns, Message{"compare.look.free"}});
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const Regression& a, const Regression& b) {
@@ -139,7 +142,8 @@ std::vector<Regression> FindRegressions(const RegressionInput& input, size_t lim
   return found;
 }
 
-table::Table RegressionTable(const std::vector<Regression>& regressions, int64_t total_diff_ns) {
+table::Table RegressionTable(const std::vector<Regression>& regressions, int64_t total_diff_ns,
+                             Language language) {
   table::Table table("Largest regressions");
   const size_t what = table.AddColumn("What", table::CellType::kText);
   const size_t where = table.AddColumn("Where", table::CellType::kText);
@@ -157,7 +161,7 @@ table::Table RegressionTable(const std::vector<Regression>& regressions, int64_t
     table.AppendDouble(share, total_diff_ns > 0 ? 100.0 * static_cast<double>(one.diff_ns()) /
                                                       static_cast<double>(total_diff_ns)
                                                 : kNoValue);
-    table.AppendText(look_at, one.look_at);
+    table.AppendText(look_at, Render(one.look_at, language));
   }
   return table;
 }

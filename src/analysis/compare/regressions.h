@@ -8,6 +8,7 @@
 #include "analysis/compare/module_sheets.h"
 #include "analysis/compare/op_pairs.h"
 #include "analysis/compare/overall.h"
+#include "analysis/text/message.h"
 #include "table/table.h"
 
 namespace steplens::analysis::compare {
@@ -18,7 +19,7 @@ struct Regression {
   std::string where;  // its module, else the innermost frame of its call stack; may be empty
   int64_t base_ns = 0;
   int64_t comparison_ns = 0;
-  std::string look_at;  // the kernel or collective behind it, or the sheet to open
+  Message look_at;  // the kernel or collective behind it, or the sheet to open
   int64_t diff_ns() const { return comparison_ns - base_ns; }
 };
 
@@ -38,6 +39,7 @@ std::vector<Regression> FindRegressions(const RegressionInput& input, size_t lim
 
 // With the share of each in the difference of the whole; no shares where the whole became no
 // longer.
-table::Table RegressionTable(const std::vector<Regression>& regressions, int64_t total_diff_ns);
+table::Table RegressionTable(const std::vector<Regression>& regressions, int64_t total_diff_ns,
+                             Language language);
 
 }  // namespace steplens::analysis::compare

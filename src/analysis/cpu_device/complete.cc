@@ -1,9 +1,12 @@
 #include "analysis/cpu_device/complete.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
 #include "analysis/classify/classify.h"
+#include "analysis/complete/communication.h"
 #include "analysis/cpu_device/application_memory.h"
 #include "analysis/cpu_device/cpu_device.h"
 #include "analysis/cpu_device/memory_rows.h"
@@ -25,9 +28,34 @@ bool HasPrefix(const TraceStore& store, std::string_view prefix) {
 
 }  // namespace
 
+namespace {
+
+// Whether an accelerator was recorded, by what the recorder says.
+bool DroveDevice(const TraceStore& store) {
+  if (const auto device = store.FindMeta("steplens_host.device")) return *device == "npu";
+  if (HasPrefix(store, "steplens_")) return false;  // it did not say
+  const auto activities = store.FindMeta("config.common_config.activities");
+  return activities && activities->find("NPU") != activities->npos;
+}
+
+void ReportMissingDevice(TraceStore& store) {
+  if (store.info.level == "LevelNone" || !DroveDevice(store)) return;
+  if (store.kernels.size() > 0 || store.comm_ops.size() > 0) return;
+  if (DetectPlatform(store, ClassifyTracks(store)) != Platform::kHostOnly) return;
+  store.issues.Add(
+      store::IssueKind::kFileUnreadable,
+      fmt::format("{}: {}", store.info.path,
+                  store.info.has_device_folder
+                      ? "PROF_* holds no task of a device, which should be in device_<n>/data"
+                      : "there is no PROF_*, which should lie beside FRAMEWORK"));
+}
+
+}  // namespace
+
 bool IsHostTheDevice(const TraceStore& store) {
   if (store.info.level == "LevelNone") return false;  // no device was to be recorded
-  if (store.strings.Find("dequeue")) return false;    // a task queue feeds an accelerator
+  if (DroveDevice(store)) return false;
+  if (store.strings.Find("dequeue")) return false;  // a task queue feeds an accelerator
   if (store.info.has_device_folder) return false;
   const std::vector<TrackKind> kinds = ClassifyTracks(store);
   if (DetectPlatform(store, kinds) != Platform::kHostOnly) return false;
@@ -54,17 +82,31 @@ void AddSessionTimes(TraceStore& store) {
   add("endTimeNs", *wall_ns);
 }
 
+// What the exporter calls aicpu is data_preprocess in the results of a framework.
+void NameSheets(TraceStore& store) {
+  const auto named = [&](std::string_view name) {
+    return std::find_if(store.sheets.begin(), store.sheets.end(),
+                        [&](const store::DynamicTable& sheet) { return sheet.name == name; });
+  };
+  const auto aicpu = named("aicpu");
+  if (aicpu != store.sheets.end() && named("data_preprocess") == store.sheets.end())
+    aicpu->name = "data_preprocess";
+}
+
 void AddDevice(TraceStore& store, OverlapSlices slices) {
   const bool is_host = IsHostTheDevice(store);
   if (is_host) {
     AppendCpuDevice(store, slices);
   } else {
     AppendOperatorLinks(store);
+    FillCommunicationSizes(store);
+    ReportMissingDevice(store);
   }
   if (store::IsMindSpore(store.info.source)) AddMindSporeLanes(store);
   FillKernelSteps(store);
   if (store::IsMindSpore(store.info.source)) FillMindSporeSteps(store);
   AddApplicationMemory(store, is_host);
+  NameSheets(store);
   AddSessionTimes(store);
 }
 

@@ -80,7 +80,7 @@ void NameByOrder(std::vector<HostCollective>& collectives) {
   }
 }
 
-// "0,1,2"; nothing if one of them is no number.
+// "0,1,2"; nothing if one of them is not a number.
 std::vector<int64_t> ParseRanks(std::string_view text) {
   std::vector<int64_t> ranks;
   while (!text.empty()) {

@@ -140,7 +140,7 @@ void AddHostWork(const TraceStore& store, uint32_t rank_index, TrackId host, Int
     const int64_t inside_ns =
         std::min(times.end_ns, window.end_ns) - std::max(times.begin_ns, window.begin_ns);
     if (inside_ns <= 0) continue;
-    self_ns[slice] += inside_ns;
+    self_ns[slice] = AddNs(self_ns[slice], inside_ns);
     const SliceId parent = nesting.parent[static_cast<size_t>(slice)];
     if (parent != kNoSlice) self_ns[parent] -= inside_ns;
   }

@@ -32,11 +32,11 @@ struct Siblings {
   }
 };
 
-Siblings KernelSiblings(const TraceStore& store, uint32_t kernel) {
+Siblings KernelSiblings(const RankView& rank, uint32_t kernel) {
   Siblings out;
-  const store::KernelTable& k = store.kernels;
-  for (uint32_t i = 0; i < k.size(); ++i) {
-    if (i == kernel || k.name[i] != k.name[kernel]) continue;
+  const store::KernelTable& k = rank.store().kernels;
+  for (const uint32_t i : rank.kernel_names().Of(k.name[kernel])) {
+    if (i == kernel) continue;
     if (k.input_shapes[i] != k.input_shapes[kernel]) continue;
     if (k.begin_ns[i] == store::kNone || k.dur_ns[i] == store::kNone) continue;
     out.times.push_back({k.begin_ns[i], EndNs(k.begin_ns[i], k.dur_ns[i])});
@@ -45,11 +45,11 @@ Siblings KernelSiblings(const TraceStore& store, uint32_t kernel) {
   return out;
 }
 
-Siblings SliceSiblings(const TraceStore& store, size_t slice) {
+Siblings SliceSiblings(const RankView& rank, size_t slice) {
   Siblings out;
-  const store::SliceTable& s = store.slices;
-  for (size_t i = 0; i < s.size(); ++i) {
-    if (i == slice || s.name[i] != s.name[slice] || s.track[i] != s.track[slice]) continue;
+  const store::SliceTable& s = rank.store().slices;
+  for (const uint32_t i : rank.slice_names().Of(s.name[slice])) {
+    if (i == slice || s.track[i] != s.track[slice]) continue;
     out.times.push_back({s.begin_ns[i], EndNs(s.begin_ns[i], s.dur_ns[i])});
   }
   return out;
@@ -59,14 +59,18 @@ Siblings SliceSiblings(const TraceStore& store, size_t slice) {
 class Frequency {
  public:
   explicit Frequency(const TraceStore& store) {
+    const auto is_named = [&](size_t track) {
+      return track < store.tracks.size() &&
+             store.Text(store.tracks.name[track]).starts_with("AI Core Freq");
+    };
+    std::vector<bool> is_frequency(store.tracks.size());
+    for (size_t t = 0; t < is_frequency.size(); ++t)
+      is_frequency[t] = is_named(t) || is_named(static_cast<size_t>(store.tracks.parent[t]));
+    if (std::find(is_frequency.begin(), is_frequency.end(), true) == is_frequency.end()) return;
     for (size_t i = 0; i < store.counters.size(); ++i) {
       const auto t = static_cast<size_t>(store.counters.track[i]);
-      if (t >= store.tracks.size()) continue;
-      const auto parent = static_cast<size_t>(store.tracks.parent[t]);
-      const bool is_frequency = store.Text(store.tracks.name[t]).starts_with("AI Core Freq") ||
-                                (parent < store.tracks.size() &&
-                                 store.Text(store.tracks.name[parent]).starts_with("AI Core Freq"));
-      if (is_frequency) samples_.emplace_back(store.counters.ts_ns[i], store.counters.value[i]);
+      if (t < is_frequency.size() && is_frequency[t])
+        samples_.emplace_back(store.counters.ts_ns[i], store.counters.value[i]);
     }
     std::stable_sort(samples_.begin(), samples_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -116,12 +120,7 @@ class Causes {
   }
 
   void AddContention() {
-    std::vector<Interval> communication;
-    for (const DeviceWork& work : rank_.device_work()) {
-      communication.insert(communication.end(), work.communication.begin(),
-                           work.communication.end());
-    }
-    const Cover cover(std::move(communication));
+    const Cover& cover = rank_.communication();
     const auto share = [&](Interval in) {
       const int64_t length_ns = in.end_ns - in.begin_ns;
       return length_ns > 0 ? static_cast<double>(cover.Within(in)) / static_cast<double>(length_ns)
@@ -207,7 +206,7 @@ Result<Explanation> ExplainSlice(const store::Job& job, uint32_t rank_index, Sli
   const int64_t dur_ns = store.slices.dur_ns[row];
   const uint32_t kernel = rank.kernel_slices().KernelOf(slice);
   const Siblings siblings =
-      kernel == store::kNoId ? SliceSiblings(store, row) : KernelSiblings(store, kernel);
+      kernel == store::kNoId ? SliceSiblings(rank, row) : KernelSiblings(rank, kernel);
   Explanation out;
   const std::string name(store.Text(store.slices.name[row]));
   out.title = Message{"slice.title", {{"name", name}, {"time", TimeText(dur_ns)}}};

@@ -95,7 +95,7 @@ TEST(ExplainWait, NamesTheRankThatCameLast) {
   EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.skew"), 0.8);
   EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.transfer"), 0.2);
   EXPECT_DOUBLE_EQ(ShareOf(*why, "wait.last_computed"), 0.69);
-  EXPECT_EQ(English(why->verdict), "800 ns waiting for rank 5, which came last");
+  EXPECT_EQ(English(why->verdict), "800 ns waiting for rank 5, the last to arrive");
   EXPECT_EQ(why->items[0].slice->rank_index, 1u);
 }
 
@@ -227,7 +227,8 @@ TEST(ExplainSlice, AWaitWhoseEndWasNotCapturedSaysSo) {
   const store::SliceId sync = rank.Slice(rank.host, 1000, 9000, "cudaDeviceSynchronize", "");
   const store::SliceId event = rank.Slice(rank.stream, 1000, 9000, "EVENT_WAIT");
   const store::Job job = JobOf(rank);
-  EXPECT_EQ(English(ExplainSlice(job, 0, sync)->verdict), "What ended the wait was not captured.");
+  EXPECT_EQ(English(ExplainSlice(job, 0, sync)->verdict),
+            "The task that ended the wait was not captured.");
   EXPECT_EQ(ExplainSlice(job, 0, event)->verdict.key, "sync.not_captured");
 }
 

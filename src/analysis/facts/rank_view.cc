@@ -56,6 +56,9 @@ struct RankView::Facts {
   Fact<TrackIndex> track_index;
   Fact<Nesting> nesting;
   Fact<FlowEnds> flow_ends;
+  Fact<NameRows> slice_names;
+  Fact<NameRows> kernel_names;
+  Fact<Cover> communication;
   Fact<std::vector<store::SliceId>> launch_calls;
   std::once_flag strings;
 
@@ -125,6 +128,27 @@ const Nesting& RankView::nesting() const {
 const FlowEnds& RankView::flow_ends() const {
   return facts_->Get(facts_->flow_ends, *store_, [&](const TraceStore& store) {
     return ResolveFlowEnds(store, track_index(), nesting());
+  });
+}
+
+const Cover& RankView::communication() const {
+  return facts_->Get(facts_->communication, *store_, [&](const TraceStore&) {
+    std::vector<Interval> all;
+    for (const DeviceWork& work : device_work())
+      all.insert(all.end(), work.communication.begin(), work.communication.end());
+    return Cover(std::move(all));
+  });
+}
+
+const NameRows& RankView::slice_names() const {
+  return facts_->Get(facts_->slice_names, *store_, [](const TraceStore& store) {
+    return NameRows(store.slices.name.span(), store.strings.size());
+  });
+}
+
+const NameRows& RankView::kernel_names() const {
+  return facts_->Get(facts_->kernel_names, *store_, [](const TraceStore& store) {
+    return NameRows(store.kernels.name.span(), store.strings.size());
   });
 }
 

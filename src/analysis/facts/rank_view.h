@@ -8,8 +8,10 @@
 #include "analysis/classify/classify.h"
 #include "analysis/classify/device_work.h"
 #include "analysis/facts/kernel_slices.h"
+#include "analysis/facts/name_rows.h"
 #include "analysis/flows/flow_ends.h"
 #include "analysis/nesting/nesting.h"
+#include "analysis/overlap/cover.h"
 #include "analysis/steps/steps.h"
 #include "store/trace_store.h"
 
@@ -42,12 +44,15 @@ class RankView {
   const std::vector<StepRange>& steps() const;         // by host start
   const std::vector<DeviceWork>& device_work() const;  // by device
   std::span<const int64_t> kernel_steps() const;       // the input's own where it says them
+  const Cover& communication() const;                  // of all devices
 
   // What belongs to what. Ids are rows of store().slices.
   const KernelSlices& kernel_slices() const;  // kernel <-> slice
   const TrackIndex& track_index() const;      // all slices, by track and time
   const Nesting& nesting() const;             // depth and parent of all slices
   const FlowEnds& flow_ends() const;          // the slices at both ends of each arrow
+  const NameRows& slice_names() const;        // the slices of a name
+  const NameRows& kernel_names() const;       // the kernels of a name
   // By slice: the API call that launched it (ForEachApiLaunch), kNoSlice where there is none.
   const std::vector<store::SliceId>& launch_calls() const;
 

@@ -64,7 +64,7 @@ class CubeOps {
     if (index_.order.empty()) return;
     nesting_ = ComputeNesting(store, index_);
     ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
-      const SliceId op = nesting_.InnermostAt(store, index_, launch.host_track, launch.host_ns);
+      const SliceId op = nesting_.InnermostAt(store, index_, launch.owner_track, launch.owner_ns);
       if (op == kNoSlice) return;
       const auto device = static_cast<size_t>(launch.device);
       launches_.push_back({store.slices.begin_ns[device], store.slices.name[device], op});

@@ -138,7 +138,7 @@ std::vector<KernelPlace> FindKernelPlaces(const TraceStore& store) {
   ForEachOperatorLaunch(store, rank.tracks(), [&](const Launch& launch) {
     const uint32_t row = rank.kernel_slices().KernelOf(launch.device);
     if (row == store::kNoId) return;
-    const std::string_view frame = frames.At(launch.host_track, launch.host_ns);
+    const std::string_view frame = frames.At(launch.owner_track, launch.owner_ns);
     if (!frame.empty()) out[row].python = frame;
   });
   return out;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/classify/text_memo.h"
+#include "analysis/launches/graph_captures.h"
 #include "analysis/nesting/nesting.h"
 
 namespace steplens::analysis {
@@ -177,7 +178,18 @@ void ForEachApiLaunch(const TraceStore& store, const std::vector<TrackKind>& tra
 void ForEachOperatorLaunch(const TraceStore& store, const std::vector<TrackKind>& tracks,
                            const Visitor& visit) {
   if (DetectPlatform(store, tracks) == Platform::kGpu) {
-    ForEachApiLaunch(store, tracks, visit);
+    std::vector<SliceId> launch_of(store.slices.size(), kNoSlice);
+    ForEachApiLaunch(store, tracks, [&](const Launch& launch) {
+      launch_of[static_cast<size_t>(launch.device)] = launch.call;
+    });
+    const GraphRecords records(store, SliceKinds(store), launch_of);
+    ForEachApiLaunch(store, tracks, [&](Launch launch) {
+      if (const SliceId call = records.CallOf(launch.device); call != kNoSlice) {
+        launch.owner_ns = store.slices.begin_ns[static_cast<size_t>(call)];
+        launch.owner_track = store.slices.track[static_cast<size_t>(call)];
+      }
+      visit(launch);
+    });
     return;
   }
   for (const std::string_view kind : {"async_npu", "HostToDevice"}) {

@@ -16,6 +16,10 @@ struct Launch {
   store::TrackId host_track = store::kNoTrack;
   store::SliceId device = store::kNoSlice;
   store::SliceId call = store::kNoSlice;  // the API call, where that is known
+  // Where the operator ran that the work belongs to: there, but inside the capture for work of a
+  // replayed graph whose recording the trace holds (graph_captures.h).
+  int64_t owner_ns = host_ns;
+  store::TrackId owner_track = host_track;
 };
 
 // The call that replays a graph, and so launches all of its kernels: cudaGraphLaunch,
@@ -24,8 +28,8 @@ bool IsGraphLaunch(std::string_view call);
 
 // As the operators see it: the host point lies inside the launching operator (Ascend: its start,
 // since the call itself is made by the queue's own thread; GPU: the runtime call). Ascend:
-// async_npu flows, else HostToDevice. GPU: by correlation. One launch per device slice of a flow;
-// flows that lead nowhere are left out.
+// async_npu flows, else HostToDevice; those of a replayed ACL graph begin where it was recorded.
+// GPU: by correlation. One launch per device slice of a flow; flows that lead nowhere are left out.
 void ForEachOperatorLaunch(const store::TraceStore& store, const std::vector<TrackKind>& tracks,
                            const std::function<void(const Launch&)>& visit);
 

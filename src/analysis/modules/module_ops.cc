@@ -35,7 +35,7 @@ class KernelNames {
     std::sort(types_.begin(), types_.end());
   }
 
-  // The empty text if the slice is no kernel.
+  // The empty text if the slice is not a kernel.
   StringId NameOf(TrackKind track, size_t slice) {
     const SliceKind kind = kinds_[store_.slices.category[slice]];
     const StringId name = store_.slices.name[slice];
@@ -261,7 +261,7 @@ std::vector<LaunchingOp> CollectLaunchingOps(const TraceStore& store) {
     const auto track = static_cast<size_t>(store.slices.track[device]);
     const StringId name = names.NameOf(tracks[track], device);
     if (name == StringId::kEmpty) return;
-    const SliceId op = finder.Find(launch.host_track, launch.host_ns);
+    const SliceId op = finder.Find(launch.owner_track, launch.owner_ns);
     if (op == kNoSlice) return;
     by_slice[op].kernels.push_back(
         {launch.device, name, store.slices.begin_ns[device], store.slices.dur_ns[device]});

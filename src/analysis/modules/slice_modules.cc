@@ -56,9 +56,9 @@ SlicesToPlace CollectSlicesToPlace(const TraceStore& store) {
   SlicesToPlace out;
   std::vector<bool> launches(store.tracks.size(), false);
   ForEachOperatorLaunch(store, ClassifyTracks(store), [&](const Launch& launch) {
-    launches[static_cast<size_t>(launch.host_track)] = true;
+    launches[static_cast<size_t>(launch.owner_track)] = true;
     out.slices.push_back(static_cast<uint32_t>(launch.device));
-    out.times.push_back({launch.host_ns, launch.host_ns});
+    out.times.push_back({launch.owner_ns, launch.owner_ns});
   });
   for (uint32_t i = 0; i < store.slices.size(); ++i) {
     const auto track = static_cast<size_t>(store.slices.track[i]);

@@ -79,7 +79,7 @@ inline std::vector<StringId> LaunchShapes(const store::TraceStore& store,
   std::vector<StringId> shapes(store.slices.size(), StringId::kEmpty);
   const HostOpFinder finder(store);
   ForEachOperatorLaunch(store, tracks, [&](const Launch& launch) {
-    const store::SliceId op = finder.Find(launch.host_track, launch.host_ns);
+    const store::SliceId op = finder.Find(launch.owner_track, launch.owner_ns);
     if (op == store::kNoSlice) return;
     const uint32_t detail = FindHostOpDetail(store, op);
     if (detail == store::kNoId) return;

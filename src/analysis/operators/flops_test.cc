@@ -102,7 +102,7 @@ TEST(CostOfOperator, Convolution) {
             kFlops);
   EXPECT_EQ(Cost("aten::conv2d", shapes, types, R"(["", "", "", "[2]", "[1]", "[1]", "1"])").flops,
             kFlops);
-  // Without its strides the size of the output is not known; 'same' is no number.
+  // Without its strides the size of the output is not known; 'same' is not a number.
   EXPECT_TRUE(IsUnknown("aten::convolution", shapes));
   EXPECT_TRUE(
       IsUnknown("aten::conv2d", shapes, R"(["", "", "", "[2, 2]", "same", "[1, 1]", "1"])"));

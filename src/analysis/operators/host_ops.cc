@@ -50,7 +50,7 @@ class AiCoreTasks {
     std::sort(mixed_.begin(), mixed_.end());
   }
 
-  // The category of a GPU slice is no task type.
+  // The category of a GPU slice is not a task type.
   bool KnowsType(size_t slice) const {
     const StringId type = store_.slices.category[slice];
     return type != StringId::kEmpty && !IsGpuWork(slice_kinds_[type]);
@@ -87,7 +87,7 @@ std::vector<OperatorLaunch> CollectLaunches(const TraceStore& store) {
   launches.reserve(store.flows.size());
   ForEachOperatorLaunch(store, rank.tracks(), [&](const Launch& launch) {
     const auto d = static_cast<size_t>(launch.device);
-    launches.push_back({launch.host_ns, store.slices.dur_ns[d], launch.host_track,
+    launches.push_back({launch.owner_ns, store.slices.dur_ns[d], launch.owner_track,
                         aicore.KnowsType(d), aicore.Contains(d)});
   });
   const auto before = [](const OperatorLaunch& a, const OperatorLaunch& b) {

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "analysis/operators/operator_tables.h"
 #include "analysis/testing/store_builder.h"
 
@@ -222,6 +226,78 @@ TEST(ComputeHostOps, KernelsOfAReplayOutsideOfOperatorsBelongToItsLaunch) {
   EXPECT_EQ(result.ops[1].device_self_ns, 30);
   EXPECT_EQ(result.ops[0].device_self_ns, 0);
   EXPECT_EQ(result.ops[0].device_total_ns, 30);
+}
+
+// A capture: aten::mm records a kernel, aten::add a copy and a kernel; none of them runs then.
+// Replays begin at `replays_ns`, each runs 10 ns of gemm, 5 of a copy and 20 of add.
+StoreBuilder CaptureAndReplays(const std::vector<int64_t>& replays_ns) {
+  StoreBuilder b;
+  const TrackId host = b.ThreadOf("python", "thread 1");
+  const TrackId stream = b.ThreadOf("python", "stream 7");
+  b.Slice(host, 0, 5, "cudaStreamBeginCapture", "cuda_runtime", 1);
+  b.Slice(host, 10, 20, "aten::mm", "cpu_op");
+  b.Slice(host, 12, 14, "cudaLaunchKernel", "cuda_runtime", 2);
+  b.Slice(host, 20, 40, "aten::add", "cpu_op");
+  b.Slice(host, 22, 24, "cudaMemcpyAsync", "cuda_runtime", 3);
+  b.Slice(host, 30, 34, "cudaLaunchKernel", "cuda_runtime", 4);
+  b.Slice(host, 31, 33, "cuLaunchKernel", "cuda_driver", 4);
+  b.Slice(host, 40, 45, "cudaStreamEndCapture", "cuda_runtime", 5);
+  int64_t correlation = 10;
+  for (const int64_t at_ns : replays_ns) {
+    b.Slice(host, at_ns, at_ns + 10, "cudaGraphLaunch", "cuda_runtime", correlation);
+    b.Slice(stream, at_ns + 20, at_ns + 30, "gemm", "kernel", correlation);
+    b.Slice(stream, at_ns + 30, at_ns + 35, "Memcpy DtoD", "gpu_memcpy", correlation);
+    b.Slice(stream, at_ns + 40, at_ns + 60, "add", "kernel", correlation++);
+  }
+  return b;
+}
+
+std::map<std::string, int64_t> DeviceTimes(const StoreBuilder& b) {
+  std::map<std::string, int64_t> out;
+  for (const HostOp& op : ComputeHostOps(b.store).ops)
+    out[std::string(b.store.Text(b.store.slices.name[static_cast<size_t>(op.slice)]))] +=
+        op.device_self_ns;
+  return out;
+}
+
+TEST(ComputeHostOps, KernelsOfAReplayBelongToTheOperatorsOfTheCapture) {
+  EXPECT_THAT(DeviceTimes(CaptureAndReplays({100, 200})),
+              ElementsAre(testing::Pair("aten::add", 50), testing::Pair("aten::mm", 20),
+                          testing::Pair("cudaGraphLaunch", 0)));
+}
+
+TEST(ComputeHostOps, WhatMayBeAnotherGraphBelongsToItsLaunch) {
+  // The same kinds of work, but other kernels.
+  StoreBuilder other = CaptureAndReplays({100, 200});
+  other.store.slices.name.Set(other.store.slices.size() - 1, other.Text("mul"));
+  EXPECT_THAT(DeviceTimes(other),
+              ElementsAre(testing::Pair("aten::add", 0), testing::Pair("aten::mm", 0),
+                          testing::Pair("cudaGraphLaunch", 70)));
+  // A replay that is older than the capture.
+  EXPECT_EQ(DeviceTimes(CaptureAndReplays({-200, 100}))["cudaGraphLaunch"], 70);
+  // Fewer kernels than were recorded.
+  StoreBuilder fewer = CaptureAndReplays({100});
+  fewer.Slice(TrackId{1}, 35, 36, "cudaLaunchKernel", "cuda_runtime", 6);
+  EXPECT_EQ(DeviceTimes(fewer)["cudaGraphLaunch"], 35);
+  // Work that ran at once has no order.
+  StoreBuilder parallel = CaptureAndReplays({100});
+  parallel.store.slices.dur_ns.Set(parallel.store.slices.size() - 3, 11);
+  EXPECT_EQ(DeviceTimes(parallel)["cudaGraphLaunch"], 36);
+}
+
+// An ACL graph: the arrows of a replay begin at the operator that was recorded.
+TEST(ComputeHostOps, KernelsOfAnAclGraphBelongToTheOperatorsOfTheCapture) {
+  StoreBuilder b;
+  const TrackId host = b.ThreadOf("Python", "Thread 1");
+  const TrackId stream = b.ThreadOf("Ascend Hardware", "Stream 2");
+  b.Slice(host, 10, 20, "aten::mm", "cpu_op");
+  b.Slice(host, 30, 40, "replay", "cpu_op");
+  for (const int64_t at_ns : {100, 200}) {
+    b.Slice(stream, at_ns, at_ns + 15, "MatMulV2", "AI_CORE");
+    b.Flow("async_npu", host, 10, stream, at_ns);
+  }
+  EXPECT_THAT(DeviceTimes(b),
+              ElementsAre(testing::Pair("aten::mm", 30), testing::Pair("replay", 0)));
 }
 
 TEST(HostOpStatistics, CanTellPassesApart) {

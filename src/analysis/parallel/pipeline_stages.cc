@@ -130,7 +130,8 @@ table::Table StageTable(const std::vector<Pass>& passes) {
   int64_t stage = 0;
   for (const int64_t rank : StageOrder(passes)) {
     int64_t busy_ns = 0;
-    for (const Interval& one : busy[rank]) busy_ns += one.end_ns - one.begin_ns;
+    for (const Interval& one : busy[rank])
+      busy_ns = AddNs(busy_ns, SubtractSaturating(one.end_ns, one.begin_ns));
     const int64_t whole_ns = hull.end_ns - hull.begin_ns;
     rows.Add(
         rank, stage++, batches[rank], busy_ns, whole_ns - busy_ns,

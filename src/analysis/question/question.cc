@@ -11,8 +11,10 @@
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/operators/operator_tables.h"
 #include "analysis/operators/rooflines.h"
+#include "analysis/question/recipe_questions.h"
 #include "analysis/question/whatif_questions.h"
 #include "analysis/verify/verify.h"
+#include "analysis/viewer/metric.h"
 #include "base/cancel.h"
 #include "base/nearest_name.h"
 
@@ -77,6 +79,12 @@ constexpr ArgFacts kArgFacts[] = {
     {"network", ArgType::kText, "", "how many times as fast collectives transfer, e.g. '2x'"},
     {"host", ArgType::kText, "", "how many times as fast the host is, e.g. '2x'"},
     {"balance", ArgType::kText, "", "'ranks': each computes as long as the average one"},
+    {"top_num", ArgType::kInt, "", "how many rows; without it as docs/cluster has it"},
+    {"rank_id", ArgType::kInt, "", "the rank that is looked at; without it the first"},
+    {"parallel_types", ArgType::kText, "dp,edp;edp;dp;ep;pp;mp;tp",
+     "sets of kinds of groups, e.g. 'edp;dp,edp'"},
+    {"exclude_op_name", ArgType::kInt, "0", "1: no table by operator name"},
+    {"full_matrix", ArgType::kInt, "0", "1: every link of groups with more than 64 ranks"},
 };
 
 QuestionArg DescribeArg(const std::string& question, const std::string& name) {
@@ -136,6 +144,33 @@ void AddTablesOfARank(const Job& empty, Question& question) {
   }
 }
 
+// What only pages of the viewer need.
+void AddPageQuestions(std::vector<Question>& all) {
+  for (const viewer::MetricEntry& metric : viewer::Metrics()) {
+    Question question{metric.name, metric.description, {}, {}, metric.name != "operator_details"};
+    for (const std::string& arg : metric.args)
+      question.args.push_back(DescribeArg(metric.name, arg));
+    question.ask = [name = metric.name](const QuestionArgs& args, const Job& job,
+                                        const ArgsReader& read_args) {
+      return viewer::ComputeMetric(name, args, job, read_args);
+    };
+    all.push_back(std::move(question));
+  }
+}
+
+// What is asked of all ranks (docs/cluster).
+void AddRecipeQuestions(std::vector<Question>& all) {
+  for (const RecipeQuestion& recipe : RecipeQuestions()) {
+    Question question{recipe.name, recipe.description, {}, {}};
+    for (const std::string& arg : recipe.args)
+      question.args.push_back(DescribeArg(recipe.name, arg));
+    question.ask = [recipe](const QuestionArgs& args, const Job& job, const ArgsReader&) {
+      return AskRecipeQuestion(recipe, args, job);
+    };
+    all.push_back(std::move(question));
+  }
+}
+
 std::vector<Question> MakeQuestions() {
   std::vector<Question> all = {
       TableQuestion(
@@ -182,16 +217,8 @@ std::vector<Question> MakeQuestions() {
           "whatif", "How long a step would take after a change, by a replay of what was recorded.",
           {"rank", "step", "scale", "remove", "overlap", "network", "host", "balance"}, AskWhatIf),
   };
-  for (const viewer::MetricEntry& metric : viewer::Metrics()) {
-    Question question{metric.name, metric.description, {}, {}, metric.name != "operator_details"};
-    for (const std::string& arg : metric.args)
-      question.args.push_back(DescribeArg(metric.name, arg));
-    question.ask = [name = metric.name](const QuestionArgs& args, const Job& job,
-                                        const ArgsReader& read_args) {
-      return viewer::ComputeMetric(name, args, job, read_args);
-    };
-    all.push_back(std::move(question));
-  }
+  AddPageQuestions(all);
+  AddRecipeQuestions(all);
   Job empty;
   empty.ranks.emplace_back();
   for (Question& question : all) {

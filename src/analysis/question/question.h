@@ -6,16 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/viewer/metric.h"
+#include "analysis/args_reader.h"
+#include "analysis/question/question_answer.h"
+#include "analysis/question/question_args.h"
 #include "base/status.h"
 #include "store/trace_store.h"
 #include "table/table.h"
 
 namespace steplens::analysis {
-
-// What was asked beyond the name, and what comes back.
-using QuestionArgs = viewer::MetricArgs;
-using QuestionAnswer = viewer::MetricAnswer;
 
 enum class ArgType : uint8_t { kInt, kDouble, kText, kIntList };  // kIntList: "0,3-7"
 std::string_view ArgTypeName(ArgType type);                       // "integer", "number", ...

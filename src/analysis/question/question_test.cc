@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "analysis/cluster/registry.h"
 #include "analysis/testing/store_builder.h"
 
 namespace steplens::analysis {
@@ -92,6 +93,40 @@ TEST(Questions, HaveTheTablesThatOnlyAnAnswerAboutOneRankHas) {
   for (const table::Table& table : FindQuestion("comm_durations")->answer)
     tables.insert(table.name());
   EXPECT_EQ(tables, (std::set<std::string>{"durations", "operators"}));
+}
+
+// A recipe is a question: the ranks of a call of 500 us, of which the second one came 405 us late.
+TEST(AskQuestion, AsksRecipesOfAllRanks) {
+  store::Job job;
+  for (const int64_t rank : {0, 1}) {
+    store::TraceStore& store = job.ranks.emplace_back();
+    store.info.rank = rank;
+    const int64_t dur_ns = rank == 0 ? 500'000 : 95'000;
+    store.comm_ops.Append({.name = store.strings.Intern("hcom_allReduce__586_0_1"),
+                           .group_name = store.strings.Intern("g"),
+                           .begin_ns = 1'000'000 - dur_ns,
+                           .dur_ns = dur_ns});
+  }
+  const Result<QuestionAnswer> answer = AskQuestion("slow_rank", {}, job);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  ASSERT_EQ(answer->tables.size(), 3u);
+  EXPECT_EQ(answer->tables[0].name(), "slow_rank");
+  ASSERT_EQ(answer->tables[0].rows(), 1u);
+  EXPECT_EQ(answer->tables[0].Find("rankId")->ints[0], 1);
+  EXPECT_EQ(answer->tables[1].name(), "slow_op_stats");
+  EXPECT_EQ(answer->tables[2].name(), "rank_wait");
+  ASSERT_EQ(answer->warnings.size(), 1u);  // nobody says how many ranks the group has
+  EXPECT_EQ(answer->warnings[0].key, "warning.note");
+}
+
+// All but those that compare two runs or change captures.
+TEST(Questions, HaveTheRecipes) {
+  std::set<std::string> names;
+  for (const Question& question : Questions()) names.insert(question.name);
+  for (const cluster::RecipeSpec& recipe : cluster::Recipes()) {
+    const std::string name = recipe.name == "summary" ? "cluster_summary" : recipe.name;
+    EXPECT_EQ(names.contains(name), !recipe.needs_another_run && !recipe.has_edits_only) << name;
+  }
 }
 
 TEST(AskQuestion, NamesTheNearestQuestionAndArgument) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/whatif/whatif_answer.h"
+#include "analysis/whatif/whatif_tables.h"
 
 namespace steplens::analysis {
 namespace {
@@ -50,6 +51,7 @@ Result<QuestionAnswer> AskCriticalPath(const QuestionArgs& args, const store::Jo
   QuestionAnswer out;
   out.definition = "steplens.critical_path";
   out.tables = CriticalPathTables(replay, static_cast<size_t>(top));
+  out.tables.push_back(PathPieceTable(replay));
   out.warnings = ReplayWarnings(replay);
   return out;
 }

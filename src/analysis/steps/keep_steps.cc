@@ -118,6 +118,13 @@ void FollowSlices(Table& table, const Mask& slices, const std::vector<uint32_t>&
   table.slice = std::move(moved);
 }
 
+// Rows of other tables that are not where they were any more.
+void ForgetRows(store::Column<int64_t>& column) {
+  store::Column<int64_t> unknown;
+  for (size_t i = 0; i < column.size(); ++i) unknown.Append(kNone);
+  column = std::move(unknown);
+}
+
 void KeepSlices(TraceStore& store, Windows& windows) {
   const Mask mask = MaskOf(store.slices, [&](size_t i) {
     return windows.HasOn(store.slices.track[i], store.slices.begin_ns[i]);
@@ -128,6 +135,8 @@ void KeepSlices(TraceStore& store, Windows& windows) {
   FollowSlices(store.host_ops, mask, places);
   FollowSlices(store.copies, mask, places);
   FollowSlices(store.markers, mask, places);
+  FollowSlices(store.cann_calls, mask, places);
+  FollowSlices(store.device_tasks, mask, places);
   KeepRows(store.slices, mask);
 }
 
@@ -217,6 +226,9 @@ std::vector<int64_t> KeepSteps(TraceStore& store, std::span<const int64_t> steps
   };
   KeepRows(store.comm_ops, on_device(store.comm_ops));
   KeepRows(store.comm_tasks, on_device(store.comm_tasks));
+  ForgetRows(store.kernels.device_task);
+  ForgetRows(store.comm_tasks.device_task);
+  ForgetRows(store.comm_tasks.comm_op);
   KeepSamples(store.counters, store.counters.ts_ns, windows);
   KeepSamples(store.allocations, store.allocations.alloc_ns, windows);
   KeepSamples(store.memory_samples, store.memory_samples.ts_ns, windows);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/classify/text_memo.h"
+#include "analysis/launches/graph_captures.h"
 #include "analysis/launches/launches.h"
 #include "analysis/overlap/overlap.h"
 #include "analysis/time_math.h"
@@ -91,31 +92,6 @@ void CheckStream(const Context& context, std::span<const SliceId> slices, Verdic
   }
 }
 
-// When calls were recorded into a graph instead of being carried out.
-std::vector<Interval> GraphCaptures(const Context& context) {
-  const store::SliceTable& slices = context.store.slices;
-  const auto contains = [](std::string_view part) {
-    return [part](std::string_view name) { return name.find(part) != std::string_view::npos; };
-  };
-  TextMemo begins(context.store, contains("StreamBeginCapture"));
-  TextMemo ends(context.store, contains("StreamEndCapture"));
-  std::vector<std::pair<int64_t, int>> edges;
-  for (size_t i = 0; i < slices.size(); ++i) {
-    if (!IsGpuApi(context.slice_kind(i))) continue;
-    if (begins(slices.name[i])) edges.emplace_back(slices.begin_ns[i], 1);
-    if (ends(slices.name[i])) edges.emplace_back(EndNs(slices.begin_ns[i], slices.dur_ns[i]), -1);
-  }
-  std::sort(edges.begin(), edges.end());
-  std::vector<Interval> captures;
-  int depth = 0;
-  for (const auto& [ts_ns, step] : edges) {
-    if (step > 0 && depth == 0) captures.push_back({ts_ns, std::numeric_limits<int64_t>::max()});
-    depth = std::max(0, depth + step);
-    if (step < 0 && depth == 0 && !captures.empty()) captures.back().end_ns = ts_ns;
-  }
-  return captures;
-}
-
 // Launches that the trace can be held to: those whose work had the time to begin as late and to
 // last as long as any other, so that the end of the recording does not explain its absence.
 struct LaunchWork {
@@ -193,7 +169,8 @@ CheckResult CheckLaunchedKernels(const Context& context) {
   if (!context.is_gpu()) return verdict.NotApplicable(std::string(kNoGpu));
   const store::SliceTable& slices = context.store.slices;
   const LaunchWork launched = CollectLaunchWork(context);
-  const std::vector<Interval> captures = GraphCaptures(context);
+  const std::vector<Interval> captures =
+      GraphCaptureTimes(context.store, SliceKinds(context.store));
   const auto into_a_graph = [&](int64_t ts_ns) {
     const auto next = std::upper_bound(
         captures.begin(), captures.end(), ts_ns,

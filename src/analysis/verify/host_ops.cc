@@ -14,6 +14,8 @@
 namespace steplens::analysis::verify {
 namespace {
 
+constexpr std::string_view kStepOperator = "ProfilerStep#";
+
 // One operator call, as a slice or as a row of operator_details; `row` counts from 0.
 struct OpCall {
   StringId name;
@@ -34,7 +36,7 @@ std::vector<OpCall> CallsInTrace(const Context& context) {
   std::vector<OpCall> calls;
   for (size_t i = 0; i < slices.size(); ++i) {
     if (!context.IsHostOp(i)) continue;
-    if (context.Text(slices.name[i]).find("ProfilerStep#") != std::string_view::npos) continue;
+    if (context.Text(slices.name[i]).find(kStepOperator) != std::string_view::npos) continue;
     calls.push_back({slices.name[i], slices.dur_ns[i], i});
   }
   return calls;
@@ -105,14 +107,19 @@ void CheckEndOrder(const Context& context, Verdict& verdict) {
   }
 }
 
-// Device work launched by operators: the slices where async_npu arrows end.
+// Device work launched by operators: the slices where async_npu arrows end. What a step launched
+// outside of all operators (events, copies) is in no row of operator_details.
 std::vector<store::SliceId> LaunchedWork(const Context& context) {
   const store::FlowTable& flows = context.store.flows;
   std::vector<store::SliceId> reached;
   for (size_t i = 0; i < flows.size(); ++i) {
     if (context.Text(flows.kind[i]) != "async_npu") continue;
+    const store::SliceId from = context.rank.flow_ends().from_slice[i];
+    const bool is_of_step = from != store::kNoSlice &&
+                            context.Text(context.store.slices.name[static_cast<size_t>(from)])
+                                .starts_with(kStepOperator);
     const store::SliceId slice = context.rank.flow_ends().to_slice[i];
-    if (slice != store::kNoSlice) reached.push_back(slice);
+    if (slice != store::kNoSlice && !is_of_step) reached.push_back(slice);
   }
   return reached;
 }

@@ -87,6 +87,16 @@ TEST(VerifyDeviceSelf, IsTheWorkThatOperatorsLaunched) {
   ExpectHolds(Linear().Run("9"), "1 sum; 1 launched tasks");
 }
 
+// An event that the training loop recorded itself: steps have no row in operator_details.
+TEST(VerifyDeviceSelf, LeavesOutWhatAStepLaunchedItself) {
+  TestStore s = Linear();
+  const store::TrackId host = s.store.flows.from_track[0];
+  const store::TrackId stream = s.store.flows.to_track[0];
+  s.Slice(stream, 400, 407, "EVENT_RECORD");
+  s.Flow("async_npu", host, 0, stream, 400);
+  ExpectHolds(s.Run("9"), "1 sum; 1 launched tasks");
+}
+
 TEST(VerifyDeviceSelf, ReportsASumBeyondOneNsPerTask) {
   TestStore s = Linear();
   s.store.operator_details.device_self_ns.Set(1, 52);

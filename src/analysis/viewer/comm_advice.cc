@@ -3,6 +3,7 @@
 
 #include "analysis/advice/rules/transfers.h"
 #include "analysis/cells.h"
+#include "analysis/classify/cpu_words.h"
 #include "analysis/collectives/comm_data.h"
 #include "analysis/viewer/metrics.h"
 
@@ -108,7 +109,10 @@ Result<MetricAnswer> CommAdvice(const MetricCall& call) {
   answer.definition = "insight.communication_advice";
   answer.query = "SELECT * FROM comm_bandwidths";
   answer.tables.push_back(BandwidthTable(data));
-  answer.tables.push_back(PacketTable(data));
+  // Packets are the unit of an accelerator's links; a recording of gloo has none.
+  const bool has_packets = std::any_of(call.job.ranks.begin(), call.job.ranks.end(),
+                                       [](const TraceStore& rank) { return !IsCpuCapture(rank); });
+  answer.tables.push_back(PacketTable(has_packets ? data : CommData{}));
   answer.tables.push_back(AlignmentTable(call.job));
   answer.tables.push_back(ContentionTable(call.job, data));
   answer.tables.push_back(RetransmissionTable(data));

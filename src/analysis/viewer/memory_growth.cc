@@ -5,6 +5,7 @@
 #include "analysis/cells.h"
 #include "analysis/memory/allocation_names.h"
 #include "analysis/steps/steps.h"
+#include "analysis/time_math.h"
 #include "analysis/viewer/metrics.h"
 
 // Memory that grows from step to step: what each step leaves behind, and who allocated it.
@@ -48,14 +49,14 @@ Result<MetricAnswer> MemoryGrowth(const MetricCall& call) {
       const auto is_inside = [&](int64_t ts_ns) {
         return ts_ns != kNone && ts_ns >= steps[s].host_begin_ns && ts_ns < steps[s].host_end_ns;
       };
-      if (is_inside(blocks.alloc_ns[i])) allocated[s] += blocks.size_bytes[i];
-      if (is_inside(blocks.release_ns[i])) released[s] += blocks.size_bytes[i];
+      if (is_inside(blocks.alloc_ns[i])) allocated[s] = AddNs(allocated[s], blocks.size_bytes[i]);
+      if (is_inside(blocks.release_ns[i])) released[s] = AddNs(released[s], blocks.size_bytes[i]);
       const int64_t end_ns = steps[s].host_end_ns;
       const bool is_live = blocks.alloc_ns[i] < end_ns &&
                            (blocks.release_ns[i] == kNone || blocks.release_ns[i] >= end_ns);
       if (!is_live) continue;
-      held[s] += blocks.size_bytes[i];
-      holder.held_bytes[s] += blocks.size_bytes[i];
+      held[s] = AddNs(held[s], blocks.size_bytes[i]);
+      holder.held_bytes[s] = AddNs(holder.held_bytes[s], blocks.size_bytes[i]);
       ++holder.held_blocks[s];
     }
   }

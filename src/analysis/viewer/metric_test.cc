@@ -49,7 +49,7 @@ TEST(ComputeMetric, SaysWhatIsNotThere) {
   EXPECT_EQ(ComputeMetric("overview", One("rank", std::string("x")), job).error().message,
             "argument 'rank' is not a whole number");
   EXPECT_EQ(ComputeMetric("expert", One("origin_ns", store::kNone), job).error().message,
-            "argument 'origin_ns' is no time");
+            "argument 'origin_ns' is not a time");
   MetricArgs range = One("t0", int64_t{5});
   range.values.emplace("t1", int64_t{4});
   EXPECT_EQ(ComputeMetric("overall", range, job).error().message, "argument 't0' is after 't1'");

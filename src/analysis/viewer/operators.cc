@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "analysis/cells.h"
 #include "analysis/classify/classify.h"
 #include "analysis/classify/cpu_words.h"
-#include "analysis/duration_stats.h"
 #include "analysis/kernels/kernel_rows.h"
+#include "analysis/kernels/operator_groups.h"
 #include "analysis/time_math.h"
 #include "analysis/viewer/metrics.h"
 
@@ -19,79 +18,14 @@ namespace {
 
 using store::TraceStore;
 
-struct Grouping {
-  std::string_view name;
-  bool is_communication;
-  bool by_type;
-  bool by_shape;
-  bool single_rows() const { return !by_type && !by_shape; }
-};
-constexpr std::array<Grouping, 5> kGroupings{{
-    {"Computing Operator", false, false, false},
-    {"Computing Operator Type", false, true, false},
-    {"Computing Operator Name and Input Shape", false, false, true},
-    {"Communication Operator", true, false, false},
-    {"Communication Operator Type", true, true, false},
-}};
-
-Result<Grouping> ParseGrouping(const MetricCall& call) {
+Result<OperatorGrouping> GroupingOf(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const std::string name,
                       call.args.TextOr("group_by", "Computing Operator Type"));
-  for (const Grouping& grouping : kGroupings) {
-    if (grouping.name == name) return grouping;
-  }
-  return Error{
-      ErrorCode::kInvalidArgument,
-      fmt::format("argument 'group_by' is '{}', which is none of the five groupings", name)};
+  return ParseOperatorGrouping(name);
 }
 
-// A row of the statistic table.
-struct Group {
-  StringId type{};
-  StringId name{};
-  StringId shape{};
-  StringId core{};
-  DurationStats stats;
-};
-
-using GroupKey = std::array<StringId, 3>;
-
-// Kernels of a GPU have no type but their name.
-StringId TypeOf(const store::KernelTable& kernels, uint32_t i) {
-  return kernels.type[i] == StringId::kEmpty ? kernels.name[i] : kernels.type[i];
-}
-
-GroupKey KeyOf(const store::KernelTable& kernels, uint32_t i, const Grouping& by) {
-  if (by.by_type) return {TypeOf(kernels, i), kernels.core[i], StringId{}};
-  return {kernels.name[i], kernels.input_shapes[i], kernels.core[i]};
-}
-
-// By total descending, then by what names them.
-std::vector<Group> GroupKernels(const TraceStore& store, const std::vector<uint32_t>& rows,
-                                const Grouping& by) {
-  const store::KernelTable& kernels = store.kernels;
-  std::vector<Group> groups;
-  std::map<GroupKey, size_t> index;
-  for (const uint32_t i : rows) {
-    size_t place = groups.size();
-    if (!by.single_rows()) place = index.try_emplace(KeyOf(kernels, i, by), place).first->second;
-    if (place == groups.size()) {
-      Group& group = groups.emplace_back();
-      group.core = kernels.core[i];
-      group.type = TypeOf(kernels, i);
-      if (!by.by_type) group.name = kernels.name[i];
-      if (!by.by_type) group.shape = kernels.input_shapes[i];
-    }
-    groups[place].stats.Add(kernels.dur_ns[i]);
-  }
-  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
-    if (a.stats.total_ns != b.stats.total_ns) return a.stats.total_ns > b.stats.total_ns;
-    return store.Text(by.by_type ? a.type : a.name) < store.Text(by.by_type ? b.type : b.name);
-  });
-  return groups;
-}
-
-std::string SectorName(const TraceStore& store, const Group& group, const Grouping& by) {
+std::string SectorName(const TraceStore& store, const OperatorGroup& group,
+                       const OperatorGrouping& by) {
   if (by.by_type) return std::string(store.Text(group.type));
   std::string name(store.Text(group.name));
   if (by.by_shape) name += "[\"" + std::string(store.Text(group.shape)) + "\"]";
@@ -99,8 +33,8 @@ std::string SectorName(const TraceStore& store, const Group& group, const Groupi
 }
 
 // At most 50 sectors, the last one holding the rest.
-table::Table PieTable(const TraceStore& store, const std::vector<Group>& groups,
-                      const Grouping& by) {
+table::Table PieTable(const TraceStore& store, const std::vector<OperatorGroup>& groups,
+                      const OperatorGrouping& by) {
   constexpr size_t kSectors = 50;
   TableRows rows("pie", {TextColumn("name"), NumberColumn("duration_us", 2)});
   const size_t own = groups.size() > kSectors ? kSectors - 1 : groups.size();
@@ -114,9 +48,9 @@ table::Table PieTable(const TraceStore& store, const std::vector<Group>& groups,
 }
 
 // The sum of what the other pie shows, so rounded first.
-table::Table CoreTable(const TraceStore& store, const std::vector<Group>& groups) {
+table::Table CoreTable(const TraceStore& store, const std::vector<OperatorGroup>& groups) {
   std::map<StringId, double> totals_us;
-  for (const Group& group : groups) {
+  for (const OperatorGroup& group : groups) {
     totals_us[group.core] += RoundTo(NsToUs(group.stats.total_ns), 2);
   }
   std::vector<std::pair<StringId, double>> sorted(totals_us.begin(), totals_us.end());
@@ -129,13 +63,13 @@ table::Table CoreTable(const TraceStore& store, const std::vector<Group>& groups
   return rows.Take();
 }
 
-table::Table GroupTable(const TraceStore& store, const std::vector<Group>& groups) {
+table::Table GroupTable(const TraceStore& store, const std::vector<OperatorGroup>& groups) {
   TableRows rows("groups", {TextColumn("Type"), TextColumn("Name"), TextColumn("Input Shape"),
                             TextColumn("Accelerator Core"), IntColumn("Count"),
                             NumberColumn("Total Time(us)", 2), NumberColumn("Avg Time(us)", 2),
                             NumberColumn("Max Time(us)", 2), NumberColumn("Min Time(us)", 2)});
   const bool is_cpu = IsCpuCapture(store);
-  for (const Group& group : groups) {
+  for (const OperatorGroup& group : groups) {
     const DurationStats& s = group.stats;
     rows.Add(store.Text(group.type), store.Text(group.name), store.Text(group.shape),
              CoreWord(store.Text(group.core), is_cpu), s.count, RoundTo(NsToUs(s.total_ns), 2),
@@ -145,20 +79,16 @@ table::Table GroupTable(const TraceStore& store, const std::vector<Group>& group
   return rows.Take();
 }
 
-// The kernels of the grouping's population.
+// The kernels of the grouping, in the call's range and step.
 Result<std::vector<uint32_t>> Population(const MetricCall& call, const TraceStore& store,
-                                         const Grouping& by) {
+                                         const OperatorGrouping& by) {
   SL_ASSIGN_OR_RETURN(const TimeRange range, RangeOf(call));
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> step, StepOf(call));
-  const std::function<bool(size_t)> is_collective = CollectiveTest(store);
-  const std::function<bool(size_t)> in_step = StepTest(store, step);
-  return SelectKernels(store, range, [&](size_t row) {
-    return in_step(row) && is_collective(row) == by.is_communication;
-  });
+  return OperatorKernels(store, range, step, by);
 }
 
 // The statistics have the collectives of a GPU among the kernels, and none of Ascend.
-std::string QueryFor(const TraceStore& store, const Grouping& by) {
+std::string QueryFor(const TraceStore& store, const OperatorGrouping& by) {
   const int64_t rank = store.info.rank;
   if (by.is_communication) {
     return fmt::format(
@@ -178,10 +108,10 @@ std::string QueryFor(const TraceStore& store, const Grouping& by) {
 
 Result<MetricAnswer> OperatorGroups(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const TraceStore* const store, RankOf(call));
-  SL_ASSIGN_OR_RETURN(const Grouping by, ParseGrouping(call));
+  SL_ASSIGN_OR_RETURN(const OperatorGrouping by, GroupingOf(call));
   SL_ASSIGN_OR_RETURN(const int64_t top, call.args.IntOr("top", 15));
   SL_ASSIGN_OR_RETURN(const std::vector<uint32_t> rows, Population(call, *store, by));
-  std::vector<Group> groups = GroupKernels(*store, rows, by);
+  std::vector<OperatorGroup> groups = GroupOperators(*store, rows, by);
   // The ring is of all rows, also of those that the table leaves out.
   table::Table cores = CoreTable(*store, groups);
   if (top >= 0 && static_cast<size_t>(top) < groups.size()) {
@@ -202,14 +132,15 @@ Result<MetricAnswer> OperatorGroups(const MetricCall& call) {
 
 Result<MetricAnswer> OperatorDetails(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const TraceStore* const store, RankOf(call));
-  SL_ASSIGN_OR_RETURN(const Grouping by, ParseGrouping(call));
+  SL_ASSIGN_OR_RETURN(const OperatorGrouping by, GroupingOf(call));
   SL_ASSIGN_OR_RETURN(const int64_t origin_ns, OriginOf(call));
   SL_ASSIGN_OR_RETURN(std::vector<uint32_t> rows, Population(call, *store, by));
   // The members of a group: each key given must be equal.
   if (call.args.Has("type")) {
     SL_ASSIGN_OR_RETURN(const std::string wanted, call.args.TextOr("type", ""));
-    std::erase_if(rows,
-                  [&](uint32_t row) { return store->Text(TypeOf(store->kernels, row)) != wanted; });
+    std::erase_if(rows, [&](uint32_t row) {
+      return store->Text(OperatorTypeOf(store->kernels, row)) != wanted;
+    });
   }
   const std::pair<const char*, const store::Column<StringId>*> keys[] = {
       {"name", &store->kernels.name},

@@ -186,7 +186,8 @@ table::Table IterationTable(const std::vector<TaskRun>& runs, int64_t origin_ns)
     auto at = std::find_if(tasks.begin(), tasks.end(),
                            [&](const Shared& one) { return one.task == run.task; });
     if (at == tasks.end()) at = tasks.insert(tasks.end(), {run.task});
-    at->rank_ns[run.rank] += run.end_ns - run.begin_ns;
+    at->rank_ns[run.rank] =
+        AddNs(at->rank_ns[run.rank], SubtractSaturating(run.end_ns, run.begin_ns));
     at->begin_ns = std::min(at->begin_ns, run.begin_ns);
     at->end_ns = std::max(at->end_ns, run.end_ns);
   }

@@ -18,7 +18,7 @@ Result<const store::TraceStore*> RankOf(const MetricCall& call) {
 Result<int64_t> OriginOf(const MetricCall& call) {
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> given, call.args.Int("origin_ns"));
   if (given && !IsPlausible(*given, *given)) {
-    return Error{ErrorCode::kInvalidArgument, "argument 'origin_ns' is no time"};
+    return Error{ErrorCode::kInvalidArgument, "argument 'origin_ns' is not a time"};
   }
   return given ? *given : OriginNs(call.job);
 }
@@ -37,16 +37,7 @@ Result<TimeRange> RangeOf(const MetricCall& call) {
   return range;
 }
 
-Result<std::optional<int64_t>> StepOf(const MetricCall& call) {
-  const auto found = call.args.values.find("step");
-  if (found != call.args.values.end()) {
-    const auto* text = std::get_if<std::string>(&found->second);
-    if (text != nullptr && (text->empty() || *text == "all" || *text == "All")) {
-      return std::optional<int64_t>();
-    }
-  }
-  return call.args.Int("step");
-}
+Result<std::optional<int64_t>> StepOf(const MetricCall& call) { return call.args.Step(); }
 
 Result<CommScope> CommScopeOf(const MetricCall& call) {
   CommScope scope;

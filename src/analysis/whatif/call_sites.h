@@ -21,9 +21,9 @@ class CallSites {
   // The view must outlive this.
   explicit CallSites(const RankView& rank) : rank_(rank) {}
   CallSite Of(const GraphNode& node);
+  CallSite OfHost(store::SliceId slice) const;
 
  private:
-  CallSite OfHost(store::SliceId slice) const;
   store::SliceId LauncherOf(store::SliceId device);
 
   const RankView& rank_;

@@ -4,8 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "analysis/overlap/overlap.h"
 #include "base/status.h"
+#include "store/trace_store.h"
 
 namespace steplens::analysis {
 
@@ -25,6 +28,16 @@ struct EditSelector {
   Part part = Part::kKernel;
   std::string pattern = "*";  // '*' and '?' as in file names
   std::optional<int64_t> rank{};
+  // Rules name what they found: of the parts only these slices (ascending), and on the host what
+  // runs inside of them ...
+  std::vector<store::SliceId> slices{};
+  // ... or what the host does in these stretches of time (epoch ns, ascending, disjoint) ...
+  std::vector<Interval> ranges{};
+
+  // ... or these collectives: rows of comm_ops, ascending. All three need a rank.
+  std::vector<uint32_t> comm_ops{};
+
+  bool IsExact() const { return !slices.empty() || !ranges.empty() || !comm_ops.empty(); }
 };
 
 // A change to a step whose effect a replay shows.
@@ -50,8 +63,5 @@ Result<Edit> ParseFaster(std::string_view text, EditSelector::Part part, std::st
 Result<Edit> ParseRemove(std::string_view text);
 Result<Edit> ParseOverlap(std::string_view text);
 Result<Edit> ParseBalance(std::string_view text);
-
-// Whether the whole text matches the pattern.
-bool MatchesPattern(std::string_view text, std::string_view pattern);
 
 }  // namespace steplens::analysis

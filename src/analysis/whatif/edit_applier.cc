@@ -1,7 +1,10 @@
 #include "analysis/whatif/edit_applier.h"
+#include "base/name_pattern.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "analysis/time_math.h"
 
 namespace steplens::analysis {
 namespace {
@@ -64,7 +67,7 @@ bool EditApplier::HostMatches(const EditSelector& selector, const GraphNode& nod
       break;
     }
     asked.push_back(slice);
-    is_match = MatchesPattern(store.Text(store.slices.name[slice]), selector.pattern);
+    is_match = FitsPattern(store.Text(store.slices.name[slice]), selector.pattern);
     if (is_match) break;
     at = nesting.parent[slice];
   }
@@ -72,22 +75,47 @@ bool EditApplier::HostMatches(const EditSelector& selector, const GraphNode& nod
   return is_match;
 }
 
+// Named by itself, inside of a named one, or in the middle of a named stretch of the host.
+bool EditApplier::MatchesExactly(const EditSelector& selector, const GraphNode& node,
+                                 uint32_t rank_index) const {
+  if (node.comm_op != kNoIndex &&
+      std::binary_search(selector.comm_ops.begin(), selector.comm_ops.end(), node.comm_op)) {
+    return true;
+  }
+  const Nesting* nesting = IsHostNode(node) ? &ranks_[rank_index].nesting() : nullptr;
+  for (store::SliceId at = node.slice; at != store::kNoSlice && !selector.slices.empty();) {
+    if (std::binary_search(selector.slices.begin(), selector.slices.end(), at)) return true;
+    if (nesting == nullptr) break;
+    at = nesting->parent[static_cast<size_t>(at)];
+  }
+  if (nesting == nullptr || selector.ranges.empty()) return false;
+  const int64_t middle_ns =
+      AddNs(graph_.windows[rank_index].begin_ns,
+            graph_.measured_ns[node.begin] +
+                (graph_.measured_ns[node.end] - graph_.measured_ns[node.begin]) / 2);
+  const auto next =
+      std::partition_point(selector.ranges.begin(), selector.ranges.end(),
+                           [&](const Interval& range) { return range.end_ns <= middle_ns; });
+  return next != selector.ranges.end() && next->begin_ns <= middle_ns;
+}
+
 bool EditApplier::Matches(const EditSelector& selector, const GraphNode& node,
                           std::vector<int8_t>& known, uint32_t rank_index) const {
+  if (selector.IsExact()) return MatchesExactly(selector, node, rank_index);
   if (selector.pattern == "*") return true;
   const store::TraceStore& store = ranks_[rank_index].store();
   if (IsHostNode(node)) return HostMatches(selector, node, rank_index, known);
   if (node.comm_op != kNoIndex) {
-    return MatchesPattern(store.Text(store.comm_ops.name[node.comm_op]), selector.pattern) ||
-           MatchesPattern(store.Text(store.comm_ops.op_type[node.comm_op]), selector.pattern);
+    return FitsPattern(store.Text(store.comm_ops.name[node.comm_op]), selector.pattern) ||
+           FitsPattern(store.Text(store.comm_ops.op_type[node.comm_op]), selector.pattern);
   }
   if (node.slice == store::kNoSlice) return false;
   const auto slice = static_cast<size_t>(node.slice);
   if (known[slice] < 0) {
-    bool is_match = MatchesPattern(store.Text(store.slices.name[slice]), selector.pattern);
+    bool is_match = FitsPattern(store.Text(store.slices.name[slice]), selector.pattern);
     if (const uint32_t kernel = ranks_[rank_index].kernel_slices().KernelOf(node.slice);
         !is_match && kernel != store::kNoId) {
-      is_match = MatchesPattern(store.Text(store.kernels.type[kernel]), selector.pattern);
+      is_match = FitsPattern(store.Text(store.kernels.type[kernel]), selector.pattern);
     }
     known[slice] = is_match ? 1 : 0;
   }

@@ -24,6 +24,8 @@ class EditApplier {
                uint32_t rank_index) const;
   bool HostMatches(const EditSelector& selector, const GraphNode& node, uint32_t rank_index,
                    std::vector<int8_t>& known) const;
+  bool MatchesExactly(const EditSelector& selector, const GraphNode& node,
+                      uint32_t rank_index) const;
   size_t Scale(const Edit& edit, std::vector<int64_t>& weights) const;
   size_t Overlap(const Edit& edit, std::vector<int64_t>& weights) const;
   size_t Balance(std::vector<int64_t>& weights) const;

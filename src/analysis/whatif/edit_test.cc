@@ -7,16 +7,6 @@
 namespace steplens::analysis {
 namespace {
 
-TEST(MatchesPattern, KnowsStarsAndQuestionMarks) {
-  EXPECT_TRUE(MatchesPattern("MatMulV2", "MatMul*"));
-  EXPECT_TRUE(MatchesPattern("aclnnMm_MatMulV2", "*MatMul??"));
-  EXPECT_TRUE(MatchesPattern("", "*"));
-  EXPECT_TRUE(MatchesPattern("aXbXc", "a*b*c"));
-  EXPECT_FALSE(MatchesPattern("MatMul", "MatMul?"));
-  EXPECT_FALSE(MatchesPattern("a", ""));
-  EXPECT_FALSE(MatchesPattern("BatchMatMul", "MatMul*"));
-}
-
 TEST(ParseScale, TakesPartPatternRankAndFactor) {
   const Result<Edit> edit = ParseScale("kernel:a=b@3=0.25");
   ASSERT_TRUE(edit.ok());

@@ -115,6 +115,26 @@ Table PathPartTable(const StepReplay& replay, size_t top) {
   return out;
 }
 
+Table PathPieceTable(const StepReplay& replay) {
+  const StepGraph& graph = replay.graph();
+  Table out("pieces");
+  const size_t rank_column = out.AddColumn("rank", CellType::kInt);
+  const size_t class_name = out.AddColumn("class", CellType::kText);
+  const size_t name = out.AddColumn("name", CellType::kText);
+  const size_t begin = out.AddColumn("begin_ns", CellType::kInt);
+  const size_t time = out.AddColumn("dur_ns", CellType::kInt);
+  for (const PathPiece& piece : replay.path().pieces) {
+    const GraphNode& node = graph.nodes[piece.node];
+    const uint32_t rank = graph.lanes[node.lane].rank_index;
+    out.AppendInt(rank_column, replay.ranks()[rank].rank());
+    out.AppendText(class_name, PathClassName(piece.path_class));
+    out.AppendText(name, NodeName(graph, node, replay.ranks()[rank]));
+    out.AppendInt(begin, AddNs(graph.windows[rank].begin_ns, piece.begin_ns));
+    out.AppendInt(time, piece.dur_ns);
+  }
+  return out;
+}
+
 Table PathChainTable(const StepReplay& replay, size_t top) {
   const StepGraph& graph = replay.graph();
   std::vector<PathChain> chains = replay.path().chains();

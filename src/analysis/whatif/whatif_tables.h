@@ -15,6 +15,8 @@ table::Table PathShareTable(const StepReplay& replay);
 table::Table PathPartTable(const StepReplay& replay, size_t top);
 // Its longest stretches on one thread or stream, in order of length.
 table::Table PathChainTable(const StepReplay& replay, size_t top);
+// Every piece of it, to be drawn on the timeline.
+table::Table PathPieceTable(const StepReplay& replay);
 // The longest nodes beside it, with how much longer each could take.
 table::Table SlackTable(const StepReplay& replay, size_t top);
 

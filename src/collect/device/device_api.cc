@@ -119,7 +119,7 @@ DeviceResult Stop(Backend& backend) {
   return backend.config.use_mspti != 0 ? backend.mspti.Stop() : backend.acl.Stop();
 }
 
-// From any state: whatever was opened is closed.
+// From any state: closes everything that was opened.
 DeviceResult Finalize(Backend& backend) {
   if (backend.state == State::kOff) return OutOfOrder("sl_device_finalize");
   if (backend.state == State::kRunning) Stop(backend);

@@ -162,6 +162,26 @@ void AppendHost(std::vector<CounterSource>& out) {
 
 }  // namespace
 
+void AddProfSources(std::vector<CounterSource>& sources) {
+  for (CounterSource& source : sources) {
+    if (source.table == "AICORE_FREQ" || source.table == "QOS")
+      source.columns.push_back({"dieId NUMERIC", CounterRole::kNoNumber});
+    if (source.table != "QOS") continue;
+    for (CounterColumn& column : source.columns) {
+      if (column.role == CounterRole::kValue) column.name = "{1}";  // with "QoS "
+    }
+  }
+  CounterSource sio{"SIO", "SIO", {{"deviceId NUMERIC", CounterRole::kDevice}}};
+  sio.columns.push_back({"name NUMERIC", CounterRole::kText});
+  sio.columns.push_back(kTimeNumeric);
+  constexpr std::pair<std::string_view, std::string_view> kSeries[] = {
+      {"rxReq", "req_rx"}, {"rxRsp", "rsp_rx"}, {"rxSnp", "snp_rx"}, {"rxDat", "dat_rx"},
+      {"txReq", "req_tx"}, {"txRsp", "rsp_tx"}, {"txSnp", "snp_tx"}, {"txDat", "dat_tx"}};
+  for (const auto& [column, name] : kSeries)
+    sio.columns.push_back(Value(std::string(column) + " NUMERIC", name, "{1}", kMb));
+  sources.push_back(std::move(sio));
+}
+
 std::vector<CounterSource> CounterSources() {
   std::vector<CounterSource> sources;
   AppendSoc(sources);

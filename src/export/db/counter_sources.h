@@ -10,10 +10,11 @@ namespace steplens::exporting {
 enum class CounterRole : uint8_t {
   kTime,
   kDevice,
-  kNumber,  // tells instances apart: "{0}" in the name or label of their series
-  kText,    // the same by a text: "{1}"
-  kValue,   // a series
-  kEmpty,   // the timeline does not show it
+  kNumber,    // tells instances apart: "{0}" in the name or label of their series
+  kText,      // the same by a text: "{1}"
+  kValue,     // a series
+  kEmpty,     // the timeline does not show it
+  kNoNumber,  // -1: the device has one only
 };
 
 struct CounterColumn {
@@ -32,5 +33,7 @@ struct CounterSource {
 };
 
 std::vector<CounterSource> CounterSources();
+// Tables, and columns of them, that only the exporter of CANN writes.
+void AddProfSources(std::vector<CounterSource>& sources);
 
 }  // namespace steplens::exporting

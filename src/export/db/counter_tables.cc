@@ -125,6 +125,9 @@ class SourceWriter {
       case CounterRole::kEmpty:
         table.Null();
         return;
+      case CounterRole::kNoNumber:
+        table.Int(-1);
+        return;
       case CounterRole::kValue:
         // A kind of memory that was not sampled is one the device does not have.
         if (std::isnan(value) && source_.table == "NPU_MEM") value = 0;
@@ -163,7 +166,11 @@ void WriteAppMemory(DbContext& ctx) {
 }  // namespace
 
 void WriteCounterTables(DbContext& ctx) {
-  const std::vector<CounterSource> sources = CounterSources();
+  WriteCounterTables(ctx, CounterSources());
+  WriteAppMemory(ctx);
+}
+
+void WriteCounterTables(DbContext& ctx, const std::vector<CounterSource>& sources) {
   std::vector<SourceWriter> writers;
   for (const CounterSource& source : sources) writers.emplace_back(ctx, source);
   std::vector<SourceWriter*> writer_of(ctx.store.tracks.size(), nullptr);
@@ -180,7 +187,6 @@ void WriteCounterTables(DbContext& ctx) {
       writer_of[track]->Add(track, counters.ts_ns[i], counters.value[i]);
   }
   for (SourceWriter& writer : writers) writer.Write();
-  WriteAppMemory(ctx);
 }
 
 }  // namespace steplens::exporting

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "export/db/counter_sources.h"
 #include "export/db/db_strings.h"
 #include "export/db/sqlite_writer.h"
 #include "export/export.h"
@@ -67,6 +68,8 @@ void WriteHostTables(DbContext& ctx);
 void WriteDeviceTables(DbContext& ctx);
 void WriteMemoryTables(DbContext& ctx);
 void WriteCounterTables(DbContext& ctx);
+// Those of some sources only.
+void WriteCounterTables(DbContext& ctx, const std::vector<CounterSource>& sources);
 void WriteMetaTables(DbContext& ctx);
 
 }  // namespace steplens::exporting

@@ -31,6 +31,11 @@ class StringRange {
   int64_t Lines(StringId text);
   // The same in quotes: shapes of kernels.
   int64_t Quoted(StringId text);
+  // Of the empty text, where it is a value of its own.
+  int64_t Blank() {
+    if (blank_id_ == kUnset) blank_id_ = Append({});
+    return blank_id_;
+  }
   // Of a text that is made here.
   int64_t operator()(std::string_view text);
   int64_t operator()(const std::string& text) { return (*this)(std::string_view(text)); }
@@ -46,6 +51,7 @@ class StringRange {
 
   const store::TraceStore& store_;  // outlives this
   int64_t first_id_;
+  int64_t blank_id_ = kUnset;
   std::vector<int64_t> ids_;         // by StringId
   std::vector<int64_t> line_ids_;    // by StringId
   std::vector<int64_t> quoted_ids_;  // by StringId; empty until the first

@@ -14,12 +14,12 @@ namespace steplens::exporting {
 
 inline constexpr std::string_view kNotKnown = "N/A";
 
-// A csv file of the reference tool: minimal quoting, rows end with CRLF, and no file at all without
-// rows. Cells are appended from left to right, then EndRow.
+// A csv file of the reference tool: minimal quoting, rows end with CRLF (those of msprof with LF),
+// and no file at all without rows. Cells are appended from left to right, then EndRow.
 class CsvFile {
  public:
-  CsvFile(std::string path, std::span<const std::string> header)
-      : file_(std::move(path)), out_(file_.text()) {
+  CsvFile(std::string path, std::span<const std::string> header, std::string_view line_end = "\r\n")
+      : file_(std::move(path)), out_(file_.text()), line_end_(line_end) {
     for (const std::string& name : header) Text(name);
     EndLine();
   }
@@ -103,11 +103,12 @@ class CsvFile {
   // The comma behind the last cell becomes the end of the line.
   void EndLine() {
     if (out_.size() > 0) out_.RemoveLast();
-    out_ += "\r\n";
+    out_ += line_end_;
   }
 
   FileOut file_;
   TextBuffer& out_;
+  std::string_view line_end_;
   std::vector<KnownMb> known_mbs_;  // by a hash of the bytes; empty until the first
   bool has_rows_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include "analysis/classify/text_memo.h"
 #include "analysis/operators/host_ops.h"
+#include "base/saturate.h"
 #include "export/text/csv_file.h"
 #include "export/text/csv_files.h"
 #include "export/text/rendered_texts.h"
@@ -143,7 +144,7 @@ Status WriteDataset(const TraceStore& store, const Timeline& timeline, const std
         totals[{name.substr(0, cut), name.substr(std::min(cut + 2, name.size())),
                 info == infos.end() ? std::string() : CustomInfoText(store.Text(info->second))}];
     ++total.count;
-    total.total_ns += store.slices.dur_ns[i];
+    total.total_ns = AddSaturating(total.total_ns, store.slices.dur_ns[i]);
   }
   const std::string header[] = {"Operation", "Stage", "Occurrences", "Avg. time (us)",
                                 "Custom Info"};

@@ -20,7 +20,8 @@ Status WriteCommunication(const TraceStore& store, const std::string& dir) {
 
 // Sheets of raw data are for analyses, not for people.
 bool IsDeliverable(const store::DynamicTable& sheet) {
-  return !sheet.name.starts_with("framework_") && !sheet.name.starts_with("mindspore_");
+  return !sheet.name.starts_with("framework_") && !sheet.name.starts_with("mindspore_") &&
+         !sheet.name.starts_with("prof_");
 }
 
 }  // namespace

@@ -188,6 +188,17 @@ struct L2Cache {
 };
 static_assert(sizeof(L2Cache) == 72);
 
+// socpmu.data, 80 bytes: counters of the SMMU for one run of a task.
+struct SocPmu {
+  uint8_t unused[8];     // 0
+  uint16_t task_type;    // 8
+  uint16_t stream;       // 10
+  uint16_t task;         // 12
+  uint16_t data_type;    // 14
+  uint64_t counters[8];  // 16: in the order of the SMMU part of npuEvents
+};
+static_assert(sizeof(SocPmu) == 80);
+
 // hbm.data and llc.data, 24 bytes. Times are us since the device's start.
 struct BandwidthSample {
   uint64_t time_us;  // 0

@@ -115,6 +115,15 @@ struct NodeBasicInfo {
 };
 static_assert(sizeof(NodeBasicInfo) == 40);
 
+// compact.node_attr_info
+struct NodeAttrInfo {
+  uint64_t name;     // 0
+  uint32_t type;     // 8
+  uint64_t text;     // 12: hash
+  uint8_t rest[20];  // 20
+};
+static_assert(sizeof(NodeAttrInfo) == 40);
+
 // compact.hccl_op_info: a collective.
 struct HcclOpInfo {
   uint8_t flags;       // 0: bit 0 relay, bit 1 retry
@@ -146,6 +155,18 @@ struct CaptureStreamInfo {
   uint8_t rest[30];          // 10
 };
 static_assert(sizeof(CaptureStreamInfo) == 40);
+
+// compact.capture_stream_info_v2: the same with wider ids.
+struct CaptureStreamInfoV2 {
+  uint16_t device;           // 0
+  uint8_t status;            // 2
+  uint8_t unused;            // 3
+  uint32_t model_stream;     // 4
+  uint32_t original_stream;  // 8
+  uint32_t model;            // 12
+  uint8_t rest[24];          // 16
+};
+static_assert(sizeof(CaptureStreamInfoV2) == 40);
 
 // compact.expand_stream_spec
 struct ExpandStreamSpec {

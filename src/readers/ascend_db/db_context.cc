@@ -47,7 +47,7 @@ Status ReadEra(DbContext& db) {
 Result<int64_t> FirstId(DbContext& db, std::string_view table, std::string_view column) {
   if (!db.file.HasTable(table)) return kNone;
   auto scan = Scan::Open(db.file, table, {&column, 1});
-  if (!scan.ok()) return kNone;  // the reader of the table says what is wrong with it
+  if (!scan.ok()) return kNone;  // the reader of the table reports its problems
   while (scan->Next()) {
     if (const int64_t id = scan->Int(0); id >= 0) return id;
   }

@@ -93,7 +93,8 @@ std::vector<Kernel> JoinTasks(const DeviceTasks& tasks, const KernelInfos& infos
   return kernels;
 }
 
-// Wait Time(us) of kernel_details.csv: the gap to the end of the row before, whatever its stream.
+// Wait Time(us) of kernel_details.csv: the gap to the end of the row before, regardless of its
+// stream.
 void FillWaitTimes(std::vector<Kernel>& kernels) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     kernels[i].row.wait_ns = 0;

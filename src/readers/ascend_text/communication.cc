@@ -79,7 +79,10 @@ class CommunicationFile {
     operation_key_ = key;
     if (!info.IsObject()) return AddIssue("", info);
     const size_t at = std::min(key.rfind('@'), key.size());
-    operation.name = out_.strings.Intern(key.substr(0, at));
+    // The exporter of CANN has another name for the sum of all.
+    const std::string_view name = key.substr(0, at);
+    operation.name = out_.strings.Intern(
+        name == "Total HCCL Operators" ? std::string_view("Total Op Info") : name);
     operation.group = out_.strings.Intern(key.substr(std::min(at + 1, key.size())));
     visit(operation, info);
   }

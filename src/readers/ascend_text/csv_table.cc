@@ -280,7 +280,7 @@ void CsvTable::ReplaceNegative(size_t column, Ints& durs_ns, size_t first) {
   }
 }
 
-// A cell that says it has no number is no problem.
+// A cell marked as having no number is not an issue.
 void CsvTable::CountNotANumber(size_t column, size_t row) {
   const std::string_view cell = rows_.cell(row, column);
   if (IsMissing(cell)) return;

@@ -14,7 +14,7 @@ constexpr Need kOptional = Need::kOptional;
 // so the components tell; GE and APP are in both.
 bool IsMindSporeMemoryRecord(const TextInput& input, ReadOptions options) {
   options.progress = nullptr;
-  store::IssueLog issues;  // what is wrong with the file is said by its reader
+  store::IssueLog issues;  // its reader reports problems of the file
   Result<CsvRows> rows = CsvRows::Open(input, options, issues);
   if (!rows.ok() || !rows->FindColumn("Total Active(MB)") || rows->FindColumn("Stream Ptr")) {
     return false;

@@ -17,6 +17,7 @@ namespace {
 struct CellCounts {
   uint64_t numbers = 0;
   uint64_t texts = 0;
+  bool has_average = false;  // ids of memory stacks and the like, with a row for all of them
 };
 
 // Whether each column holds numbers, which only the end of the file can tell: it is read twice. A
@@ -33,6 +34,7 @@ Result<std::vector<bool>> FindNumberColumns(const TextInput& input, const ReadOp
     for (size_t column = 0; column < counts.size(); ++column) {
       rows.ForEachCell(column, [&](size_t, std::string_view cell) {
         if (IsMissing(cell)) return;
+        if (cell == "Average") counts[column].has_average = true;
         ++(std::isnan(ParseNumberCell(cell)) ? counts[column].texts : counts[column].numbers);
       });
     }
@@ -40,7 +42,7 @@ Result<std::vector<bool>> FindNumberColumns(const TextInput& input, const ReadOp
   std::vector<bool> is_number;
   is_number.reserve(counts.size());
   for (const CellCounts& count : counts)
-    is_number.push_back(count.texts == 0 || count.numbers > count.texts);
+    is_number.push_back(count.texts == 0 || (count.numbers > count.texts && !count.has_average));
   return is_number;
 }
 

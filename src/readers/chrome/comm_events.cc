@@ -15,7 +15,8 @@ using store::TrackId;
 
 // What a track is to communication.
 struct CommTrack {
-  enum class Role : uint8_t { kNothing, kGroup, kPlane };
+  // kUnnamed: a thread of communication without a name; each slice says what it is.
+  enum class Role : uint8_t { kNothing, kGroup, kPlane, kUnnamed };
   Role role = Role::kNothing;
   StringId group{};
   int64_t plane = kNone;
@@ -56,6 +57,8 @@ std::vector<CommTrack> ClassifyTracks(TraceStore& out) {
     } else if (name.starts_with("Plane ")) {
       roles[i] = {CommTrack::Role::kPlane, group,
                   ParseInt64(std::string_view(name).substr(6)).value_or(kNone)};
+    } else if (name.empty()) {
+      roles[i] = {CommTrack::Role::kUnnamed, group, kNone};
     }
   }
   return roles;
@@ -149,8 +152,13 @@ void FillCommunication(const std::vector<CommDetail>& details, TraceStore& out) 
     if (track.role == CommTrack::Role::kNothing) continue;
     const bool has_detail = next < details.size() && details[next].slice == slice;
     const CommDetail& detail = has_detail ? details[next] : nothing;
-    if (track.role == CommTrack::Role::kGroup) AddOp(slice, track, detail, out);
-    if (track.role == CommTrack::Role::kPlane) AddTask(slice, track, detail, out);
+    const bool is_named_op = track.role == CommTrack::Role::kUnnamed &&
+                             out.Text(out.slices.name[slice]).starts_with("hcom");
+    if (track.role == CommTrack::Role::kGroup || is_named_op) {
+      AddOp(slice, {CommTrack::Role::kGroup, track.group, kNone}, detail, out);
+    } else {
+      AddTask(slice, track, detail, out);
+    }
   }
 }
 

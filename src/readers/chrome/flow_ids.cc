@@ -24,7 +24,7 @@ class Finder {
   }
 
   // Each item of the queue is followed by its arrow, so items and arrows are in the same order.
-  // Where they are not, the trace is not as torch_npu wrote it, and the rest is left alone.
+  // Where they are not, the trace is not as torch_npu wrote it, and the rest is kept as it is.
   void LookAtQueue(std::span<const FlowEnd> arrows, StringId kind,
                    std::optional<StringId> category) {
     if (!category) return;

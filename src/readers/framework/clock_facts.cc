@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <optional>
 
 #include "base/file.h"
@@ -75,10 +76,19 @@ void TakeProfilerInfo(JsonValue root, ClockFacts& facts) {
   }
 }
 
-// [Host] cntvct: 123 / clock_monotonic_raw: 456, with ':' or '='.
-void TakeHostStart(std::string_view text, ClockFacts& facts) {
+int64_t TicksToNs(int64_t ticks, int64_t hz) {
+  constexpr __int128 kNsPerSecond = 1'000'000'000;
+  constexpr __int128 kMost = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::clamp(ticks * kNsPerSecond / hz, -kMost, kMost));
+}
+
+// [Host] cntvct: 123 / clock_monotonic_raw: 456 / cntvct_diff: 7, with ':' or '='. The counter was
+// read `cntvct_diff` ticks before the clock: what the device's data is read by, so that a call of
+// the framework and what it called in CANN are on one clock.
+void TakeHostStart(std::string_view text, bool knows_frequency, ClockFacts& facts) {
   std::optional<int64_t> counter;
   std::optional<int64_t> monotonic;
+  int64_t counter_diff = 0;
   bool is_host = false;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -91,10 +101,14 @@ void TakeHostStart(std::string_view text, ClockFacts& facts) {
     const auto value = ParseInt64(line.substr(separator + 1));
     if (key == "cntvct") counter = value;
     if (key == "clock_monotonic_raw") monotonic = value;
+    if (key == "cntvct_diff") counter_diff = value.value_or(0);
   }
   if (!counter || !monotonic) return;
+  if (!knows_frequency && !facts.samples.empty()) return;  // then the counter is no CPU's, either
   facts.start_counter = *counter;
-  facts.start_monotonic_ns = *monotonic;
+  facts.start_monotonic_ns = AddSaturating(*monotonic, TicksToNs(counter_diff, facts.frequency_hz));
+  // Our own samples would put the framework on a line of its own, beside that of the device's data.
+  if (knows_frequency) facts.samples.clear();
 }
 
 // collectionTimeBegin is in microseconds, perhaps with decimals.
@@ -113,15 +127,20 @@ bool TakeStartInfo(const std::string& path, ClockFacts& facts) {
 // The device's own data knows the clocks better than the framework does.
 void TakeProf(const std::string& prof, ClockFacts& facts) {
   const std::string host = prof + "/host";
+  bool knows_frequency = false;
   if (const Result<JsonDocument> info = JsonDocument::ReadFile(host + "/info.json"); info.ok()) {
     bool is_first = true;
     info->root()["CPU"].ForEachElement([&](JsonValue cpu) {
-      if (is_first) facts.frequency_hz = HertzOf(cpu["Frequency"]).value_or(facts.frequency_hz);
+      constexpr int64_t kCountsNs = 1'000'000'000;  // no counter of the CPU's
+      const auto hertz = is_first ? HertzOf(cpu["Frequency"]) : std::nullopt;
       is_first = false;
+      if (!hertz || *hertz == kCountsNs) return;
+      facts.frequency_hz = *hertz;
+      knows_frequency = true;
     });
   }
   if (const Result<std::string> text = ReadFile(host + "/host_start.log"); text.ok()) {
-    TakeHostStart(*text, facts);
+    TakeHostStart(*text, knows_frequency, facts);
   }
   if (TakeStartInfo(host + "/start_info", facts)) return;
   for (const std::string& device : Matching(prof, "device_")) {

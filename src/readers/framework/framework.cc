@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raw files are plain bytes, whatever the first two of them are: nothing is unpacked. Opened at the
+// Raw files are plain bytes, never decompressed, whatever their first two bytes are. Opened at the
 // first read, so that a capture of many files holds few of them open.
 class PlainSource : public ByteSource {
  public:
@@ -47,7 +47,7 @@ class PlainSource : public ByteSource {
     if (fd_ < 0) return Failure("open");
     struct stat info{};
     if (position_ == 0 && (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)))
-      return Error{ErrorCode::kCorruptData, path_ + ": is no file, a file was expected"};
+      return Error{ErrorCode::kCorruptData, path_ + ": is not a file, a file was expected"};
     if (position_ == 0 && LeavesRoots(path_, fd_))
       return Error{ErrorCode::kIo, fmt::format("{}: {}", path_, kLeavesRoots)};
     while (true) {

@@ -173,7 +173,7 @@ Status ForEachRecord(RecordReader& reader, const std::function<bool(format::Byte
   }
 }
 
-// Visits each line of a text file. A last line without an end is read, too.
+// Visits each line of a text file. A last line without a line end is also read.
 Status ForEachLine(RecordReader& reader, const std::function<bool(std::string_view)>& add) {
   std::string line;
   const auto give = [&] {

@@ -24,7 +24,7 @@ Error Damaged(const fs::path& path, std::string_view what) {
   return {ErrorCode::kCorruptData, fmt::format("{}: {}", path.string(), what)};
 }
 
-// Numbers of an array; nothing if it is no array, or something else is among them.
+// Numbers of an array; nothing if it is not an array, or something else is among them.
 template <typename T, typename Read>
 std::optional<std::vector<T>> Numbers(JsonValue array, const Read& read) {
   if (!array.IsArray()) return std::nullopt;

@@ -50,6 +50,7 @@ AicpuTask MakeCommTask(const raw::AicpuHcclTask& entry, uint64_t time, bool has_
   task.facts.link = entry.link;
   task.facts.transport = entry.transport;
   task.facts.rdma = entry.rdma;
+  task.facts.estimated_us = entry.estimated_us;
   return task;
 }
 

@@ -61,6 +61,7 @@ CommTaskFacts FactsOf(const CommTaskInfo& info) {
   facts.link = info.link;
   facts.transport = info.transport;
   facts.rdma = info.rdma;
+  facts.estimated_us = info.estimated_us;
   return facts;
 }
 
@@ -93,6 +94,8 @@ Collective DescribeOp(const BigOp& big, const HostRecords& records) {
   op.data_type = info.data_type;
   op.algorithm = info.algorithm;
   op.count = info.count;
+  op.is_relay = info.is_relay;
+  op.is_retry = info.is_retry;
   op.group = info.group;
   op.has_group = true;
   return op;
@@ -135,6 +138,7 @@ Collectives AssembleCollectives(const std::vector<AscendTask>& tasks, const Task
       op.name = run.op_name;
       op.begin_ns = task.begin_ns;
       op.end_ns = task.end_ns;
+      op.rank_size = run.facts.rank_size;
       if (!op.has_group && run.has_group) {
         op.group = run.group;
         op.has_group = true;
@@ -144,6 +148,7 @@ Collectives AssembleCollectives(const std::vector<AscendTask>& tasks, const Task
       Collective& row = out.ops[place->second];
       row.begin_ns = std::min(row.begin_ns, task.begin_ns);
       row.end_ns = std::max(row.end_ns, task.end_ns);
+      if (run.has_facts) row.rank_size = run.facts.rank_size;
     }
   }
   std::stable_sort(out.ops.begin(), out.ops.end(), [](const Collective& a, const Collective& b) {

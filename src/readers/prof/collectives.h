@@ -27,6 +27,7 @@ struct CommTaskFacts {
   uint32_t link = 0;
   uint32_t transport = 0;
   uint32_t rdma = 0;
+  double estimated_us = 0;
 };
 
 inline constexpr int64_t kNoPlane = -1;
@@ -58,6 +59,9 @@ struct Collective {
   uint32_t data_type = 0;
   uint64_t algorithm = 0;
   uint64_t count = 0;
+  bool is_relay = false;
+  bool is_retry = false;
+  uint32_t rank_size = 0;  // 0: not known
   uint32_t connection = 0;
   uint32_t kernel_connection = 0;
   uint32_t model = kNoModel;

@@ -126,6 +126,10 @@ class ControlReader {
     out_.is_sample_based = TextOf(sample["ai_core_profiling_mode"]) == "sample-based";
     out_.llc_mode = TextOf(sample["llc_profiling"]);
     out_.l2_events = ParseEvents(TextOf(sample["l2CacheTaskProfilingEvents"]));
+    // SMMU:0x2,0x8a,...;<other units>
+    for (const std::string& unit : SplitList(TextOf(sample["npuEvents"]), ';')) {
+      if (unit.starts_with("SMMU:")) out_.smmu_events = ParseEvents(unit.substr(5));
+    }
     out_.qos_events = SplitList(TextOf(sample["qosEvents"]), ',');
     out_.hbm_events = TextOf(sample["hbm_profiling_events"]);
     out_.is_dynamic = TextOf(sample["dynamic"]) == "on";

@@ -55,6 +55,7 @@ struct Control {
   bool is_sample_based = false;
   std::string llc_mode;  // read, write
   std::vector<uint32_t> l2_events;
+  std::vector<uint32_t> smmu_events;  // of the unit that translates addresses
   std::vector<std::string> qos_events;
   std::string hbm_events;   // "read,write"
   bool is_dynamic = false;  // attached to a running process

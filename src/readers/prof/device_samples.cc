@@ -8,6 +8,7 @@
 #include <set>
 
 #include "format/prof/device_records.h"
+#include "readers/framework/sheet_builder.h"
 #include "readers/prof/counter_writer.h"
 #include "readers/prof/enum_names.h"
 #include "readers/prof/record_files.h"
@@ -148,9 +149,43 @@ void WritePcie(const SampleInput& input) {
                                 {"PCIe_nonpost_latency", "Tx", kLatency},
                                 {"PCIe_post", "Rx", 4},
                                 {"PCIe_post", "Tx", 0}};
+  // All of it, for the exporter's database: names of its columns, times since the capture began.
+  SheetBuilder all("prof_pcie", {"device",
+                                 "time",
+                                 "txPostMin",
+                                 "txPostMax",
+                                 "txPostAvg",
+                                 "txNonpostMin",
+                                 "txNonpostMax",
+                                 "txNonpostAvg",
+                                 "txCplMin",
+                                 "txCplMax",
+                                 "txCplAvg",
+                                 "txNonpostLatencyMin",
+                                 "txNonpostLatencyMax",
+                                 "txNonpostLatencyAvg",
+                                 "rxPostMin",
+                                 "rxPostMax",
+                                 "rxPostAvg",
+                                 "rxNonpostMin",
+                                 "rxNonpostMax",
+                                 "rxNonpostAvg",
+                                 "rxCplMin",
+                                 "rxCplMax",
+                                 "rxCplAvg"});
   for (const auto& sample : ReadSamples<raw::PcieSample>(input, "pcie")) {
     if (sample.values[0][1] < sample.values[0][0]) continue;  // maximum below minimum
     const int64_t ts_ns = input.clock.DeviceMonotonicUtc(sample.time_ns);
+    if (ts_ns >= input.clock.begin_ns) {
+      all.Number(static_cast<double>(input.side.device))
+          .Number(static_cast<double>(ts_ns - input.clock.begin_ns));
+      for (size_t i = 0; i < std::size(sample.values); ++i) {
+        for (size_t k = 0; k < 3; ++k) {
+          const uint32_t value = sample.values[i][k];
+          all.Number(i == kLatency ? value : value * 1e6);
+        }
+      }
+    }
     for (const Series& series : kSeries) {
       const double average = sample.values[series.value][2];
       // Bandwidths are bytes per us, the latency is ns.
@@ -158,6 +193,7 @@ void WritePcie(const SampleInput& input) {
       counters.Add(series.name, series.label, ts_ns, value);
     }
   }
+  all.Finish(input.out);
 }
 
 void WriteQos(const SampleInput& input) {
@@ -168,6 +204,24 @@ void WriteQos(const SampleInput& input) {
          ++i) {
       const uint32_t mb = sample.bandwidth[i];
       counters.Add(fmt::format("QoS {}", input.control.qos_events[i]), "value", ts_ns, mb);
+    }
+  }
+}
+
+// Traffic of the chip's links: PA (0) and PCIe (1).
+void WriteChipLinks(const SampleInput& input, const std::vector<raw::StarsSample>& samples) {
+  constexpr ExporterProcess kChipTrans{"Stars Chip Trans", 26, true};
+  CounterWriter counters = Counters(input, kChipTrans);
+  for (const raw::StarsSample& sample : samples) {
+    if (sample.magic != raw::kStarsMagic || raw::FunctionOf(sample.head) != raw::kChipTransSample)
+      continue;
+    const int64_t ts_ns = input.clock.DeviceUtc(sample.time);
+    const bool is_pcie = (sample.unit & 0x3F) == 1;
+    const std::string_view names[] = {is_pcie ? "PCIE Write" : "PA Link Rx",
+                                      is_pcie ? "PCIE Read" : "PA Link Tx"};
+    for (size_t i = 0; i < std::size(names); ++i) {
+      const uint64_t value = sample.values.wide[i];
+      counters.Add(names[i], "value", ts_ns, static_cast<double>(value));
     }
   }
 }
@@ -197,6 +251,7 @@ void WriteStarsSamples(const SampleInput& input) {
       }
     }
   }
+  WriteChipLinks(input, samples);
   CounterWriter sio = Counters(input, kSio);
   constexpr std::string_view kNames[] = {"req_rx", "rsp_rx", "snp_rx", "dat_rx",
                                          "req_tx", "rsp_tx", "snp_tx", "dat_tx"};

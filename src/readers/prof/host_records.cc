@@ -110,6 +110,23 @@ NodeInfo MakeNode(const raw::RecordHead& head, Bytes record, const Slice& slice)
   return node;
 }
 
+NodeAttributes MakeAttributes(const raw::RecordHead& head, Bytes record, const Slice&) {
+  const auto info = As<raw::NodeAttrInfo>(record, raw::kPayloadAt);
+  return {head.time, info.name, info.text, head.thread};
+}
+
+CopyInfo MakeCopy(const raw::RecordHead& head, Bytes record, const Slice&) {
+  const auto info = As<raw::MemcpyInfo>(record, raw::kPayloadAt);
+  CopyInfo copy;
+  copy.time = head.time;
+  copy.thread = head.thread;
+  copy.size = info.size;
+  const bool is_full = head.data_len >= raw::kMemcpyInfoFull;
+  copy.max_size = is_full ? info.max_size : info.size;
+  copy.direction = is_full ? info.direction : static_cast<uint16_t>(info.max_size & 0xFFFF);
+  return copy;
+}
+
 CommTaskInfo MakeCommTask(const raw::RecordHead& head, Bytes record, const Slice&) {
   const auto info = As<raw::HcclInfo>(record, raw::kPayloadAt);
   CommTaskInfo task;
@@ -157,6 +174,17 @@ StreamCapture MakeCapture(const raw::RecordHead& head, Bytes record, const Slice
   return capture;
 }
 
+StreamCapture MakeWideCapture(const raw::RecordHead& head, Bytes record, const Slice&) {
+  const auto info = As<raw::CaptureStreamInfoV2>(record, raw::kPayloadAt);
+  StreamCapture capture;
+  capture.time = head.time;
+  capture.stream = info.model_stream;
+  capture.model = info.model;
+  capture.device = info.device;
+  capture.is_end = info.status != 0;
+  return capture;
+}
+
 Mark MakeMark(const raw::RecordHead&, Bytes record, const Slice&) {
   const auto info = As<raw::MarkInfo>(record, raw::kPayloadAt);
   Mark mark;
@@ -166,6 +194,10 @@ Mark MakeMark(const raw::RecordHead&, Bytes record, const Slice&) {
   mark.domain = info.domain;
   mark.thread = info.thread;
   mark.event_type = info.event_type;
+  mark.category = info.category;
+  mark.payload_type = info.payload_type;
+  mark.payload = info.payload;
+  mark.message_type = info.message_type;
   mark.is_linked = info.info_type == 1;
   const std::string_view message(info.message, raw::kMarkMessageBytes);
   mark.message = message.substr(0, std::min(message.find('\0'), message.size()));
@@ -270,6 +302,7 @@ void ReadCapturedOps(const Side& host, const ReadOptions& options, store::IssueL
                         CapturedOp op;
                         op.name = info.name;
                         op.type = info.type;
+                        op.attributes = info.attributes;
                         op.device = info.device;
                         op.stream = info.stream;
                         op.task = info.task & 0xFFFF;
@@ -370,12 +403,16 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   jobs.emplace_back([&](store::IssueLog& log) { ReadContexts(host, options, log, out); });
   jobs.emplace_back([&](store::IssueLog& log) { out.marks = ReadMarks(host, options, log); });
   std::vector<LaunchedTask> wide_tasks;
+  std::vector<StreamCapture> wide_captures;
   std::vector<uint8_t> wide;
   add(out.tasks, "compact.task_track", raw::kCompactBytes, MakeTask);
   add(wide_tasks, "compact.task_track_v2", raw::kCompactBytes, MakeWideTask);
   add(out.nodes, "compact.node_basic_info", raw::kCompactBytes, MakeNode);
+  add(out.attributes, "compact.node_attr_info", raw::kCompactBytes, MakeAttributes);
+  add(out.copies, "compact.memcpy_info", raw::kCompactBytes, MakeCopy);
   add(out.comm_ops, "compact.hccl_op_info", raw::kCompactBytes, MakeCommOp);
   add(out.captures, "compact.capture_stream_info", raw::kCompactBytes, MakeCapture);
+  add(wide_captures, "compact.capture_stream_info_v2", raw::kCompactBytes, MakeWideCapture);
   add(wide, "compact.expand_stream_spec", raw::kCompactBytes,
       [](const raw::RecordHead&, Bytes record, const Slice&) {
         return As<raw::ExpandStreamSpec>(record, raw::kPayloadAt).status;
@@ -389,6 +426,7 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   options.pool->ParallelFor(jobs.size(), [&](size_t i) { jobs[i](logs[i]); });
   for (const store::IssueLog& log : logs) issues.Merge(log);
   out.tasks.insert(out.tasks.end(), wide_tasks.begin(), wide_tasks.end());
+  out.captures.insert(out.captures.end(), wide_captures.begin(), wide_captures.end());
   out.has_wide_streams = std::find(wide.begin(), wide.end(), 1) != wide.end();
   return out;
 }

@@ -51,6 +51,14 @@ struct NodeInfo {
   bool is_hf32 = false;
 };
 
+// The attributes of an operator, one text.
+struct NodeAttributes {
+  uint64_t time = 0;
+  uint64_t name = 0;
+  uint64_t text = 0;  // hash
+  uint32_t thread = 0;
+};
+
 // The tensors of an operator.
 struct NodeTensors {
   uint64_t time = 0;
@@ -110,6 +118,15 @@ struct StreamCapture {
   bool is_end = false;
 };
 
+// A copy, of which one task moves `max_size` bytes at most.
+struct CopyInfo {
+  uint64_t time = 0;
+  uint64_t size = 0;
+  uint64_t max_size = 0;
+  uint32_t thread = 0;
+  uint16_t direction = 0;
+};
+
 // A mark or range of the user.
 struct Mark {
   uint64_t begin = 0;
@@ -118,6 +135,10 @@ struct Mark {
   uint64_t domain = 0;
   uint32_t thread = 0;
   uint32_t event_type = 0;
+  uint32_t category = 0;
+  int32_t payload_type = 0;
+  int32_t message_type = 0;
+  uint64_t payload = 0;
   bool is_linked = false;  // the device has its part of it
   std::string message;
 };
@@ -149,6 +170,7 @@ struct CapturedOp {
   uint32_t task = 0;
   uint32_t task_type = 0;
   uint32_t tensors = 0;
+  uint64_t attributes = 0;  // hash; 0 = none
   uint16_t blocks = 0;
   uint16_t mix_ratio = 0;
   bool is_hf32 = false;
@@ -174,6 +196,8 @@ struct HostRecords {
   std::vector<LaunchedTask> tasks;
   std::vector<NodeInfo> nodes;
   std::vector<NodeTensors> tensors;
+  std::vector<NodeAttributes> attributes;
+  std::vector<CopyInfo> copies;
   TensorSets tensor_sets;
   std::vector<NodeContexts> node_contexts;  // of both levels
   std::vector<uint32_t> contexts;

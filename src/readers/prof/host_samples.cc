@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/number.h"
+#include "readers/framework/sheet_builder.h"
 #include "readers/prof/counter_writer.h"
 #include "readers/prof/text_lines.h"
 
@@ -143,6 +145,7 @@ class HostSampler {
     const double card_bytes = control_.card_speed_mbps * kBytesPerMbit;
     if (card_bytes <= 0) return;
     CounterWriter counters = Counters(kNetworkUsage);
+    SheetBuilder speeds("prof_host_network", {"time", "speed"});
     struct Block {
       int64_t ts_ns = 0;
       double bytes = 0;
@@ -154,6 +157,7 @@ class HostSampler {
         const double seconds =
             static_cast<double>(SubtractSaturating(now->ts_ns, before->ts_ns)) / 1e9;
         const double rate = std::max(0.0, now->bytes - before->bytes) / seconds;
+        AddTo(speeds, before->ts_ns, {rate});
         counters.Add("Network Usage", "Usage(%)", before->ts_ns, rate / card_bytes * 100);
       }
       if (now) before = now;
@@ -179,18 +183,31 @@ class HostSampler {
       now->bytes += NumberAt(fields, 0) + NumberAt(fields, kSentBytes);
     });
     finish();
+    speeds.Finish(out_);
+  }
+
+  // A row of a sheet that begins with the time since the capture's start; nothing of before it.
+  void AddTo(SheetBuilder& sheet, int64_t ts_ns, std::initializer_list<double> values) const {
+    if (ts_ns < clock_.begin_ns) return;
+    sheet.Number(static_cast<double>(ts_ns - clock_.begin_ns));
+    for (const double value : values) sheet.Number(value);
   }
 
   // One sample begins with a line of totals; samples are equally far apart.
   void WriteDisk() {
     constexpr int64_t kPeriodNs = 20'000'000;
     CounterWriter counters = Counters(kDiskUsage);
+    SheetBuilder rates("prof_host_disk", {"time", "readRate", "writeRate"});
+    double read_rate = 0;
+    double write_rate = 0;
     std::optional<int64_t> ts_ns;
     double percent = 0;
     bool has_rows = false;
     const auto finish = [&] {
       if (!ts_ns || !has_rows) return;
       counters.Add("Disk Usage", "Usage(%)", *ts_ns, percent);
+      AddTo(rates, *ts_ns, {read_rate, write_rate});
+      read_rate = write_rate = 0;
       ts_ns = AddSaturating(*ts_ns, kPeriodNs);
       percent = 0;
       has_rows = false;
@@ -204,12 +221,24 @@ class HostSampler {
       } else if (words[0].find(':') != words[0].npos && words.size() > 11) {
         constexpr size_t kBusyPercent = 10;
         percent += NumberAt(words, kBusyPercent);
+        constexpr size_t kRead = 4;  // a number and its unit
+        read_rate += NumberAt(words, kRead) * BytesOf(words[kRead + 1]);
+        write_rate += NumberAt(words, kRead + 2) * BytesOf(words[kRead + 3]);
         has_rows = true;
       } else {
         finish();
       }
     });
     finish();
+    rates.Finish(out_);
+  }
+
+  // 1024 of "K/s".
+  static double BytesOf(std::string_view unit) {
+    constexpr double kKb = 1024;
+    if (unit.starts_with('K')) return kKb;
+    if (unit.starts_with('M')) return kKb * kKb;
+    return unit.starts_with('G') ? kKb * kKb * kKb : 1;
   }
 
   void AddCall(int64_t thread, std::string_view name, int64_t begin_ns, int64_t dur_ns) {

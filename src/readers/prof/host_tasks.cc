@@ -17,6 +17,7 @@ namespace raw = format::prof;
 struct TaskTypeFacts {
   bool is_kernel = false;  // KERNEL_*, or a task of STARS
   bool is_ffts = false;
+  bool is_copy = false;
   bool may_have_contexts = false;
   bool stands_alone = false;  // is an operator even without a node around it
   uint32_t op_task_type = 0;  // then
@@ -26,6 +27,7 @@ TaskTypeFacts DescribeType(std::string_view name) {
   TaskTypeFacts facts;
   facts.is_kernel = name.starts_with("KERNEL") || name == "STARS_COMMON";
   facts.is_ffts = name == "FFTS_PLUS";
+  facts.is_copy = name == "MEMCPY_ASYNC";
   const std::pair<std::string_view, uint32_t> kAlone[] = {
       {"KERNEL_AICORE", kOpAiCore},      {"KERNEL_AICPU", kOpAiCpu},
       {"KERNEL_AIVEC", kOpAiVectorCore}, {"KERNEL_SIMT", kOpAiVectorCore},
@@ -85,6 +87,7 @@ class HostTaskAssembler {
     out_.tasks.reserve(records_.tasks.size());
     out_.ops.reserve(records_.nodes.size());
     for (size_t i = 0; i < records_.tasks.size(); ++i) AddTask(records_.tasks[i], places[i]);
+    MeasureCopies();
     return std::move(out_);
   }
 
@@ -97,6 +100,8 @@ class HostTaskAssembler {
     SortByThread(records_.tensors);
     JoinTensors(records_);
     tensors_ = Attach(tree_, raw::kLevelNode, records_.tensors, false, lost, all);
+    SortByThread(records_.attributes);
+    attributes_ = Attach(tree_, raw::kLevelNode, records_.attributes, false, lost, all);
     SortByThread(records_.node_contexts);
     node_contexts_ = Attach(tree_, raw::kLevelNode, records_.node_contexts, false, lost,
                             [](const NodeContexts& row) { return row.level == raw::kLevelNode; });
@@ -110,6 +115,42 @@ class HostTaskAssembler {
     if (lost > 0) {
       issues_.Add(store::IssueKind::kCallWithoutReturn,
                   "a record of the host lies outside of the calls it could belong to", lost);
+    }
+  }
+
+  // Divides the bytes of each copy among its tasks, which have its thread and time.
+  void MeasureCopies() {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < out_.tasks.size(); ++row) {
+      if (TypeFacts(out_.tasks[row].type).is_copy) rows.push_back(row);
+    }
+    const auto place = [&](uint32_t row) {
+      const HostTask& task = out_.tasks[row];
+      return std::tuple(task.thread, task.time, task.key, row);
+    };
+    std::sort(rows.begin(), rows.end(),
+              [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+    std::vector<CopyInfo>& copies = records_.copies;
+    std::stable_sort(copies.begin(), copies.end(), [](const CopyInfo& a, const CopyInfo& b) {
+      return std::tie(a.thread, a.time) < std::tie(b.thread, b.time);
+    });
+    constexpr uint16_t kOther = 65535;
+    constexpr uint16_t kLastKnown = 7;
+    size_t next = 0;
+    for (const uint32_t row : rows) {
+      const HostTask& task = out_.tasks[row];
+      const auto is_before = [&](const CopyInfo& copy) {
+        return std::tie(copy.thread, copy.time) < std::tie(task.thread, task.time);
+      };
+      while (next < copies.size() && is_before(copies[next])) ++next;
+      CopySize& size = out_.copies[row] = {0, kOther};
+      if (next == copies.size() || copies[next].thread != task.thread ||
+          copies[next].time != task.time)
+        continue;
+      CopyInfo& copy = copies[next];
+      size.bytes = copy.max_size == 0 ? copy.size : std::min(copy.size, copy.max_size);
+      size.direction = copy.direction > kLastKnown ? kOther : copy.direction;
+      copy.size -= size.bytes;
     }
   }
 
@@ -186,6 +227,7 @@ class HostTaskAssembler {
     uint64_t name;
     const NodeInfo* info = nullptr;
     uint32_t tensors = TensorSets::kEmpty;
+    uint64_t attributes = 0;
     const NodeContexts* contexts = nullptr;
   };
 
@@ -204,6 +246,8 @@ class HostTaskAssembler {
       Find(records_.nodes[row].name).info = &records_.nodes[row];
     for (const uint32_t row : tensors_.Of(ordinal))
       Find(records_.tensors[row].name).tensors = records_.tensors[row].tensors;
+    for (const uint32_t row : attributes_.Of(ordinal))
+      Find(records_.attributes[row].name).attributes = records_.attributes[row].text;
     bool has_contexts = false;
     if (type.may_have_contexts) {
       for (const uint32_t row : node_contexts_.Of(ordinal)) {
@@ -252,6 +296,7 @@ class HostTaskAssembler {
       }
     }
     op.tensors = named.tensors;
+    op.attributes = named.attributes;
     TakeBlocks(task, op);
     out_.ops.push_back(op);
     return static_cast<uint32_t>(out_.ops.size() - 1);
@@ -344,6 +389,7 @@ class HostTaskAssembler {
       op.task_type = info.task_type;
       op.is_hf32 = info.is_hf32;
       op.tensors = info.tensors;
+      op.attributes = info.attributes;
       op.blocks = info.blocks;
       op.mix_blocks = static_cast<uint16_t>(info.blocks * info.mix_ratio);
     } else if (task.kernel != 0) {
@@ -363,6 +409,7 @@ class HostTaskAssembler {
   HostTasks out_;
   Attached nodes_;
   Attached tensors_;
+  Attached attributes_;
   Attached node_contexts_;
   Attached comm_contexts_;
   Attached comm_ops_;

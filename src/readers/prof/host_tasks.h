@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "readers/prof/api_tree.h"
@@ -21,6 +22,7 @@ struct ComputeOp {
   uint64_t type = 0;
   uint32_t task_type = 0;
   uint32_t tensors = TensorSets::kEmpty;
+  uint64_t attributes = 0;  // hash; 0 = none
   uint16_t blocks = 0;
   uint16_t mix_blocks = 0;
   bool has_type = false;  // type, state and HF32 are known
@@ -67,11 +69,18 @@ struct BigOp {
   uint32_t kernel_connection = 0;  // of the call that launches its AI CPU kernel; 0 if none does
 };
 
+// What a copy moves.
+struct CopySize {
+  uint64_t bytes = 0;
+  uint16_t direction = 0;
+};
+
 struct HostTasks {
   std::vector<HostTask> tasks;
   std::vector<ComputeOp> ops;
-  std::vector<SmallOp> small_ops;  // by thread, then by time
-  std::vector<BigOp> big_ops;      // by thread, then by begin
+  std::vector<SmallOp> small_ops;                 // by thread, then by time
+  std::vector<BigOp> big_ops;                     // by thread, then by begin
+  std::unordered_map<uint32_t, CopySize> copies;  // by row of tasks; MEMCPY_ASYNC only
 };
 
 // Sorts the records by thread as it goes.

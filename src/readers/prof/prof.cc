@@ -100,6 +100,14 @@ class ProfReader {
     AddMeta("cann_version", control.cann_version);
     AddMeta("startTimeNs", fmt::to_string(host_clock_.begin_ns));
     AddMeta("endTimeNs", fmt::to_string(host_clock_.end_ns));
+    AddMeta("prof.pid", fmt::to_string(control.pid));
+    AddMeta("prof.process_name", control.process_name);
+    if (!devices_.empty()) AddMeta("prof.chip", fmt::to_string(devices_.front().chip));
+    AddMeta("prof.level", IsLevel0(control) ? "level0" : control.level);
+    if (control.cpu_count > 0) AddMeta("prof.cpu_count", fmt::to_string(control.cpu_count));
+    if (control.memory_kb > 0) AddMeta("prof.memory_kb", fmt::format("{:.0f}", control.memory_kb));
+    if (control.card_speed_mbps > 0)
+      AddMeta("prof.card_speed_mbps", fmt::format("{:.0f}", control.card_speed_mbps));
   }
 
   void ReadDevice(size_t index, const ApiTree& tree, const HostRecords& records,

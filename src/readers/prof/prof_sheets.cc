@@ -171,6 +171,47 @@ void WriteCache(const SampleInput& input, const RunsByTask& runs, Dictionary& na
   sheet.Finish(input.out);
 }
 
+// How often the address of an access was known.
+void WriteTranslations(const SampleInput& input, const RunsByTask& runs, Dictionary& names) {
+  constexpr uint32_t kRequest = 0x8a;
+  constexpr uint32_t kMiss = 0x2;
+  const std::vector<uint32_t>& counted = input.control.smmu_events;
+  if (counted.empty()) return;
+  SheetBuilder sheet(
+      "soc_pmu", {"Device_id", "Stream Id", "Task Id", "TLB Hit Rate", "TLB Miss Rate", "Op Name"});
+  std::map<std::pair<uint32_t, uint32_t>, size_t> seen;
+  const auto rows = ReadRows<raw::SocPmu>(
+      input.side.Find("socpmu"), sizeof(raw::SocPmu), Cut::kAnywhere, input.options,
+      input.out.issues, [](format::Bytes record, const Slice&, std::vector<raw::SocPmu>& out) {
+        out.push_back(As<raw::SocPmu>(record));
+        return true;
+      });
+  for (const raw::SocPmu& row : rows) {
+    double requests = 0;
+    double hits = 0;
+    double misses = 0;
+    for (size_t i = 0; i < counted.size() && i < std::size(row.counters); ++i) {
+      const uint64_t count = row.counters[i];
+      if (counted[i] == kRequest) requests += static_cast<double>(count);
+      if (counted[i] == 0x8c || counted[i] == 0x8d) hits += static_cast<double>(count);
+      if (counted[i] == kMiss) misses += static_cast<double>(count);
+    }
+    const auto rate = [&](double part) {
+      return requests > 0 ? std::round(part / requests * 1e6) / 1e6 : 0;
+    };
+    const uint32_t stream = row.stream;
+    const uint32_t task = row.task;
+    const ComputeOp* op = runs.Nth(stream, task, seen[{stream, task}]++);
+    sheet.Number(static_cast<double>(input.side.device))
+        .Number(stream)
+        .Number(task)
+        .Number(rate(hits))
+        .Number(rate(misses))
+        .Text(op == nullptr ? StringId::kEmpty : names.Hash(op->name));
+  }
+  sheet.Finish(input.out);
+}
+
 }  // namespace
 
 void WriteDeviceSheets(const SampleInput& input, const DeviceView& view, const AicpuRecords& aicpu,
@@ -179,6 +220,7 @@ void WriteDeviceSheets(const SampleInput& input, const DeviceView& view, const A
   WriteAicpu(input, runs, aicpu, names);
   WriteQueues(input, aicpu);
   WriteCache(input, runs, names);
+  WriteTranslations(input, runs, names);
 }
 
 void WriteFusionSheet(const ApiTree& tree, const HostRecords& records, Dictionary& names,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/number.h"
+#include "readers/framework/sheet_builder.h"
 #include "readers/prof/counter_writer.h"
 #include "readers/prof/text_lines.h"
 
@@ -77,8 +78,18 @@ void WritePorts(const SampleInput& input, std::string_view family, const Exporte
   // bandwidth, rxPacket/s, rxByte/s, rxPackets, rxBytes, rxErrors, rxDropped, the same of tx, port
   constexpr size_t kColumns = 13;
   CounterWriter counters = CountersOf(input, process);
+  SheetBuilder all("prof_" + std::string(family),
+                   {"device", "time", "bandwidth", "rxPacketRate", "rxByteRate", "rxPackets",
+                    "rxBytes", "rxErrors", "rxDropped", "txPacketRate", "txByteRate", "txPackets",
+                    "txBytes", "txErrors", "txDropped", "funcId"});
   ForEachRow(input, family, kColumns, false, [&](int64_t ts_ns, const std::vector<double>& row) {
     const double port = row.size() > kColumns ? row[kColumns] : 0;
+    if (ts_ns >= input.clock.begin_ns) {
+      all.Number(static_cast<double>(input.side.device))
+          .Number(static_cast<double>(ts_ns - input.clock.begin_ns));
+      for (size_t i = 0; i < kColumns; ++i) all.Number(row[i]);
+      all.Number(port);
+    }
     const auto add = [&](std::string_view side, size_t first) {
       const std::string name = fmt::format("Port {:.0f}/{}", port, side);
       counters.Add(name, fmt::format("{} Packets", side), ts_ns, row[first]);
@@ -89,6 +100,7 @@ void WritePorts(const SampleInput& input, std::string_view family, const Exporte
     add("Rx", 1);
     add("Tx", 7);
   });
+  all.Finish(input.out);
 }
 
 void WriteNetworkStatistics(const SampleInput& input) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 #include "format/prof/device_records.h"
 #include "readers/prof/enum_names.h"
@@ -65,6 +66,7 @@ DeviceWriter::DeviceWriter(const DeviceView& view, Dictionary& names, TrackBuild
       groups_(groups),
       out_(out),
       host_to_device_(out.strings.Intern("HostToDevice")),
+      first_task_(static_cast<int64_t>(out.device_tasks.size())),
       is_comm_task_(view.tasks.size(), false),
       tensor_texts_(view.records.tensor_sets.size()),
       has_tensor_texts_(view.records.tensor_sets.size(), false) {
@@ -80,6 +82,10 @@ StringId DeviceWriter::TaskType(const AscendTask& task) {
     if (const std::string_view text = out_.Text(name); text != "FFTS_PLUS" && text != "UNKNOWN")
       return name;
   }
+  return DeviceType(task);
+}
+
+StringId DeviceWriter::DeviceType(const AscendTask& task) {
   StringId& name = device_types_[task.is_sub_task ? 1 : 0][task.type % kDeviceTypes];
   if (name == StringId::kEmpty) {
     name = out_.strings.Intern(task.is_sub_task               ? SubTaskName(task.type)
@@ -87,6 +93,32 @@ StringId DeviceWriter::TaskType(const AscendTask& task) {
                                                               : HwtsTaskName(task.type));
   }
   return name;
+}
+
+void DeviceWriter::AddDeviceTask(const AscendTask& task, StringId type, store::SliceId slice) {
+  store::DeviceTaskTable::Row row;
+  row.slice = slice;
+  row.device = view_.device;
+  row.stream = StreamOf(task.key);
+  row.task_id = TaskOf(task.key);
+  row.batch_id = BatchOf(task.key);
+  row.context_id = ContextOf(task.key) == kNoContext ? ~uint32_t{0} : ContextOf(task.key);
+  row.model_id = kNoModel;
+  row.begin_ns = task.begin_ns;
+  row.dur_ns = DurationNs(task.begin_ns, task.end_ns);
+  row.type = type;
+  row.device_type = DeviceType(task);
+  if (task.host != kNoRow) {
+    const HostTask& host = view_.host.tasks[task.host];
+    row.model_id = host.model;
+    if (host.kernel != 0) row.kernel_name = names_.Hash(host.kernel);
+    if (host.connection != 0) row.correlation = host.connection;
+    if (const auto copy = view_.host.copies.find(task.host); copy != view_.host.copies.end()) {
+      row.copy_bytes = KnownSize(copy->second.bytes);
+      row.copy_kind = copy->second.direction;
+    }
+  }
+  out_.device_tasks.Append(row);
 }
 
 void DeviceWriter::AddFlow(uint32_t connection, store::TrackId track, int64_t begin_ns) {
@@ -121,6 +153,7 @@ void DeviceWriter::WriteCollectives() {
   EnumTexts transports(out_, HcclTransportName);
   EnumTexts links(out_, HcclLinkName);
   EnumTexts rdma_types(out_, HcclRdmaName);
+  std::unordered_map<StringId, int64_t> rows;  // name of a collective -> its row
   for (const Collective& collective : view_.collectives.ops) {
     store::CommOpTable::Row op;
     op.group_name = GroupName(collective.has_group, collective.group, collective.is_aicpu);
@@ -141,6 +174,15 @@ void DeviceWriter::WriteCollectives() {
       op.count = KnownSize(collective.count);
     }
     op.correlation = collective.connection == 0 ? kNone : int64_t{collective.connection};
+    op.device = view_.device;
+    if (collective.has_group) op.group_id = out_.strings.Intern(fmt::to_string(collective.group));
+    op.model_id = collective.model;
+    if (collective.rank_size != 0) op.rank_size = collective.rank_size;
+    if (collective.has_info) {
+      op.relay = collective.is_relay ? 1 : 0;
+      op.retry = collective.is_retry ? 1 : 0;
+    }
+    rows.try_emplace(op.name, static_cast<int64_t>(out_.comm_ops.size()));
     out_.comm_ops.Append(op);
     AddSlice(op.track, op.begin_ns, collective.end_ns, op.name, StringId::kEmpty, op.correlation);
     AddFlow(collective.connection, op.track, op.begin_ns);
@@ -155,6 +197,9 @@ void DeviceWriter::WriteCollectives() {
     row.stream = StreamOf(task.key);
     row.task_id = TaskOf(task.key);
     row.is_master = run.is_master ? 1 : 0;
+    row.device_task = first_task_ + run.task;
+    if (const auto op = rows.find(run.op_name); op != rows.end()) row.comm_op = op->second;
+    if (run.has_facts) row.estimated_us = run.facts.estimated_us;
     row.src_rank = row.dst_rank = KnownId(~uint32_t{0});  // as results have it where nobody said
     if (run.has_facts) {
       row.name = names_.Hash(run.facts.item);
@@ -196,11 +241,15 @@ void DeviceWriter::WriteTasks() {
   out_.slices.Reserve(out_.slices.size() + view_.tasks.size());
   for (size_t i = 0; i < view_.tasks.size(); ++i) {
     const AscendTask& task = view_.tasks[i];
-    if (has_sub_tasks(task)) continue;
+    const StringId type = TaskType(task);
+    if (has_sub_tasks(task)) {
+      AddDeviceTask(task, type, store::kNoSlice);
+      continue;
+    }
+    AddDeviceTask(task, type, store::SliceId{static_cast<uint32_t>(out_.slices.size())});
     const uint32_t stream = StreamOf(task.key);
     store::TrackId& track = streams.try_emplace(stream, store::kNoTrack).first->second;
     if (track == store::kNoTrack) track = tracks_.Stream(view_.device, stream);
-    const StringId type = TaskType(task);
     StringId name = type;
     int64_t connection = kNone;
     if (task.host != kNoRow) {
@@ -236,6 +285,19 @@ void DeviceWriter::WriteMarks(const std::vector<StepMark>& marks) {
     const store::TrackId track = tracks_.Stream(view_.device, range.first.stream);
     const auto host = view_.places.marks.find(connection);
     const bool is_known = host != view_.places.marks.end();
+    store::DeviceTaskTable::Row row;
+    row.slice = store::SliceId{static_cast<uint32_t>(out_.slices.size())};
+    row.device = view_.device;
+    row.stream = range.first.stream;
+    row.task_id = range.first.task;
+    row.context_id = ~uint32_t{0};
+    row.model_id = kNoModel;
+    row.begin_ns = begin_ns;
+    row.dur_ns = DurationNs(begin_ns, view_.clock.DeviceUtc(range.end));
+    row.type = category;
+    row.device_type = category;
+    row.correlation = connection;
+    out_.device_tasks.Append(row);
     AddSlice(track, begin_ns, view_.clock.DeviceUtc(range.end),
              is_known ? host->second.name : category, category, connection);
     if (is_known)
@@ -278,6 +340,7 @@ store::KernelTable::Row DeviceWriter::KernelRow(const AscendTask& task, const Co
   row.output_types = tensors.output_types;
   row.output_formats = tensors.output_formats;
   if (host.connection != 0) row.correlation = host.connection;
+  if (op.attributes != 0) row.attributes = names_.Hash(op.attributes);
   return row;
 }
 
@@ -321,6 +384,7 @@ std::vector<KernelRun> DeviceWriter::WriteKernels() {
         place.collective == kNoRow
             ? KernelRow(view_.tasks[place.run.task], view_.host.ops[place.run.op])
             : KernelRow(view_.collectives.ops[place.collective]);
+    if (place.run.task != kNoRow) row.device_task = first_task_ + place.run.task;
     row.wait_ns = DurationNs(last_end_ns, row.begin_ns);
     last_end_ns = AddSaturating(row.begin_ns, row.dur_ns);
     out_.kernels.Append(row);

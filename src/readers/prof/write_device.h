@@ -42,6 +42,8 @@ class DeviceWriter {
 
  private:
   StringId TaskType(const AscendTask& task);
+  StringId DeviceType(const AscendTask& task);
+  void AddDeviceTask(const AscendTask& task, StringId type, store::SliceId slice);
   void AddFlow(uint32_t connection, store::TrackId track, int64_t begin_ns);
   void AddSlice(store::TrackId track, int64_t begin_ns, int64_t end_ns, StringId name,
                 StringId category, int64_t correlation);
@@ -57,6 +59,7 @@ class DeviceWriter {
   GroupTracks& groups_;
   store::TraceStore& out_;
   StringId host_to_device_;
+  int64_t first_task_;                     // row of device_tasks of the first of view_.tasks
   std::vector<bool> is_comm_task_;         // by row of tasks
   std::vector<StringId> device_types_[2];  // of tasks and of sub-tasks, by number
   std::vector<TensorTexts> tensor_texts_;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -30,6 +32,40 @@ std::string_view LayerOf(uint16_t level) {
       return {};
   }
 }
+
+// The family of acl calls, which stands in the upper half of their type.
+std::string ModeOfAcl(uint32_t type) {
+  constexpr std::string_view kModes[] = {"",           "ACL_OP",   "ACL_MODEL",   "ACL_RTS",
+                                         "ACL_OTHERS", "ACL_NN",   "ACL_ASCENDC", "HOST_HCCL",
+                                         "",           "ACL_DVPP", "ACL_GRAPH",   "ACL_ATB"};
+  const uint32_t mode = type >> 16;
+  return mode < std::size(kModes) && !kModes[mode].empty() ? std::string(kModes[mode])
+                                                           : fmt::to_string(mode);
+}
+
+// What a call says beside its name and times.
+class CallFacts {
+ public:
+  CallFacts(Dictionary& names, store::TraceStore& out) : names_(names), out_(out) {}
+  void Write(const Api& api, store::SliceId slice) {
+    store::CannCallTable::Row row;
+    row.slice = slice;
+    if (api.level == raw::kLevelAcl) {
+      StringId& mode = modes_[api.type >> 16];
+      if (mode == StringId::kEmpty) mode = out_.strings.Intern(ModeOfAcl(api.type));
+      row.mode = mode;
+    } else if (api.level == raw::kLevelCommunication) {
+      row.mode = names_.Type(api.level, api.type);
+    }
+    if (api.item != 0) row.item = names_.Hash(api.item);
+    if (row.mode != StringId::kEmpty || row.item != StringId::kEmpty) out_.cann_calls.Append(row);
+  }
+
+ private:
+  Dictionary& names_;
+  store::TraceStore& out_;
+  std::unordered_map<uint32_t, StringId> modes_;
+};
 
 // "Node@launch"; each made once.
 class CallNames {
@@ -79,6 +115,7 @@ int64_t GlobalThread(int64_t pid, uint32_t thread) {
 void WriteApis(const ApiTree& tree, int64_t pid, const SideClock& clock, Dictionary& names,
                TrackBuilder& tracks, store::TraceStore& out, HostPlaces& places) {
   CallNames call_name(names, out);
+  CallFacts call_facts(names, out);
   const ModelLoads loads(tree, names);
   std::unordered_map<uint32_t, store::TrackId> threads;
   const std::vector<Api>& apis = tree.apis();
@@ -99,6 +136,7 @@ void WriteApis(const ApiTree& tree, int64_t pid, const SideClock& clock, Diction
     slice.dur_ns = DurationNs(begin_ns, end_ns);
     slice.name = call_name(api);
     slice.correlation = ApiTree::ConnectionOf(static_cast<uint32_t>(i));
+    call_facts.Write(api, store::SliceId{static_cast<uint32_t>(out.slices.size())});
     out.slices.Append(slice);
   }
 }
@@ -115,8 +153,16 @@ void WriteMarks(const std::vector<Mark>& marks, int64_t pid, const SideClock& cl
     const int64_t connection = mark.is_linked ? MarkConnection(mark.id) : kPlainMark;
     const StringId domain = mark.is_linked ? names.Hash(mark.domain) : StringId::kEmpty;
     if (mark.is_linked) places.marks[connection] = {slice.track, slice.begin_ns, slice.name};
-    out.markers.Append({store::SliceId{static_cast<uint32_t>(out.slices.size())},
-                        int64_t{mark.event_type}, domain, connection});
+    store::MarkerTable::Row row;
+    row.slice = store::SliceId{static_cast<uint32_t>(out.slices.size())};
+    row.event_type = mark.event_type;
+    row.domain = domain;
+    row.correlation = connection;
+    row.category = mark.category;
+    row.payload_type = mark.payload_type;
+    row.payload = static_cast<int64_t>(mark.payload);
+    row.message_type = mark.message_type;
+    out.markers.Append(row);
     out.slices.Append(slice);
   }
 }

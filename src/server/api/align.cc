@@ -89,7 +89,7 @@ Result<Aligned> AlignByHand(const Ask& ask) {
     const auto ns = WholeNumber(value);
     if (!slot || !ns || *ns > int64_t{1} << 61 || *ns < -(int64_t{1} << 61)) {
       status = Error{ErrorCode::kInvalidArgument,
-                     fmt::format("'offsets': '{}' is no rank, or its offset no number", key)};
+                     fmt::format("'offsets': '{}' is not a rank, or its offset no number", key)};
       return;
     }
     out.offset_ns[*slot] = *ns;

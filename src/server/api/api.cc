@@ -111,7 +111,7 @@ Result<Response> Answer(Workspace& workspace, OpenDataset& open, const Request& 
       return Error{ErrorCode::kInvalidArgument, fmt::format("there is no alignment {}", align)};
     ask.base_ns.push_back(*base_ns);
   }
-  // Loops that find themselves cancelled just end; what they come to then is for nobody.
+  // Cancelled loops just end; their result is discarded.
   const CancelScope until_gone(request.is_gone);
   Result<Response> response =
       route != nullptr ? route->handler(ask) : GetView(ask, rest.substr(kViewPrefix.size()));

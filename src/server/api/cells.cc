@@ -53,7 +53,7 @@ void WriteTable(JsonWriter& json, const table::Table& table, size_t limit) {
   for (const table::Column& column : table.columns()) WriteColumn(json, column);
   json.EndArray().Key("rows").BeginArray();
   for (size_t row = 0; row < std::min(table.rows(), limit); ++row) {
-    if (row % kRowsAtOnce == 0 && IsCancelled()) break;  // the answer is for nobody
+    if (row % kRowsAtOnce == 0 && IsCancelled()) break;  // the client has disconnected
     json.BeginArray();
     for (const table::Column& column : table.columns()) WriteCell(json, column, row);
     json.EndArray();

@@ -1,4 +1,4 @@
-#include "analysis/viewer/compare.h"
+#include "analysis/compare/pairs/compare_pair.h"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 namespace steplens::server {
 namespace {
 
-namespace viewer = analysis::viewer;
+namespace pairs = analysis::pairs;
 
 // A side, and what keeps its data set in sight if it is another one than the request's.
 struct Side {
-  viewer::CompareSide asked;
+  pairs::CompareSide asked;
   std::unique_ptr<Dataset::View> view;
 };
 
@@ -67,12 +67,12 @@ Result<Side> SideParam(const Ask& ask, std::string_view name) {
 Result<Response> PostCompare(const Ask& ask) {
   SL_ASSIGN_OR_RETURN(const Side a, SideParam(ask, "a"));
   SL_ASSIGN_OR_RETURN(const Side b, SideParam(ask, "b"));
-  viewer::CompareOptions options;
+  pairs::CompareOptions options;
   SL_ASSIGN_OR_RETURN(options.group_by, ask.params.TextOr("group_by", options.group_by));
   SL_ASSIGN_OR_RETURN(options.key, ask.params.TextOr("key", ""));
   SL_ASSIGN_OR_RETURN(options.core, ask.params.TextOr("core", ""));
-  SL_ASSIGN_OR_RETURN(const viewer::MetricAnswer answer,
-                      viewer::Compare(a.asked, b.asked, options));
+  SL_ASSIGN_OR_RETURN(const analysis::QuestionAnswer answer,
+                      pairs::Compare(a.asked, b.asked, options));
   JsonWriter json;
   json.BeginObject();
   WriteAnswer(json, answer.tables, answer.definition, answer.query, answer.warnings);

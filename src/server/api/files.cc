@@ -19,7 +19,7 @@ bool HasSuffix(std::string_view name, std::initializer_list<std::string_view> su
                      [&](std::string_view suffix) { return name.ends_with(suffix); });
 }
 
-// What a name promises; opening it tells the truth.
+// A guess from the name; opening the file verifies it.
 std::string Recognise(const std::string& name, bool is_folder) {
   if (is_folder) {
     if (HasSuffix(name, {"_ascend_pt", "_ascend_ms"})) return "rank";

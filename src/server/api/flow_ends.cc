@@ -20,7 +20,9 @@ std::vector<FlowNeighbour> FlowNeighbours(const Dataset::View& view, const Lane&
   const auto& flows = rank.store->flows;
   const int64_t begin_ns = lane.rows.columns().begin(slice);
   const int64_t end_ns = lane.rows.columns().end(slice);
-  for (size_t i = 0; i < timeline.flows().count(lane.track); ++i) {
+  const auto [first, last] = timeline.flows().Between(
+      *rank.store, lane.track, SubtractSaturating(begin_ns, kSlackNs), end_ns);
+  for (size_t i = first; i < last; ++i) {
     const FlowIndex::End end = timeline.flows().end(lane.track, i);
     const int64_t here_ns = end.is_target ? flows.to_ns[end.flow] : flows.from_ns[end.flow];
     if (here_ns > end_ns || here_ns < SubtractSaturating(begin_ns, end.is_target ? kSlackNs : 0))

@@ -90,7 +90,7 @@ TEST(Lanes, ACounterSaysItsLargestValueOfARange) {
         .ToText();
   };
   EXPECT_EQ(rows(50, 90), fmt::format("[[{},1,0,5.5]]", track));
-  // What holds when the range begins counts, too.
+  // The value at the start of the range also counts.
   EXPECT_EQ(rows(30, 60), fmt::format("[[{},1,0,7]]", track));
 }
 
@@ -230,6 +230,34 @@ TEST(Lanes, AStreamThatWaitsIsNotBusy) {
   const std::string text = reply.root()["rows"].ToText();
   EXPECT_NE(text.find(",3,30,null,70]"), std::string::npos) << text;
   EXPECT_NE(text.find(",2,30]]"), std::string::npos) << text;
+}
+
+// The same stream in buckets of 4 ns: work in 0 to 4, waits in 5 to 21, both in 22, work in 23
+// and 24.
+TEST(Lanes, TheTileOfARankShowsWaitsApart) {
+  analysis::StoreBuilder builder;
+  const auto stream = builder.ThreadOf("Ascend Hardware", "Stream 2");
+  builder.Slice(stream, kBegin, kBegin + 20, "a", "AI_CORE");
+  builder.Slice(stream, kBegin + 20, kBegin + 90, "EVENT_WAIT", "EVENT_WAIT");
+  builder.Slice(stream, kBegin + 90, kBegin + 100, "b", "AI_CORE");
+  TestApi api(builder.Job());
+  const std::string body =
+      api.Ask("POST", "/tiles", fmt::format(R"({{"ds":"d","keys":[[{},2,0]]}})", api.TrackOf("r0")))
+          .body;
+  const auto byte = [&](size_t at) { return static_cast<int>(static_cast<uint8_t>(body.at(at))); };
+  const auto bytes = [&](size_t at) {
+    return std::vector<int>{byte(at), byte(at + 1), byte(at + 2), byte(at + 3)};
+  };
+  ASSERT_EQ(body.size(), 16u + 4 + 8 + 8 + 4 + 4);
+  EXPECT_EQ(byte(9), 2) << "a summary";
+  EXPECT_EQ(byte(10), 2) << "with waits";
+  EXPECT_EQ(byte(16), 4) << "runs";
+  const std::vector<int> begins = {byte(20), byte(22), byte(24), byte(26)};
+  const std::vector<int> ends = {byte(28), byte(30), byte(32), byte(34)};
+  EXPECT_EQ(begins, (std::vector<int>{0, 5, 22, 23}));
+  EXPECT_EQ(ends, (std::vector<int>{5, 22, 23, 25}));
+  EXPECT_EQ(bytes(36), (std::vector<int>{255, 0, 128, 255})) << "work";
+  EXPECT_EQ(bytes(40), (std::vector<int>{0, 255, 128, 0})) << "waits";
 }
 
 TEST_F(LanesTest, SearchJoinsTerms) {

@@ -6,7 +6,7 @@ namespace steplens::server {
 
 namespace {
 
-using analysis::viewer::MetricArgs;
+using analysis::QuestionArgs;
 
 // Lists are handed on in the form "0,3-7" that metrics read.
 std::string ListText(JsonValue list) {
@@ -19,7 +19,7 @@ std::string ListText(JsonValue list) {
 }
 
 // Lanes as the metrics know them: rows of `tracks` of one rank, that of the first lane.
-Status TranslateTracks(const Ask& ask, JsonValue list, MetricArgs& args) {
+Status TranslateTracks(const Ask& ask, JsonValue list, QuestionArgs& args) {
   const Lane* first = nullptr;
   std::string rows;
   Status status;
@@ -48,8 +48,8 @@ Status TranslateTracks(const Ask& ask, JsonValue list, MetricArgs& args) {
 
 }  // namespace
 
-Result<MetricArgs> MetricArgsParam(const Ask& ask) {
-  MetricArgs args;
+Result<QuestionArgs> MetricArgsParam(const Ask& ask) {
+  QuestionArgs args;
   const JsonValue object = ask.params.Raw("args");
   object.ForEachMember([&](std::string_view name, JsonValue value) {
     if (value.IsArray()) {
@@ -74,7 +74,7 @@ Result<MetricArgs> MetricArgsParam(const Ask& ask) {
 }
 
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job) {
-  SL_ASSIGN_OR_RETURN(const MetricArgs args, MetricArgsParam(ask));
+  SL_ASSIGN_OR_RETURN(const QuestionArgs args, MetricArgsParam(ask));
   const auto read_args = [&](const store::TraceStore& store, store::SliceId slice) {
     Result<std::string> text = ask.open.args.Read(store, slice);
     return text.ok() ? *std::move(text) : std::string();

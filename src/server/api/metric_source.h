@@ -23,7 +23,7 @@ struct NamedResult {
 // The arguments of a metric in the request ("args"). Times in them are shown times of the rank they
 // name. "tracks" are ids of lanes; the metric gets the rank of the first one and that rank's rows
 // of `tracks`.
-Result<analysis::viewer::MetricArgs> MetricArgsParam(const Ask& ask);
+Result<analysis::QuestionArgs> MetricArgsParam(const Ask& ask);
 // Asks a question of analysis/question with them.
 Result<NamedResult> ComputeNamed(const Ask& ask, std::string_view name, const store::Job& job);
 

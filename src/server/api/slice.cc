@@ -41,28 +41,20 @@ void WriteStep(JsonWriter& json, const ShownRank& rank, const Lane& lane, int64_
   json.Null();
 }
 
-// visit(row) for each row of the name. Most runs of rows do not have it, which is found out many
-// rows at a time: a click looks at all names of a rank.
-template <typename Visit>
-void ForEachNamed(std::span<const StringId> names, StringId name, const Visit& visit) {
-  constexpr size_t kRun = 64;
-  for (size_t from = 0; from < names.size(); from += kRun) {
-    const size_t to = std::min(from + kRun, names.size());
-    uint32_t found = 0;  // a sum, which compilers turn into wide instructions
-    for (size_t row = from; row < to; ++row) found += names[row] == name ? 1U : 0U;
-    for (size_t row = from; found > 0 && row < to; ++row) {
-      if (names[row] == name) visit(row);
-    }
-  }
-}
-
 // How the duration compares with those of the same name: on the rank, for derived lanes in the
 // lane.
-void WriteSameName(JsonWriter& json, const Lane& lane, uint32_t slice) {
+void WriteSameName(JsonWriter& json, const ShownRank& rank, const Lane& lane, uint32_t slice) {
   const SliceColumns& columns = lane.rows.columns();
+  const StringId name = columns.name[slice];
   std::vector<int64_t> durations;
-  ForEachNamed(columns.name, columns.name[slice],
-               [&](size_t row) { durations.push_back(columns.dur(row)); });
+  if (lane.is_derived()) {
+    for (size_t row = 0; row < columns.name.size(); ++row) {
+      if (columns.name[row] == name) durations.push_back(columns.dur(row));
+    }
+  } else {
+    for (const uint32_t row : rank.facts.slice_names().Of(name))
+      durations.push_back(columns.dur(row));
+  }
   const int64_t own = columns.dur(slice);
   const auto longer = std::count_if(durations.begin(), durations.end(),
                                     [&](int64_t dur_ns) { return dur_ns > own; });
@@ -225,7 +217,7 @@ Result<Response> GetSlice(const Ask& ask) {
   json.Key("lane").String(LaneTitle(ask, lane)).Key("path").String(lane.path);
   json.Key("wall").String(WallClock(begin_ns));
   WriteStep(json, rank, lane, begin_ns);
-  WriteSameName(json, lane, ref.slice);
+  WriteSameName(json, rank, lane, ref.slice);
   std::vector<std::string> stack;
   if (lane.is_derived()) {
     json.Key("args").BeginObject().EndObject().Key("kernel").Null();

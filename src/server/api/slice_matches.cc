@@ -132,7 +132,7 @@ SliceMatches::Truth SliceMatches::TermTruth(const RankTables& tables, const Lane
 // Where arguments decide, and only there, they are read.
 Result<bool> SliceMatches::DecideByArgs(const RankTables& tables, const Lane& lane,
                                         uint32_t slice) const {
-  if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the slices"};
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "the client has disconnected"};
   if (args_read_.fetch_add(1) >= kMaxArgsRead)
     return Error{ErrorCode::kUnsupported,
                  fmt::format("arguments are read from the trace, and more than {} slices are left "

@@ -52,7 +52,7 @@ Result<Ran> RunQuery(const Ask& ask, int64_t limit) {
         ErrorResponse(408, "timeout", fmt::format("the query was stopped after {} ms", timeout_ms),
                       "raise the time limit, or aggregate less")};
   }
-  // A mistake in the query is the asker's, whatever it names.
+  // An error in the query is the client's.
   if (table.error().code == ErrorCode::kNotFound)
     return Ran{std::nullopt, ErrorResponse(400, "bad_request", table.error().message)};
   return table.error();

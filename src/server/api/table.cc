@@ -114,7 +114,7 @@ Result<std::shared_ptr<const PreparedTable>> Prepare(const Ask& ask) {
     sort.push_back({start, false});
   }
   SortRows(sort, table->order);
-  if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the table"};
+  if (IsCancelled()) return Error{ErrorCode::kCancelled, "the client has disconnected"};
   ask.open.cache->KeepTable(question, table);
   return std::shared_ptr<const PreparedTable>(table);
 }

@@ -78,7 +78,8 @@ Status AppendTileOf(const Ask& ask, const TileKey& key, const Lane& lane, const 
       break;
     case LaneKind::kRank:
     case LaneKind::kGroup:
-      AppendSummaryTile(out, key, lane.summary, base_ns);
+      AppendSummaryTile(out, key, lane.summary, lane.with_waits ? &*lane.with_waits : nullptr,
+                        base_ns);
       break;
   }
   return {};

@@ -21,6 +21,27 @@ FlowIndex::FlowIndex(const store::TraceStore& store) {
   std::vector<uint32_t> next(first_.begin(), first_.end());
   ends_.resize(first_.back());
   for_each_end([&](size_t track, uint32_t end) { ends_[next[track]++] = end; });
+  const auto earlier = [&](uint32_t a, uint32_t b) { return TimeOf(store, a) < TimeOf(store, b); };
+  for (size_t t = 0; t < tracks; ++t) {
+    const auto begin = ends_.begin() + static_cast<ptrdiff_t>(first_[t]);
+    const auto end = ends_.begin() + static_cast<ptrdiff_t>(first_[t + 1]);
+    if (!std::is_sorted(begin, end, earlier)) std::stable_sort(begin, end, earlier);
+  }
+}
+
+int64_t FlowIndex::TimeOf(const store::TraceStore& store, uint32_t packed) {
+  const uint32_t flow = packed >> 1;
+  return (packed & 1) != 0 ? store.flows.to_ns[flow] : store.flows.from_ns[flow];
+}
+
+std::pair<size_t, size_t> FlowIndex::Between(const store::TraceStore& store, store::TrackId track,
+                                             int64_t from_ns, int64_t to_ns) const {
+  const std::span<const uint32_t> ends = Of(track);
+  const auto first = std::partition_point(
+      ends.begin(), ends.end(), [&](uint32_t end) { return TimeOf(store, end) < from_ns; });
+  const auto last = std::partition_point(first, ends.end(),
+                                         [&](uint32_t end) { return TimeOf(store, end) <= to_ns; });
+  return {static_cast<size_t>(first - ends.begin()), static_cast<size_t>(last - ends.begin())};
 }
 
 uint32_t SliceAtFlowEnd(const LaneRows& rows, int64_t t_ns, bool is_target) {
@@ -60,8 +81,6 @@ void MarkFlowSlices(const store::TraceStore& store, const FlowIndex& index, stor
     points[i] = {end.is_target ? store.flows.to_ns[end.flow] : store.flows.from_ns[end.flow],
                  end.is_target};
   }
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.t_ns < b.t_ns; });
   // Nearly all arrows begin and end where a slice begins: one walk a row, deeper rows win.
   const SliceColumns& columns = rows.columns();
   for (size_t r = 0; r < rows.rows() && !points.empty(); ++r) {

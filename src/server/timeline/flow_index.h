@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "server/timeline/lane_rows.h"
@@ -19,15 +20,19 @@ class FlowIndex {
     uint32_t flow;
     bool is_target;
   };
-  // In no particular order.
+  // By time.
   size_t count(store::TrackId track) const { return Of(track).size(); }
   End end(store::TrackId track, size_t i) const {
     const uint32_t packed = Of(track)[i];
     return {packed >> 1, (packed & 1) != 0};
   }
+  // Which of them lie in [from_ns, to_ns]: the first, and one behind the last. O(log n).
+  std::pair<size_t, size_t> Between(const store::TraceStore& store, store::TrackId track,
+                                    int64_t from_ns, int64_t to_ns) const;
   size_t bytes() const { return (ends_.capacity() + first_.capacity()) * sizeof(uint32_t); }
 
  private:
+  static int64_t TimeOf(const store::TraceStore& store, uint32_t packed);
   std::span<const uint32_t> Of(store::TrackId track) const {
     const auto t = static_cast<size_t>(track);
     if (t + 1 >= first_.size()) return {};

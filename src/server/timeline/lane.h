@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct Lane {
   LaneCover whole;                         // of a stream with waits: of rows
   CounterLane counter;                     // of kCounter
   Summary summary;                         // of kRank and kGroup
+  std::optional<Summary> with_waits;       // likewise; only if a stream below has waits
 
   bool is_merged() const { return !parts.empty(); }
   bool is_derived() const { return (flags & kDerivedLane) != 0; }

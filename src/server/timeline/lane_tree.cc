@@ -8,8 +8,8 @@
 #include <map>
 
 #include "analysis/classify/cpu_words.h"
+#include "analysis/classify/wait_kind.h"
 #include "base/number.h"
-#include "server/timeline/device_wait.h"
 
 namespace steplens::server {
 
@@ -76,7 +76,7 @@ TreeBuilder::TreeBuilder(const TraceStore& store, ThreadPool& pool, RankTimeline
       is_wait_(store.strings.size(), false),
       is_cpu_(analysis::IsCpuCapture(store)) {
   for (size_t i = 0; i < is_wait_.size(); ++i)
-    is_wait_[i] = IsDeviceWait(store.Text(StringId{static_cast<uint32_t>(i)}));
+    is_wait_[i] = analysis::IsDeviceWait(store.Text(StringId{static_cast<uint32_t>(i)}));
   columns_ = {store.slices.begin_ns.span(), store.slices.dur_ns.span(), store.slices.name.span(),
               out.name_ids_};
 }
@@ -142,7 +142,7 @@ Lane& TreeBuilder::Add(LaneKind kind, uint32_t parent, std::string name, std::st
   return *out_.lanes_.back();
 }
 
-// By sort index, then name. A track without parent that has slices stands for itself.
+// By sort index, then name. A track with slices but without parent is its own group.
 std::vector<size_t> TreeBuilder::Processes() {
   children_.resize(TrackCount());
   std::vector<size_t> out;
@@ -281,23 +281,31 @@ void TreeBuilder::Summarize() {
   std::map<std::vector<const LaneRows*>, const Lane*> known;
   for (size_t i = 0; i < lanes.size(); ++i) {
     if (lanes[i]->kind != LaneKind::kGroup && lanes[i]->kind != LaneKind::kRank) continue;
-    std::vector<const LaneRows*> below = LanesBelow(i);
-    const auto [same, is_new] = known.emplace(below, lanes[i].get());
-    lanes[i]->summary = is_new ? Summary(std::move(below)) : same->second->summary;
+    const std::vector<const Lane*> below = LanesBelow(i);
+    std::vector<const LaneRows*> busy;
+    std::vector<const LaneRows*> all;
+    for (const Lane* lane : below) {
+      busy.push_back(&lane->busy_rows());
+      all.push_back(&lane->rows);
+    }
+    const auto [same, is_new] = known.emplace(busy, lanes[i].get());
+    lanes[i]->summary = is_new ? Summary(busy) : same->second->summary;
+    if (all == busy) continue;
+    lanes[i]->with_waits = is_new ? Summary(std::move(all)) : same->second->with_waits;
   }
 }
 
-std::vector<const LaneRows*> TreeBuilder::LanesBelow(size_t top) const {
+std::vector<const Lane*> TreeBuilder::LanesBelow(size_t top) const {
   const auto& lanes = out_.lanes_;
   const bool is_rank = lanes[top]->kind == LaneKind::kRank;
   const bool device_only = is_rank && (lanes[top]->flags & kDeviceLane) != 0;
-  std::vector<const LaneRows*> out;
+  std::vector<const Lane*> out;
   for (size_t i = top; i < lanes.size(); ++i) {
     if (lanes[i]->kind != LaneKind::kSlices || !IsBelow(i, top)) continue;
     if (is_rank && (lanes[i]->flags & kOverlapLane) != 0) continue;
     if (device_only && (lanes[i]->flags & kDeviceLane) == 0) continue;
     if (lanes[i]->is_annotation()) continue;
-    out.push_back(&lanes[i]->busy_rows());
+    out.push_back(lanes[i].get());
   }
   return out;
 }

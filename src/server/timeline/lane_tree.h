@@ -50,7 +50,7 @@ class TreeBuilder {
   void BuildRows(size_t i);
   void SetWorkApart(Lane& lane) const;
   void Summarize();
-  std::vector<const LaneRows*> LanesBelow(size_t top) const;
+  std::vector<const Lane*> LanesBelow(size_t top) const;
   bool IsBelow(size_t lane, size_t top) const;
 
   std::vector<analysis::DeviceWork> WorkOfDevices() const;

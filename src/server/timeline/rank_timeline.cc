@@ -87,7 +87,7 @@ size_t RankTimeline::bytes() const {
   size_t total = name_ids_.capacity() * sizeof(uint32_t) + flows_.bytes() + has_flow_.size() / 8;
   for (const auto& lane : lanes_)
     total += sizeof(Lane) + lane->rows.bytes() + lane->work.bytes() + lane->counter.bytes() +
-             lane->summary.bytes();
+             lane->summary.bytes() + (lane->with_waits ? lane->with_waits->bytes() : 0);
   for (const auto& derived : derived_) {
     total += (derived->begin_ns.capacity() + derived->dur_ns.capacity()) * sizeof(int64_t);
     if (derived->packed) total += derived->packed->bytes();

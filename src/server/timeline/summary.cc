@@ -154,36 +154,66 @@ std::vector<int64_t> Summary::Covered(const TileSpan& span) const {
   return out;
 }
 
-void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summary,
-                       int64_t base_ns) {
-  const TileSpan span = SpanOf(key, base_ns);
-  const std::vector<int64_t> covered = summary.Covered(span);
-  struct Piece {
-    uint16_t x0;
-    uint16_t x1;
-    uint8_t share;
-  };
-  std::vector<Piece> pieces;
-  for (size_t b = 0; b < covered.size(); ++b) {
-    if (covered[b] <= 0) continue;
-    const double share =
-        255.0 * static_cast<double>(covered[b]) / static_cast<double>(span.bucket_ns());
-    const auto level = static_cast<uint8_t>(std::clamp(share + 0.5, 1.0, 255.0));
-    const auto x0 = static_cast<uint16_t>(b);
-    if (!pieces.empty() && pieces.back().x1 == x0 && pieces.back().share == level) {
-      ++pieces.back().x1;
+namespace {
+
+constexpr uint16_t kHasWaits = 2;
+
+// A run of buckets that look the same.
+struct SummaryPiece {
+  uint16_t x0;
+  uint16_t x1;
+  uint8_t share;
+  uint8_t wait;
+};
+
+// 0 for nothing, else 1 to 255.
+uint8_t ShareOf(int64_t covered_ns, int64_t bucket_ns) {
+  if (covered_ns <= 0) return 0;
+  const double share = 255.0 * static_cast<double>(covered_ns) / static_cast<double>(bucket_ns);
+  return static_cast<uint8_t>(std::clamp(share + 0.5, 1.0, 255.0));
+}
+
+std::vector<SummaryPiece> PiecesOf(const std::vector<int64_t>& busy_ns,
+                                   const std::vector<int64_t>& whole_ns, int64_t bucket_ns) {
+  std::vector<SummaryPiece> out;
+  for (size_t b = 0; b < kTileBuckets; ++b) {
+    const int64_t busy = busy_ns.empty() ? 0 : busy_ns[b];
+    const int64_t whole = whole_ns.empty() ? 0 : whole_ns[b];
+    const SummaryPiece next{static_cast<uint16_t>(b), static_cast<uint16_t>(b + 1),
+                            ShareOf(busy, bucket_ns), ShareOf(whole - busy, bucket_ns)};
+    if (next.share == 0 && next.wait == 0) continue;
+    SummaryPiece* last = out.empty() ? nullptr : &out.back();
+    if (last != nullptr && last->x1 == next.x0 && last->share == next.share &&
+        last->wait == next.wait) {
+      last->x1 = next.x1;
     } else {
-      pieces.push_back({x0, static_cast<uint16_t>(b + 1), level});
+      out.push_back(next);
     }
   }
+  return out;
+}
+
+}  // namespace
+
+void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summary,
+                       const Summary* with_waits, int64_t base_ns) {
+  const TileSpan span = SpanOf(key, base_ns);
+  const std::vector<int64_t> whole_ns =
+      with_waits == nullptr ? std::vector<int64_t>() : with_waits->Covered(span);
+  const std::vector<SummaryPiece> pieces =
+      PiecesOf(summary.Covered(span), whole_ns, span.bucket_ns());
   if (pieces.empty()) return AppendBareTile(out, key, TileKind::kEmpty);
-  TileWriter writer(out, key, TileKind::kSummary);
+  TileWriter writer(out, key, TileKind::kSummary, with_waits == nullptr ? uint16_t{0} : kHasWaits);
   writer.Value(static_cast<uint32_t>(pieces.size()));
-  for (const Piece& piece : pieces) writer.Value(piece.x0);
+  for (const SummaryPiece& piece : pieces) writer.Value(piece.x0);
   writer.Align();
-  for (const Piece& piece : pieces) writer.Value(piece.x1);
+  for (const SummaryPiece& piece : pieces) writer.Value(piece.x1);
   writer.Align();
-  for (const Piece& piece : pieces) writer.Value(piece.share);
+  for (const SummaryPiece& piece : pieces) writer.Value(piece.share);
+  if (with_waits != nullptr) {
+    writer.Align();
+    for (const SummaryPiece& piece : pieces) writer.Value(piece.wait);
+  }
   writer.Finish();
 }
 

@@ -59,8 +59,8 @@ class Summary {
   std::shared_ptr<LazyBase> lazy_ = std::make_shared<LazyBase>();
 };
 
-// Kind 2 of the tile format.
+// Kind 2 of the tile format. `with_waits` also covers the waits of streams; null if there are none.
 void AppendSummaryTile(std::string& out, const TileKey& key, const Summary& summary,
-                       int64_t base_ns);
+                       const Summary* with_waits, int64_t base_ns);
 
 }  // namespace steplens::server

@@ -59,6 +59,8 @@ svg rect, svg circle { fill: currentColor; }
 svg rect { shape-rendering: crispEdges; }
 svg g:hover > rect { opacity: .75; }
 .hot rect { color: var(--hot); stroke: var(--hot); } .dim rect { color: var(--dim); } .absent { color: var(--absent); }
+.more { color: var(--hot); } .less { color: var(--s3); }
+.marked rect { stroke: var(--hot); stroke-width: 2; }
 .box { fill-opacity: .55; stroke: currentColor; }
 .whisker { stroke: var(--soft); stroke-width: 1; } .whisker.thin { stroke: var(--dim); }
 .median { stroke: var(--hot); stroke-width: 2; }

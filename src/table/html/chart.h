@@ -78,9 +78,44 @@ struct HeatMap {
   double least_span = 0;  // of the colour scale, so that what hardly differs looks alike
 };
 
+// The way from one total to another: a bar for each total, and between them the changes, each from
+// where the one before ended.
+struct Waterfall {
+  Text value_label;
+  Text first;  // the names of the totals
+  Text last;
+  double first_value = 0;
+  double last_value = 0;
+  struct Change {
+    Text name;
+    double value = 0;
+  };
+  std::vector<Change> changes;
+};
+
+// Lanes of slices over a time axis that begins at 0.
+struct TimelineChart {
+  Text x_label;
+  double length = 0;  // of the axis
+  struct Slice {
+    double begin = 0;
+    double end = 0;
+    std::string name;
+    bool is_highlighted = false;
+  };
+  struct Lane {
+    Text name;
+    size_t series = 0;  // whose colour its slices have
+    std::vector<Slice> slices;
+  };
+  std::vector<Lane> lanes;
+  std::vector<Text> series;  // the legend
+  Text highlighted;          // what stands out, for the legend; empty: nothing does
+};
+
 struct Chart {
   Text title;
-  std::variant<BarChart, BoxPlot, LineChart, HeatMap> drawing;
+  std::variant<BarChart, BoxPlot, LineChart, HeatMap, Waterfall, TimelineChart> drawing;
 };
 
 // A <figure>: title, legend, drawing and, where something was condensed, a note.

@@ -25,5 +25,7 @@ Drawing Draw(const BarChart& chart);
 Drawing Draw(const BoxPlot& chart);
 Drawing Draw(const LineChart& chart);
 Drawing Draw(const HeatMap& chart);
+Drawing Draw(const Waterfall& chart);
+Drawing Draw(const TimelineChart& chart);
 
 }  // namespace steplens::table::html

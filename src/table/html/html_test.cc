@@ -358,5 +358,60 @@ TEST(Assets, ScriptHashIsThatOfTheScript) {
   EXPECT_EQ(kScriptHash, Base64(bytes));
 }
 
+TEST(Waterfall, GoesFromOneTotalToTheOther) {
+  Waterfall chart;
+  chart.value_label = {"Step (ms)", ""};
+  chart.first = {"Step of A", ""};
+  chart.last = {"Step of B", ""};
+  chart.first_value = 10;
+  chart.last_value = 9.5;
+  chart.changes = {{{"Computing", "计算"}, 2}, {{"<b>", ""}, -2.5}};
+  const std::string figure = DrawChart({{"Where", ""}, chart});
+  EXPECT_EQ(Count(figure, "<rect"), 4u);
+  EXPECT_EQ(Count(figure, R"(class="more")"), 2u) << "the bar and the legend";
+  EXPECT_THAT(figure, HasSubstr(">+2<"));
+  EXPECT_THAT(figure, HasSubstr(">-2.5<"));
+  EXPECT_THAT(figure, HasSubstr("&lt;b&gt;"));
+  EXPECT_THAT(figure, Not(HasSubstr("<b>")));
+  EXPECT_THAT(figure, Not(HasSubstr("does not begin at 0")));
+}
+
+TEST(Waterfall, SaysThatItsAxisDoesNotBeginAtZero) {
+  Waterfall chart;
+  chart.first_value = 1000;
+  chart.last_value = 1001;
+  chart.changes = {{{"Free", ""}, 1}};
+  EXPECT_THAT(DrawChart({{"Where", ""}, chart}), HasSubstr("does not begin at 0"));
+  chart.changes = {{{"Free", ""}, kNan}};
+  EXPECT_THAT(DrawChart({{"Where", ""}, chart}), HasSubstr("Nothing to draw"));
+}
+
+TEST(TimelineChart, DrawsLanesOfSlices) {
+  TimelineChart chart;
+  chart.x_label = {"us", ""};
+  chart.length = 100;
+  chart.series = {{"A", ""}, {"B", ""}};
+  chart.lanes = {{{"A stream 7", ""}, 0, {{0, 60, "MatMul", false}}},
+                 {{"B stream 7", ""}, 1, {{10, 99, "<script>", true}, {99, 100, "Add", false}}}};
+  const std::string figure = DrawChart({{"Close-up", ""}, chart});
+  EXPECT_EQ(Count(figure, "<rect"), 3u);
+  EXPECT_EQ(Count(figure, "s1 marked"), 1u);
+  EXPECT_THAT(figure, Not(HasSubstr("<script>")));
+  EXPECT_THAT(DrawChart({{"Close-up", ""}, TimelineChart{}}), HasSubstr("Nothing to draw"));
+}
+
+TEST(DrawTable, TranslatesItsWordsAndNoNames) {
+  Table table("Kernels");
+  table.AddColumn("Name", CellType::kText);
+  table.AddColumn("Change", CellType::kText);
+  table.AppendText(0, "new");
+  table.AppendText(1, "new");
+  const TableWords words{{{"Kernels", "核"}, {"Name", "名称"}, {"new", "新增"}}, {"Change"}};
+  const std::string drawn = DrawTable(table, 10, words);
+  EXPECT_EQ(Count(drawn, "新增"), 1u) << "the kernel that is called so keeps its name";
+  EXPECT_EQ(Count(drawn, "名称"), 1u);
+  EXPECT_EQ(Count(drawn, "核"), 1u);
+}
+
 }  // namespace
 }  // namespace steplens::table::html

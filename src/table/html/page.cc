@@ -36,7 +36,8 @@ void AppendSection(std::string& out, const Section& section, size_t number) {
       fmt::format("<section id=\"section-{}\">\n<h2>{}</h2>\n", number, Bilingual(section.title));
   if (!section.text.en.empty()) out += "<p>" + Bilingual(section.text) + "</p>\n";
   for (const Chart& chart : section.charts) out += DrawChart(chart);
-  for (const Table* table : section.tables) out += DrawTable(*table, section.max_rows);
+  for (const Table* table : section.tables)
+    out += DrawTable(*table, section.max_rows, section.words);
   out += "</section>\n";
 }
 

@@ -24,6 +24,7 @@ struct Section {
   std::vector<Chart> charts;
   std::vector<const Table*> tables;  // must outlive the call of ToHtml
   size_t max_rows = 200;             // of each table; the page says how many there are
+  TableWords words{};                // of the tables
 };
 
 struct Page {

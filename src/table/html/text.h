@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -9,6 +12,12 @@ namespace steplens::table::html {
 struct Text {
   std::string en;
   std::string zh;
+};
+
+// The Chinese of the words that tables are made of.
+struct TableWords {
+  std::map<std::string, std::string, std::less<>> zh;  // by the English
+  std::set<std::string, std::less<>> columns;  // whose cells are such words, not names from data
 };
 
 // Any text as content or quoted attribute of an element, also in SVG: markup is escaped; control

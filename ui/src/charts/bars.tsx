@@ -32,7 +32,8 @@ const kBar = 22;
 function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: string): Mark[] {
   const names = Math.min(Math.round(width * 0.42), 280);
   const most = largest(items.map((item) => item.value), 1e-12);
-  const room = Math.max(20, width - names - 112);
+  const words = items.map((item) => item.label ?? `${formatShort(item.value)} ${unit}`);
+  const room = Math.max(20, width - names - 8 - Math.max(60, ...words.map((each) => g.measureText(each).width)));
   const labels = distinctLabels(items.map((item) => item.name), Math.floor(names / 7));
   g.textBaseline = "middle";
   return items.map((item, at) => {
@@ -43,7 +44,7 @@ function drawBars({ g, width, ink, muted }: Surface, items: BarItem[], unit: str
     g.fillText(labels[at] ?? "", names - 8, y + kBar / 2, names - 8);
     g.fillStyle = item.color ?? seriesColor(0);
     g.fillRect(names, y + 3, w, kBar - 6);
-    const label = item.label ?? `${formatShort(item.value)} ${unit}`;
+    const label = words[at]!;
     g.fillStyle = muted;
     g.textAlign = "left";
     g.fillText(label, names + w + 6, y + kBar / 2);

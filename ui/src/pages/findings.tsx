@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Dataset } from "../api";
-import type { Cell, MetricReply } from "../api_types";
+import type { Cell, DatasetMeta, MetricReply } from "../api_types";
 import { formatDuration, middleEllipsis } from "../format";
 import { locale, t } from "../i18n";
 import { navigate } from "../state/router";
@@ -55,9 +55,9 @@ export function gainText(row: Row): string {
   return t(row["is_bound"] === 1 ? "findings.at_most" : "findings.gain", { time: formatDuration(asNumber(row["gain_us"]) * 1000) }) + share;
 }
 
-function Where({ ds, row }: { ds: Dataset; row: Row }) {
+function Where({ ds, meta, row }: { ds: Dataset; meta: DatasetMeta; row: Row }) {
   const [page, name, rank] = [asText(row["page"]), asText(row["name"]), asNumber(row["rank"])];
-  const hasPlace = row["t0_ns"] !== null && row["t0_ns"] !== undefined;
+  const hasPlace = meta.views.timeline?.available === true && row["t0_ns"] !== null && row["t0_ns"] !== undefined;
   const show = () => void showEvidence(ds, rank, name, asNumber(row["t0_ns"]), asNumber(row["t1_ns"]));
   const open = () => {
     setScope({ ranks: [rank] });
@@ -87,12 +87,12 @@ function Behind({ row }: { row: Row }) {
   );
 }
 
-function Finding({ ds, row, muteKey }: { ds: Dataset; row: Row; muteKey: string }) {
+function Finding({ ds, meta, row, muteKey }: { ds: Dataset; meta: DatasetMeta; row: Row; muteKey: string }) {
   const isMuted = muted.value.has(muteKey);
   const kind = asText(row["kind"]);
   return (
     <Card
-      title={`${t(`rule.${kind}`)}: ${middleEllipsis(words(row, "subject"), kMostLetters)}`}
+      title={t("findings.title", { kind: t(`rule.${kind}`), subject: middleEllipsis(words(row, "subject"), kMostLetters) })}
       extra={
         <>
           <b>{gainText(row)}</b>
@@ -110,7 +110,7 @@ function Finding({ ds, row, muteKey }: { ds: Dataset; row: Row; muteKey: string 
         <b>{t("findings.todo")}</b> {words(row, "advice")}
       </p>
       <Behind row={row} />
-      <Where ds={ds} row={row} />
+      <Where ds={ds} meta={meta} row={row} />
     </Card>
   );
 }
@@ -149,7 +149,7 @@ export default function FindingsPage({ ds, meta }: PageProps) {
         </EmptyState>
       )}
       {shown.map(({ row, key }) => (
-        <Finding key={key} ds={ds} row={row} muteKey={key} />
+        <Finding key={key} ds={ds} meta={meta} row={row} muteKey={key} />
       ))}
     </div>
   );

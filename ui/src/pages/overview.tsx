@@ -161,7 +161,9 @@ function Heat({ rows }: { rows: StepRow[] }) {
   const steps = useMemo(() => [...new Set(rows.map(stepName))], [rows]);
   const values = useMemo(() => {
     const cells = new Float64Array(ranks.length * steps.length).fill(NaN);
-    for (const row of rows) cells[ranks.indexOf(row.rank) * steps.length + steps.indexOf(stepName(row))] = row[metric] / 1000;
+    const rankAt = new Map(ranks.map((rank, at) => [rank, at]));
+    const stepAt = new Map(steps.map((step, at) => [step, at]));
+    for (const row of rows) cells[rankAt.get(row.rank)! * steps.length + stepAt.get(stepName(row))!] = row[metric] / 1000;
     return cells;
   }, [rows, metric, ranks, steps]);
   const pick = (row: number, column: number) => {
@@ -318,8 +320,8 @@ function TopFindings({ ds }: { ds: PageProps["ds"] }) {
 }
 
 export default function OverviewPage({ ds, meta }: PageProps) {
-  const steps = useLoad((signal) => ds.table({ source: "breakdown", args: {}, filter: [], sort: [], offset: 0, limit: 1000 }, signal), [ds.ds, revision.value]);
-  const periods = useLoad((signal) => ds.table({ source: "step_times", args: {}, filter: [], sort: [], offset: 0, limit: 1000 }, signal), [ds.ds, revision.value]);
+  const steps = useLoad((signal) => ds.wholeTable("breakdown", signal), [ds.ds, revision.value]);
+  const periods = useLoad((signal) => ds.wholeTable("step_times", signal), [ds.ds, revision.value]);
   const times = useMemo(() => stepTimeRows(periods.data), [periods.data]);
   const rows = useMemo(() => withStepTimes(stepRows(steps.data), times), [steps.data, times]);
   const rank = scopeRank.value;

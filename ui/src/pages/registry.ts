@@ -50,6 +50,7 @@ export const pages: PageDef[] = [
   { id: "pipeline", title: "page.pipeline", icon: "pipeline", needs: "pipeline", uses: ["ranks"], load: () => import("./pipeline") },
   { id: "rl", title: "page.rl", icon: "rl", needs: null, dims: "rl", uses: ["ranks"], load: () => import("./rl") },
   { id: "findings", title: "page.findings", icon: "findings", needs: "overview", uses: ["ranks"], load: () => import("./findings") },
+  { id: "whatif", title: "page.whatif", icon: "pipeline", needs: "timeline", uses: ["ranks", "step"], load: () => import("./whatif") },
   { id: "compare", title: "page.compare", icon: "compare", needs: "overview", uses: ["ranks", "step", "baseline"], load: () => import("./compare/index") },
   { id: "sql", title: "page.sql", icon: "sql", needs: null, uses: [], load: () => import("./sql/index") },
   { id: "data", title: "page.data", icon: "data", needs: null, uses: [], load: () => import("./data") },

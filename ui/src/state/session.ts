@@ -6,6 +6,7 @@ import { seriesColor } from "../charts/palette";
 import { t } from "../i18n";
 import { askText } from "../widgets/dialog";
 import { toast } from "../widgets/toast";
+import { setDevice } from "./device_words";
 import { setOrigin } from "./origin";
 import { noteRecent } from "./recent";
 import { noteState, route } from "./router";
@@ -145,6 +146,7 @@ export async function refreshMeta(): Promise<void> {
     const reply = await open.meta();
     if (dataset.value !== open) return;
     setOrigin(reply.origin_ns);
+    setDevice(reply);
     meta.value = reply;
     noteRecent(reply.path);
     if (reply.ready) progress.value = null;

@@ -3,6 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { TrackKind, TracksReply } from "../api_types";
 import { t } from "../i18n";
 import type { LaneQuery } from "./query_lanes";
+import { deviceWord } from "./device_words";
 import { dataset, revision } from "./session";
 
 export interface Track {
@@ -146,7 +147,7 @@ export class TrackTree {
 
 /** Ranks are named by their number alone in the data. */
 export function displayName(track: Track): string {
-  return track.kind === "rank" && /^\d+$/.test(track.name) ? `${t("rank")} ${track.name}` : track.name;
+  return track.kind === "rank" && /^\d+$/.test(track.name) ? `${t("rank")} ${track.name}` : deviceWord(track.name);
 }
 
 const loaded = signal<{ ds: string; tree: TrackTree } | null>(null);

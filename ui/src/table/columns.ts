@@ -3,6 +3,7 @@ import type { Cell, ColumnInfo } from "../api_types";
 import { formatCell, isNumeric } from "../format";
 import { hasMessage, t, valueText } from "../i18n";
 import { kernelLabel } from "../kernel_label";
+import { deviceWord } from "../state/device_words";
 import { sinceOrigin } from "../state/origin";
 
 export interface ColumnSpec {
@@ -120,7 +121,7 @@ export function cellText(cells: Cell[], shown: ShownColumn): string {
   const moment = typeof value === "number" ? sinceOrigin(shown.column.name, value) : null;
   const text = formatCell(moment ?? value, shown.column);
   if (kVerdicts.has(shown.column.name)) return valueText(text);
-  return typeof value === "string" ? kernelLabel(text) : text;
+  return typeof value === "string" ? deviceWord(kernelLabel(text)) : text;
 }
 
 /** What the cell is called when the pointer rests on it: all of its name, and the moment as it was written. */

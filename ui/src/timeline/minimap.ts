@@ -1,4 +1,4 @@
-// The whole trace in one line: how busy it is, steps, search hits, markers, and the part on screen. Drag to move it, its edges to zoom.
+// The whole trace in one line: how busy it is, waits of streams, steps, search hits, markers, and the part on screen. Drag to move it, its edges to zoom.
 // Its picture stays while the view moves; the part on screen is elements over it that the browser moves without painting.
 import type { SliceRef } from "../api_types";
 import type { Colors } from "./base_layer";
@@ -13,26 +13,37 @@ export const kMinimapHeight = 34;
 const kNoHits: readonly SliceRef[] = [];
 const kRanks = 8;
 const kEdge = 6;
+const kWaitColor = "#d9932f";
 
-/** Busy shares per column, kept while nothing about them changed. */
+/** Shares per column. */
+interface Shares {
+  busy: Float32Array;
+  /** In which streams only waited. */
+  wait: Float32Array;
+}
+
+/** Shares, kept while nothing about them changed. */
 interface Busy {
   key: string;
   /** Of the tile cache: with tiles missing, a later one may have more. */
   version: number;
-  columns: Float32Array;
+  columns: Shares;
   missing: TileKey[];
 }
+
+const sharesOf = (width: number): Shares => ({ busy: new Float32Array(width), wait: new Float32Array(width) });
 
 function addRank(
   model: TimelineModel,
   rank: number,
   level: number,
   nsPerPx: number,
-  columns: Float32Array,
+  columns: Shares,
   weight: number,
 ): TileKey[] {
   const [e0, e1] = model.meta.extent;
-  const own = new Float32Array(columns.length);
+  const width = columns.busy.length;
+  const own = sharesOf(width);
   const missing: TileKey[] = [];
   const [first, last] = tileRange(e0, e1, level);
   for (let index = first; index <= last; index++) {
@@ -43,15 +54,21 @@ function addRank(
     const step = tileNs(level) / kBuckets / nsPerPx;
     for (let k = 0; k < tile.runs.n; k++) {
       const from = Math.max(0, Math.floor(base + tile.runs.x0[k]! * step));
-      const to = Math.min(own.length, Math.max(from + 1, Math.floor(base + tile.runs.x1[k]! * step)));
-      for (let c = from; c < to; c++) own[c] = Math.max(own[c]!, tile.runs.cov[k]! / 255);
+      const to = Math.min(width, Math.max(from + 1, Math.floor(base + tile.runs.x1[k]! * step)));
+      for (let c = from; c < to; c++) {
+        own.busy[c] = Math.max(own.busy[c]!, tile.runs.cov[k]! / 255);
+        own.wait[c] = Math.max(own.wait[c]!, (tile.runs.wait?.[k] ?? 0) / 255);
+      }
     }
   }
-  for (let c = 0; c < own.length; c++) columns[c]! += own[c]! * weight;
+  for (let c = 0; c < width; c++) {
+    columns.busy[c]! += own.busy[c]! * weight;
+    columns.wait[c]! += own.wait[c]! * weight;
+  }
   return missing;
 }
 
-/** Mean busy share of the first ranks per column, from summary tiles. */
+/** Mean shares of the first ranks per column, from summary tiles. */
 function busyColumns(model: TimelineModel, width: number, before: Busy | null): Busy {
   const [e0, e1] = model.meta.extent;
   const ranks = model.tree.roots.slice(0, kRanks);
@@ -59,7 +76,7 @@ function busyColumns(model: TimelineModel, width: number, before: Busy | null): 
   const { version } = model.cache;
   if (before?.key === key && (before.missing.length === 0 || before.version === version)) return before;
   const nsPerPx = Math.max(1, (e1 - e0) / width);
-  const columns = new Float32Array(width);
+  const columns = sharesOf(width);
   const missing = ranks.flatMap((rank) =>
     addRank(model, rank.id, levelFor(nsPerPx), nsPerPx, columns, 1 / ranks.length),
   );
@@ -71,7 +88,7 @@ function drawPicture(
   canvas: HTMLCanvasElement,
   model: TimelineModel,
   colors: Colors,
-  busy: Float32Array,
+  { busy, wait }: Shares,
   hits: readonly SliceRef[],
 ): void {
   const g = canvas.getContext("2d", { alpha: false });
@@ -82,12 +99,18 @@ function drawPicture(
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
   g.fillStyle = colors.panel;
   g.fillRect(0, 0, width, kMinimapHeight);
-  g.fillStyle = colors.muted;
+  const foot = kMinimapHeight - 2;
+  const heightOf = (share: number) => (share <= 0 ? 0 : Math.max(2, Math.min(1, share) * (kMinimapHeight - 8)));
   g.globalAlpha = 0.55;
   for (let c = 0; c < busy.length; c++) {
-    if (busy[c]! <= 0) continue;
-    const height = Math.max(2, Math.min(1, busy[c]!) * (kMinimapHeight - 8));
-    g.fillRect(c, kMinimapHeight - 2 - height, 1, height);
+    const height = heightOf(busy[c]!);
+    g.fillStyle = colors.muted;
+    g.fillRect(c, foot - height, 1, height);
+    // Waits stand on the work, in every other column, as they are striped on lanes.
+    const whole = Math.min(kMinimapHeight - 8, height + heightOf(wait[c]!));
+    if (whole <= height || c % 2 === 1) continue;
+    g.fillStyle = kWaitColor;
+    g.fillRect(c, foot - whole, 1, whole - height);
   }
   g.globalAlpha = 1;
   const [e0, e1] = model.meta.extent;

@@ -171,6 +171,7 @@ function fillSummary(
   for (let k = firstRunAfter(runs.x1, firstBucket); k < runs.n; k++) {
     const left = Math.floor(base + runs.x0[k]! * step);
     if (left >= to) break;
+    if (runs.cov[k] === 0) continue; // only waits
     const right = Math.max(left + 1, Math.floor(base + runs.x1[k]! * step));
     bitmap.body.fill(
       mix(paint.ground, paint.bar, 0.15 + (0.85 * runs.cov[k]!) / 255),

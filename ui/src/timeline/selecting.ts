@@ -99,7 +99,7 @@ export async function step(model: TimelineModel, dir: 1 | -1, same: "name" | "tr
   }
 }
 
-/** The keyboard's way in: the first slice on screen. */
+/** The keyboard's way in: the first slice on screen; the zoom stays. */
 async function selectFirst(model: TimelineModel): Promise<void> {
   const lane = [...model.layout.pinned, ...model.layout.lanes].find(
     (each) => each.track.kind === "slices" && each.track.n > 0 && (each.pinned || each.y >= model.scrollY),
@@ -108,7 +108,7 @@ async function selectFirst(model: TimelineModel): Promise<void> {
   try {
     const { t0, t1 } = model.view;
     const found = await model.ds.at(lane.track.id, 0, Math.max(0, t0), t1 - Math.max(0, t0));
-    await selectSlice(model, lane.track.id, found.slices[0]?.i ?? 0, true);
+    await selectSlice(model, lane.track.id, found.slices[0]?.i ?? 0, "keep zoom");
   } catch {
     await selectSlice(model, lane.track.id, 0, true);
   }

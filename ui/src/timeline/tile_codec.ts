@@ -28,6 +28,7 @@ export const kHasFlow = 8;
 
 /** Flag of a tile. */
 const kHasShades = 1;
+const kHasWaits = 2;
 
 export interface CounterSeries {
   n: number;
@@ -42,6 +43,8 @@ export interface SummaryRuns {
   x0: Uint16Array;
   x1: Uint16Array;
   cov: Uint8Array;
+  /** Shares in which streams only waited; null where none does. */
+  wait: Uint8Array | null;
 }
 
 interface Common {
@@ -119,9 +122,9 @@ function readSeries(cursor: Cursor): CounterSeries {
   return { n, x: cursor.u16s(n), min: cursor.f32s(n), max: cursor.f32s(n), last: cursor.f32s(n) };
 }
 
-function readSummary(cursor: Cursor): SummaryRuns {
+function readSummary(cursor: Cursor, hasWaits: boolean): SummaryRuns {
   const n = cursor.u32();
-  return { n, x0: cursor.u16s(n), x1: cursor.u16s(n), cov: cursor.u8s(n) };
+  return { n, x0: cursor.u16s(n), x1: cursor.u16s(n), cov: cursor.u8s(n), wait: hasWaits ? cursor.u8s(n) : null };
 }
 
 /** A copy of the tile that begins at `at`. */
@@ -143,7 +146,7 @@ function decodeOne(buffer: ArrayBuffer): Tile {
     case 1:
       return { ...common, kind: "slices", rows: Array.from({ length: cursor.u16pair() }, () => readRow(cursor, shaded)) };
     case 2:
-      return { ...common, kind: "summary", runs: readSummary(cursor) };
+      return { ...common, kind: "summary", runs: readSummary(cursor, (head.getUint16(10, true) & kHasWaits) !== 0) };
     case 3:
       return { ...common, kind: "counter", series: Array.from({ length: cursor.u16pair() }, () => readSeries(cursor)) };
     case 4:

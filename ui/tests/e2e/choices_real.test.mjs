@@ -18,7 +18,7 @@ async function baseline(page) {
   await menu(page, "rank 1");
   await page.getByRole("button", { name: "no baseline ▾" }).click();
   await menu(page, "rank 0");
-  const card = page.locator(".card", { hasText: "Against the baseline: rank 0" });
+  const card = page.locator(".card", { hasText: "Compared with the baseline: rank 0" });
   await card.locator("li", { hasText: "computing" }).waitFor();
   await shot(page, "choice-baseline");
   await goto(page, "memory");
@@ -63,7 +63,7 @@ async function ownKeys(page) {
 
 async function rules(page) {
   await page.getByRole("button", { name: "Colour ▾" }).click();
-  await menu(page, "Rules of colours…");
+  await menu(page, "Colour rules…");
   await page.getByRole("textbox", { name: "Filter of rule 1" }).fill('lane:thread dur>1ms');
   await page.locator("dialog .primary").click();
   await page.waitForSelector(".tl-legend:has-text('lane:thread dur>1ms')");
@@ -88,7 +88,7 @@ async function wrongRule(browser, url) {
   const { page } = await openPage(browser, url);
   await timelineReady(page);
   await page.getByRole("button", { name: "Colour ▾" }).click();
-  await menu(page, "Rules of colours…");
+  await menu(page, "Colour rules…");
   await page.getByRole("textbox", { name: "Filter of rule 1" }).fill("dur>soon");
   await page.locator("dialog .primary").click();
   await eventually(async () => assert.match(await page.locator("dialog .rules .row").first().innerText(), /soon/));

@@ -67,7 +67,7 @@ async function gpu(browser, url) {
 /** Calls of NCCL: durations, sizes and bandwidths from their arguments. */
 async function collectives(browser, url) {
   const { page, done } = await openPage(browser, url.replace("#/?", "#/communication?"));
-  await page.waitForSelector(".legend:has-text('not divided'), .chart:has-text('not divided'), main:has-text('not divided')");
+  await page.waitForSelector(".legend:has-text('not split'), .chart:has-text('not split'), main:has-text('not split')");
   await page.getByRole("tab", { name: "Bandwidth" }).click();
   await page.waitForSelector(".card:has-text('Calls by collective and group') .tr:has-text('allreduce')");
   await settled(page);

@@ -63,7 +63,7 @@ async function groups(page) {
   await page.reload();
   await timelineReady(page);
   await eventually(async () => assert.equal((await headers(page)).length, 10, "a link keeps the groups"));
-  await fromRanks(page, "Ranks in one list");
+  await fromRanks(page, "Do not group ranks");
   await eventually(async () => assert.equal((await headers(page)).length, 0));
 }
 

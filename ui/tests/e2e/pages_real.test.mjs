@@ -85,11 +85,11 @@ async function rowsAndCharts(page) {
   await goto(page, "operators");
   const row = page.locator(".data-table").nth(1).locator(".tr", { hasText: "Conv2D1" }).first();
   await row.click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Durations of this name" }).click();
+  await page.getByRole("menuitem", { name: "Distribution of this name's durations" }).click();
   await page.locator("dialog canvas").waitFor();
   await page.keyboard.press("Escape");
   await row.click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Mark on the timeline" }).click();
+  await page.getByRole("menuitem", { name: "Add a marker on the timeline" }).click();
   await page.locator("figure[aria-label='Time by operator']").getByRole("button", { name: "Chart menu" }).click();
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Save as SVG" }).click()]);
   const svg = readFileSync(await file.path(), "utf8");
@@ -115,7 +115,7 @@ async function ownGrouping(page) {
   await groups.locator("text=p99(us)").waitFor();
   await groups.locator(".tr", { hasText: "TransData" }).click();
   await page.waitForSelector(".card:has-text('Operators of TransData')");
-  await page.waitForSelector(".card:has-text('The same on all ranks and steps')");
+  await page.waitForSelector(".card:has-text('The same operator on all ranks and steps')");
   const plot = page.locator(".card:has-text('Duration against Input size') canvas");
   await plot.focus();
   await page.keyboard.press("ArrowRight");
@@ -146,7 +146,7 @@ async function sqlLanes(page) {
   await header.first().click({ button: "right" });
   const lefts = await page.locator('.menu [role^="menuitem"]').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, width }) => `${left} ${width}`));
   assert.equal(new Set(lefts).size, 1, "entries of a menu stand below each other");
-  await page.getByRole("menuitem", { name: "Take this query's lanes off" }).click();
+  await page.getByRole("menuitem", { name: "Remove this query's lanes" }).click();
   await eventually(async () => assert.equal(await header.count(), 0, "they are gone"));
   await eventually(async () => assert.ok(!(await page.evaluate(() => location.hash)).includes("sqllanes"), "and from the address"));
 }
@@ -238,7 +238,7 @@ async function explainedNumber(page) {
   await page.waitForSelector("text=E2E Time");
   await page.getByRole("button", { name: "8873.76" }).click();
   await page.waitForSelector(".number-card table");
-  assert.match(await page.locator(".number-card").innerText(), /slices stand behind it/);
+  assert.match(await page.locator(".number-card").innerText(), /Sum of \d/);
   await shot(page, "real-number");
   await page.locator(".number-card table button").first().click();
   await timelineReady(page);
@@ -289,7 +289,7 @@ async function memoryPage(page) {
   await page.getByRole("tab", { name: "Live at" }).waitFor();
   await count(/^\d+ rows/);
   await page.locator(".data-table .tr", { hasText: "aten::" }).first().click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Where it was allocated" }).click();
+  await page.getByRole("menuitem", { name: "Allocation site" }).click();
   await page.locator("dialog .stack-lines li").first().waitFor();
   await shot(page, "real-allocation-stack");
   await page.keyboard.press("Escape");
@@ -324,7 +324,7 @@ async function communicationPage(page) {
   await page.getByRole("tab", { name: "Bandwidth" }).click();
   await page.waitForSelector("text=HCCS: 18 GB/s expected");
   await shot(page, "real-communication-bandwidth");
-  await page.getByRole("tab", { name: "In time" }).click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
   await page.waitForSelector("text=Communication operators of all ranks");
   await shot(page, "real-communication-lanes");
 }

@@ -10,6 +10,7 @@ const { page, done } = await openPage(browser, server.url, { width: 1360, height
 async function picture(id) {
   await page.mouse.move(700, 815);
   await page.waitForTimeout(1500);
+  await page.waitForFunction(() => !document.querySelector(".toast"));
   await page.screenshot({ path: join(folder, `${id}.png`) });
 }
 

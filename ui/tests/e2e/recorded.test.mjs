@@ -43,6 +43,20 @@ async function places(browser, url) {
   await done();
 }
 
+/** The files name an accelerator, so that every tool reads them; the pages do not. */
+async function wordsOfTheHost(browser, url) {
+  const { page, done } = await openPage(browser, url);
+  await timelineReady(page);
+  const lanes = await page.evaluate(() => document.querySelector(".tl-overlay").timeline.model.tree.all.map((track) => track.path && track.name));
+  assert.ok(!lanes.some((name) => /Ascend Hardware|CANN/.test(name)), lanes.join("\n"));
+  for (const id of ["overview", "timeline", "operators", "memory", "communication", "cluster", "findings"]) {
+    await goto(page, id);
+    const text = await page.locator("main").innerText();
+    assert.doesNotMatch(text, /Ascend Hardware|AI_CORE|torch_npu|\b(NPU:|HCCS|RDMA|SDMA)/, id);
+  }
+  await done();
+}
+
 export async function run({ browser, steplens, view }) {
   const folder = mkdtempSync(join(tmpdir(), "steplens_e2e_"));
   const training = ["/usr/bin/python3", join(root, "examples/train/train.py"), "--steps", "4", "--width", "32", "--length", "16"];
@@ -53,6 +67,7 @@ export async function run({ browser, steplens, view }) {
     const server = await view(folder);
     await tour(browser, server.url, "recorded", { access: true });
     await places(browser, server.url);
+    await wordsOfTheHost(browser, server.url);
     await walkBoth(browser, server.url, "recorded", { lane: "r0/py/thread", word: "linear" });
     await tour(browser, server.url, "recorded-zh-dark", { dark: true, locale: "zh-CN" });
   } finally {

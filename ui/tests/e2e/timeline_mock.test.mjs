@@ -146,8 +146,8 @@ async function panels(page) {
   await page.waitForSelector(".sel-name");
   await page.getByRole("tab", { name: "Flame", exact: true }).click();
   await page.waitForSelector(".flame canvas");
-  await page.getByRole("button", { name: "In time", exact: true }).click();
-  await page.waitForSelector("text=Neighbours of one name are one bar");
+  await page.getByRole("button", { name: "Chronological", exact: true }).click();
+  await page.waitForSelector("text=Adjacent slices with the same name share one bar");
   await page.getByRole("button", { name: "Merged", exact: true }).click();
   await settled(page);
   await shot(page, "mock-flame");

@@ -80,8 +80,8 @@ const color = (page, entry) => fromMenu(page, "Colour ▾", entry);
 
 /** Slices can be coloured by how long they took among their like; the address says so. */
 async function colours(page) {
-  await color(page, "Colour by duration among its like");
-  await page.waitForSelector(".tl-legend:has-text('shorter than others of its name')");
+  await color(page, "Colour by duration among slices with the same name");
+  await page.waitForSelector(".tl-legend:has-text('shorter than other slices of this name')");
   await timelineReady(page);
   await addressNoted(page);
   assert.match(await page.evaluate(() => location.hash), /color=percentile/);

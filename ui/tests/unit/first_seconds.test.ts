@@ -40,6 +40,7 @@ test("kernel names are short as on the console", () => {
   const lines = /R"labels\(\n([\s\S]*?)\)labels"/.exec(source)![1]!.trimEnd().split("\n");
   assert.equal(lines.length, 34);
   for (let at = 0; at < lines.length; at += 2) assert.equal(kernelLabel(lines[at]!), lines[at + 1], lines[at]);
+  assert.equal(kernelLabel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, ncclWork*)#12"), "ncclKernel_AllReduce_RING_LL_Sum_float#12");
 });
 
 test("labels that a cut would make alike differ", () => {

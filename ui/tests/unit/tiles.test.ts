@@ -82,6 +82,25 @@ test("summary and counter tiles decode, unknown tracks are empty", () => {
   for (let k = 0; k < series.n; k++) assert.ok(series.min[k]! <= series.last[k]! && series.last[k]! <= series.max[k]!);
 });
 
+test("a summary tile may have waits beside the work", () => {
+  const bytes = new Uint8Array(16 + 4 + 4 + 4 + 4 + 4);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, bytes.length, true);
+  view.setUint8(9, 2);
+  view.setUint16(10, 2, true);
+  view.setUint32(16, 1, true);
+  view.setUint16(20, 3, true);
+  view.setUint16(24, 7, true);
+  view.setUint8(28, 0);
+  view.setUint8(32, 255);
+  const [tile] = decodeTiles(bytes.buffer);
+  assert.ok(tile?.kind === "summary");
+  assert.deepEqual([...tile.runs.x0, ...tile.runs.x1, ...tile.runs.cov, ...(tile.runs.wait ?? [])], [3, 7, 0, 255]);
+  view.setUint16(10, 0, true);
+  const [plain] = decodeTiles(bytes.buffer);
+  assert.ok(plain?.kind === "summary" && plain.runs.wait === null);
+});
+
 test("bytes that are cut off anywhere are refused, not misread", () => {
   const whole = encodeTile(dataset, [stream.id, 15, 0]);
   for (let length = 1; length < whole.length; length += 7) {

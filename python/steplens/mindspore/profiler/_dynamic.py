@@ -37,7 +37,7 @@ class _DynamicProfiler(Profiler):
 
 
 class DynamicProfilerMonitor(Callback):
-    """`cfg_path`: the folder of profiler_config.json, shared by all nodes; raises TypeError if it is no str. Captures go to
+    """`cfg_path`: the folder of profiler_config.json, shared by all nodes; raises TypeError if it is not a str. Captures go to
     `output_path`/rank<r>_start<a>_stop<b>/. `poll_interval`: seconds between looks at a file that others than this host
     change; changes by this host are seen at once. Used by the training thread. Where MindSpore is loaded it is one of its callbacks."""
 
@@ -64,7 +64,7 @@ class DynamicProfilerMonitor(Callback):
         self._is_valid = True
         self._profiler: Optional[Profiler] = None
         self._used: Optional[tuple[int, int]] = None  # the steps of the last capture
-        self._refused: Optional[tuple[int, int]] = None  # told once
+        self._refused: Optional[tuple[int, int]] = None  # reported once
         self._counter = 0
         self._steps_left = 0
         self._channel = None if uses_daemon else self._open_channel(os.path.abspath(cfg_path), poll_interval)

@@ -40,7 +40,7 @@ class DynamicConfig:
 
     @property
     def mode_of_step_use(self) -> str:
-        """`analyse_mode` says how; `analyse` alone means at once."""
+        """`analyse_mode` sets how; `analyse` alone means immediately."""
         return "sync" if self.analyse and self.analyse_mode == "no" else self.analyse_mode
 
 

@@ -52,7 +52,7 @@ class schedule:
 
 
 def quiet_schedule(active: int, repeat: int = 1, skip_first: int = 0) -> schedule:
-    """A schedule without a warm-up that nobody asked for, and so without a warning about it."""
+    """A schedule without a requested warm-up, and so without a warning about it."""
     steps = schedule(wait=0, active=active, warmup=1, repeat=repeat, skip_first=skip_first)
     steps.warmup = 0
     return steps

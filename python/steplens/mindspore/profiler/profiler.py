@@ -196,7 +196,7 @@ class Profiler:
 
 
 class _ProfilerOfProfile(Profiler):
-    """`profile` has no analyse(): its handler is called without a schedule, too."""
+    """`profile` has no analyse(): its handler is also called without a schedule."""
 
     _calls_handler_without_schedule = True
 
@@ -297,7 +297,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
 
 
 def _is_trusted(capture: str) -> bool:
-    """Whether the raw files of a capture are the user's own, and of a size that can be read; the first that is not is told."""
+    """Whether the raw files of a capture are the user's own, and of a size that can be read; the first that is not is reported."""
     try:
         for pattern in ("profiler_info*.json", os.path.join("FRAMEWORK", "*")):
             for path in sorted(glob.glob(os.path.join(glob.escape(capture), pattern))):

@@ -49,7 +49,7 @@ class DynamicConfig:
 
 
 def parse(config: dict, log: Callable[[str], None]) -> Optional[DynamicConfig]:
-    """None if the file could not be read. Wrong values are told to `log` and replaced by their defaults."""
+    """None if the file could not be read. Wrong values are passed to `log` and replaced by their defaults."""
     if config.get("is_valid") is False:
         log("The configuration is not valid JSON; nothing is started.")
         return None

@@ -114,7 +114,7 @@ def _with_optional_mm(flops: int, mm_x: Any, mm_weight: Any, is_transposed: bool
 
 def alltoallv_gmm(gmm_x, gmm_weight, hcom, ep_world_size, send_counts, recv_counts, *, mm_x=None, mm_weight=None,
                   trans_gmm_weight=False, trans_mm_weight=False, **_):
-    rows = sum(_numbers(recv_counts))  # what the exchange brought is what is multiplied
+    rows = sum(_numbers(recv_counts))  # the received rows are multiplied
     gmm = 2 * rows * gmm_x.shape[-1] * _columns(gmm_weight, trans_gmm_weight)
     return _with_optional_mm(gmm, mm_x, mm_weight, trans_mm_weight)
 

@@ -47,7 +47,7 @@ def _checked_directory(directory: Any) -> Optional[str]:
 
 
 def warn_about(parameter: str, path: str) -> None:
-    """Says what is unusual about a path that is used all the same."""
+    """Warns about an unusual path, which is still used."""
     problem = _paths.too_long(path)
     if problem:
         _log.warning(f"{parameter} {path[:80]!r}...: {problem}.")
@@ -56,7 +56,7 @@ def warn_about(parameter: str, path: str) -> None:
 
 
 def new_directory(place: Place, export_only: bool) -> str:
-    """The folder of the next capture. `export_only`: nobody wants the capture itself, only files made from it."""
+    """The folder of the next capture. `export_only`: only files made from the capture are wanted, not the capture itself."""
     work_path = os.environ.get("ASCEND_WORK_PATH")
     if place.directory:
         root = place.directory

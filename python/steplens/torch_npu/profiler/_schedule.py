@@ -44,7 +44,7 @@ class schedule:
 
 
 def quiet_schedule(active: int, warmup: int = 0, skip_first: int = 0) -> schedule:
-    """One cycle, for surfaces on which a missing warm-up is nobody's mistake: there is no warning about it."""
+    """One cycle, for interfaces without a warm-up setting: no warning if it is missing."""
     steps = schedule(wait=0, active=active, warmup=warmup or 1, repeat=1, skip_first=skip_first)
     steps.warmup = warmup
     return steps

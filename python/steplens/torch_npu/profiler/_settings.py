@@ -65,7 +65,7 @@ def _checked_activities(value: Any, checker: Checker) -> set:
     try:
         activities = set(value)
     except TypeError:
-        activities = {None}  # not a list, or members that are no activities
+        activities = {None}  # not a list, or members that are not activities
     if not activities or not activities <= supported_activities():
         checker.note(f"Parameter activities is {shown(value)}, which is not a list of {'one or more ' if not activities else ''}supported "
                      "activities; CPU and NPU are used.")

@@ -17,7 +17,6 @@ import json
 import logging
 import logging.handlers
 import os
-import sys
 import time
 from typing import Any, Optional
 
@@ -237,7 +236,7 @@ class _DynamicProfile:
     # ---- Parts ----------------------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """The eleventh step tells how long steps are, and so how often to look at the file."""
+        """The eleventh step gives the step time, and so how often to check the file."""
         if self.current_step == 10:
             self._measured_from_s = time.monotonic()
         elif self.current_step == 11 and self._channel is not None and self._measured_from_s:
@@ -264,7 +263,7 @@ def _file_logger(path: str) -> logging.Logger:
 
 def _is_launcher() -> bool:
     """Launchers start the workers; they have no steps of their own."""
-    return _launchers.is_launcher(sys.orig_argv, os.environ, _LAUNCHERS, at_most=3)
+    return _launchers.is_launcher(_launchers.command_line(), os.environ, _LAUNCHERS, at_most=3)
 
 
 _dynamic = _DynamicProfile()

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 
 #include "analysis/advice/rules/rules.h"
+#include "analysis/any_case.h"
+#include "analysis/cells.h"
+#include "analysis/operators/host_ops.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis {
@@ -62,6 +66,61 @@ std::string_view AicpuReason(std::string_view type, std::string_view inputs,
   return dur_ns >= kLongAicpuNs ? "takes 20 us or more" : "";
 }
 
+// What replaces the type of the longest one, and what to do about its data types.
+Message AicpuAdvice(const store::TraceStore& store, uint32_t longest, bool has_double) {
+  const std::string type = Lower(store.Text(store.kernels.type[longest]));
+  Message advice{"finding.aicpu.advice"};
+  if (type == "index") advice = {"finding.aicpu.index"};
+  if (type == "indexput" || type == "indexputv2") advice = {"finding.aicpu.index_put"};
+  if (type == "argmin") advice = {"finding.aicpu.argmin"};
+  if (type == "nonzero") advice = {"finding.aicpu.nonzero"};
+  return has_double ? Message{"finding.aicpu.double", {{"advice", advice}}} : advice;
+}
+
+// The stacks of the operators that launched kernels, by row of kernels.
+std::map<uint32_t, std::string> LaunchStacks(const RankEvidence& rank,
+                                             const std::vector<uint32_t>& kernels) {
+  const store::TraceStore& store = rank.store();
+  std::map<uint32_t, std::string> out;
+  if (store.host_ops.size() == 0) return out;
+  const HostOpFinder finder(store);
+  std::map<int64_t, std::pair<store::TrackId, int64_t>> launch_of;  // by the kernel's start
+  for (size_t i = 0; i < store.flows.size(); ++i) {
+    if (store.Text(store.flows.kind[i]) == "async_npu")
+      launch_of[store.flows.to_ns[i]] = {store.flows.from_track[i], store.flows.from_ns[i]};
+  }
+  for (const uint32_t kernel : kernels) {
+    const auto launch = launch_of.find(store.kernels.begin_ns[kernel]);
+    if (launch == launch_of.end()) continue;
+    const store::SliceId op = finder.Find(launch->second.first, launch->second.second);
+    if (op == store::kNoSlice) continue;
+    const uint32_t detail = FindHostOpDetail(store, op);
+    if (detail != store::kNoId) out[kernel] = store.Text(store.host_ops.call_stack[detail]);
+  }
+  return out;
+}
+
+table::Table AicpuTable(const RankEvidence& rank, const std::vector<uint32_t>& found) {
+  const store::TraceStore& store = rank.store();
+  const store::KernelTable& k = store.kernels;
+  const std::map<uint32_t, std::string> stacks = LaunchStacks(rank, found);
+  TableRows rows(
+      rank.DetailName(RuleId::kAicpu),
+      {TextColumn("op_name"), TextColumn("op_type"), TimeColumn("task_duration(us)"),
+       TextColumn("input_shapes"), TextColumn("input_data_types"), TextColumn("input_formats"),
+       TextColumn("output_shapes"), TextColumn("output_data_types"), TextColumn("output_formats"),
+       TextColumn("stack_info")});
+  for (const uint32_t i : found) {
+    const auto stack = stacks.find(i);
+    rows.Add(store.Text(k.name[i]), store.Text(k.type[i]), k.dur_ns[i],
+             store.Text(k.input_shapes[i]), store.Text(k.input_types[i]),
+             store.Text(k.input_formats[i]), store.Text(k.output_shapes[i]),
+             store.Text(k.output_types[i]), store.Text(k.output_formats[i]),
+             stack == stacks.end() ? std::string() : stack->second);
+  }
+  return rows.Take();
+}
+
 }  // namespace
 
 std::vector<AicpuKernel> ListAicpuKernels(const store::TraceStore& store) {
@@ -77,24 +136,37 @@ std::vector<AicpuKernel> ListAicpuKernels(const store::TraceStore& store) {
 }
 
 std::vector<Finding> FindAicpuOperators(const RankEvidence& rank) {
-  const store::KernelTable& kernels = rank.store().kernels;
+  const store::TraceStore& store = rank.store();
+  const store::KernelTable& kernels = store.kernels;
   int64_t sum_ns = 0;
+  int64_t kernel_ns = 0;
+  bool has_double = false;
   std::vector<uint32_t> found;
-  for (const AicpuKernel& one : ListAicpuKernels(rank.store())) {
-    if (!rank.IsInSteps(kernels.begin_ns[one.kernel])) continue;
-    sum_ns = AddNs(sum_ns, kernels.dur_ns[one.kernel]);
-    found.push_back(one.kernel);
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    if (kernels.dur_ns[i] == store::kNone || !rank.IsKernelInSteps(i)) continue;
+    kernel_ns = AddNs(kernel_ns, kernels.dur_ns[i]);
+    if (store.Text(kernels.core[i]) != "AI_CPU") continue;
+    sum_ns = AddNs(sum_ns, kernels.dur_ns[i]);
+    found.push_back(i);
+    has_double = has_double || ContainsInAnyCase(store.Text(kernels.input_types[i]), "double");
   }
   if (found.empty()) return {};
-  const uint32_t longest = *std::max_element(
-      found.begin(), found.end(),
-      [&](uint32_t a, uint32_t b) { return kernels.dur_ns[a] < kernels.dur_ns[b]; });
+  std::stable_sort(found.begin(), found.end(),
+                   [&](uint32_t a, uint32_t b) { return kernels.dur_ns[a] > kernels.dur_ns[b]; });
+  if (NsToUs(kernels.dur_ns[found.front()]) < rank.thresholds().aicpu_kernel_us) return {};
   Finding finding =
       rank.Make(RuleId::kAicpu, {"finding.aicpu", {{"count", std::to_string(found.size())}}},
-                {"finding.aicpu.reason"}, {"finding.aicpu.advice"});
+                {"finding.aicpu.reason"}, AicpuAdvice(store, found.front(), has_double));
   finding.saving = rank.AtMost(sum_ns, rank.times().computing_ns);
   finding.confidence = Confidence::kEstimated;
-  finding.places = {rank.PlaceOfKernel(longest)};
+  // Without steps there is no step to have a share of: that of all kernels counts.
+  constexpr double kHighShare = 0.05;
+  if (rank.view().steps().empty() &&
+      Share(static_cast<double>(sum_ns), static_cast<double>(kernel_ns)) >= kHighShare) {
+    finding.least_priority = Priority::kHigh;
+  }
+  finding.places = {rank.PlaceOfKernel(found.front())};
+  finding.details = {AicpuTable(rank, found)};
   finding.evidence = {
       {{"evidence.kernels",
         {{"count", std::to_string(found.size())}, {"time", SentenceTime(rank.PerStepUs(sum_ns))}}},

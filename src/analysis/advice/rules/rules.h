@@ -27,9 +27,31 @@ std::vector<Finding> FindFrequencyDrops(const RankEvidence& rank);
 std::vector<Finding> FindFusions(const RankEvidence& rank);
 std::vector<Finding> FindAffinityApis(const RankEvidence& rank);
 std::vector<Finding> FindAffinityOptimizers(const RankEvidence& rank);
+
+// The window as a whole.
+std::vector<Finding> SummariseOverall(const RankEvidence& rank);
+std::vector<Finding> FindSdmaCopies(const RankEvidence& rank);
+std::vector<Finding> CheckEnvironment(const RankEvidence& rank);
+
+// Calls of the host that the device waits for.
+std::vector<Finding> FindMemoryCalls(const RankEvidence& rank);
 std::vector<Finding> FindCompilations(const RankEvidence& rank);
+std::vector<Finding> FindStreamSyncs(const RankEvidence& rank);
+std::vector<Finding> FindSyncBatchNorms(const RankEvidence& rank);
+std::vector<Finding> FindCollections(const RankEvidence& rank);
+std::vector<Finding> FindConjecturedGc(const RankEvidence& rank);
+std::vector<Finding> FindSlowLoading(const RankEvidence& rank);
+
+// Kernels by their shapes and counters.
+std::vector<Finding> FindDynamicShapes(const RankEvidence& rank);
+std::vector<Finding> FindUnfilledCores(const RankEvidence& rank);
+std::vector<Finding> FindUnboundKernels(const RankEvidence& rank);
+std::vector<Finding> JudgeCorePerformance(const RankEvidence& rank);
+std::vector<Finding> FindFusibleSequences(const RankEvidence& rank);
+std::vector<Finding> MatchFusionPasses(const RankEvidence& rank);
 
 // Transfers.
+std::vector<Finding> FindSmallPackets(const RankEvidence& rank);
 std::vector<Finding> FindUnalignedTransfers(const RankEvidence& rank);
 std::vector<Finding> FindContention(const RankEvidence& rank);
 std::vector<Finding> FindRetransmissions(const RankEvidence& rank);

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/advice/settings.h"
+
 namespace steplens::analysis {
 
 // A run of names to look for, written as words: "softmax mul? masked_fill_|add" is softmax, then
@@ -26,13 +28,6 @@ class SequenceRule {
   };
   size_t MatchFrom(size_t word, std::span<const std::string_view> names) const;
   std::vector<Word> words_;
-};
-
-// A rule and what it is replaced by.
-struct Replacement {
-  std::string words;
-  std::string by;
-  std::string note{};
 };
 
 // Where a rule fits.

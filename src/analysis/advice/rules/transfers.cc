@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include "analysis/any_case.h"
 #include "analysis/overlap/cover.h"
@@ -12,10 +13,6 @@ namespace steplens::analysis {
 namespace {
 
 using store::TraceStore;
-
-constexpr double kContendedGbps = 14.4;
-constexpr double kRetransmissionMs = 4000;
-constexpr int64_t kAlignedBytes = 512;
 
 // The collective of a task: as recorded, else the one of its group that runs when the task starts.
 class TaskOwners {
@@ -43,14 +40,13 @@ class TaskOwners {
   std::map<StringId, std::multimap<int64_t, uint32_t>> by_group_;
 };
 
-bool IsUnaligned(const TraceStore& rank, size_t task) {
+// A transfer by SDMA between chips of more than the least size.
+bool IsLongTransfer(const TraceStore& rank, size_t task, int64_t least_bytes) {
   const store::CommTaskTable& tasks = rank.comm_tasks;
   const std::string_view name = rank.Text(tasks.name[task]);
   if (!ContainsInAnyCase(name, "memcpy") && !ContainsInAnyCase(name, "reduce")) return false;
   if (rank.Text(tasks.transport[task]) != "SDMA") return false;
-  if (rank.Text(tasks.link[task]) == "ON_CHIP") return false;
-  const int64_t bytes = tasks.size_bytes[task];
-  return bytes > kAlignedBytes && bytes % kAlignedBytes != 0;
+  return rank.Text(tasks.link[task]) != "ON_CHIP" && tasks.size_bytes[task] > least_bytes;
 }
 
 Cover MatmulsOf(const TraceStore& rank) {
@@ -66,45 +62,55 @@ Cover MatmulsOf(const TraceStore& rank) {
 
 }  // namespace
 
-std::vector<UnalignedTransfer> ListUnalignedTransfers(const TraceStore& store) {
+std::vector<UnalignedTransfer> ListUnalignedTransfers(const TraceStore& store,
+                                                      int64_t aligned_bytes) {
   std::map<std::string_view, UnalignedTransfer> found;
   const TaskOwners owners(store);
-  for (size_t i = 0; i < store.comm_tasks.size(); ++i) {
-    if (!IsUnaligned(store, i)) continue;
+  const store::CommTaskTable& tasks = store.comm_tasks;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (!IsLongTransfer(store, i, aligned_bytes)) continue;
     const std::string_view op = owners.Of(i);
     UnalignedTransfer& transfer = found[op];
+    transfer.all_bytes = AddNs(transfer.all_bytes, tasks.size_bytes[i]);
+    transfer.all_ns = AddNs(transfer.all_ns, tasks.dur_ns[i]);
+    if (tasks.size_bytes[i] % aligned_bytes == 0) continue;
+    transfer.unaligned_ns = AddNs(transfer.unaligned_ns, tasks.dur_ns[i]);
     if (transfer.tasks++ > 0) continue;
     transfer.op = op;
-    transfer.bytes = store.comm_tasks.size_bytes[i];
-    transfer.begin_ns = store.comm_tasks.begin_ns[i];
-    transfer.dur_ns = store.comm_tasks.dur_ns[i];
+    transfer.bytes = tasks.size_bytes[i];
+    transfer.begin_ns = tasks.begin_ns[i];
+    transfer.dur_ns = tasks.dur_ns[i];
   }
   std::vector<UnalignedTransfer> out;
-  for (auto& [op, transfer] : found) out.push_back(std::move(transfer));
+  for (auto& [op, transfer] : found) {
+    if (transfer.tasks > 0) out.push_back(std::move(transfer));
+  }
   return out;
 }
 
-std::vector<ContendedTransfer> ListContendedTransfers(const TraceStore& store,
-                                                      const CommData& data) {
-  std::map<std::string_view, double> slow;  // operator -> bandwidth
+std::vector<ContendedTransfer> ListContendedTransfers(const TraceStore& store, const CommData& data,
+                                                      double gbps) {
+  using Call = std::tuple<int64_t, std::string_view, std::string_view>;  // step, group, operator
+  std::map<Call, double> slow;                                           // -> bandwidth
   for (const CommTraffic& row : data.traffic) {
     if (row.rank != store.info.rank || row.transport != "SDMA" || row.bandwidth_gbps <= 0) continue;
-    if (row.bandwidth_gbps < kContendedGbps) slow[row.op] = row.bandwidth_gbps;
+    if (row.bandwidth_gbps < gbps) slow[{row.step, row.group, row.op}] = row.bandwidth_gbps;
   }
   std::vector<ContendedTransfer> out;
   if (slow.empty()) return out;
   const Cover matmuls = MatmulsOf(store);
-  for (uint32_t i = 0; i < store.comm_ops.size(); ++i) {
-    const auto op = slow.find(store.Text(store.comm_ops.name[i]));
-    if (op == slow.end()) continue;
-    const int64_t begin_ns = store.comm_ops.begin_ns[i];
-    const int64_t shared_ns = matmuls.Within({begin_ns, EndNs(begin_ns, store.comm_ops.dur_ns[i])});
-    if (shared_ns > 0) out.push_back({std::string(op->first), op->second, shared_ns, i});
+  for (const CommTime& call : data.times) {
+    const auto found = slow.find({call.step, call.group, call.op});
+    if (call.rank != store.info.rank || found == slow.end()) continue;
+    const auto begin_ns = static_cast<int64_t>(call.start_us * 1000);
+    const Interval times{begin_ns, EndNs(begin_ns, static_cast<int64_t>(call.elapse_ms * 1e6))};
+    const int64_t shared_ns = matmuls.Within(times);
+    if (shared_ns > 0) out.push_back({call.op, found->second, shared_ns, times, call.elapse_ms});
   }
   return out;
 }
 
-std::vector<Retransmission> ListRetransmissions(const CommData& data) {
+std::vector<Retransmission> ListRetransmissions(const CommData& data, double retried_ms) {
   using Key = std::pair<std::string_view, std::string_view>;  // group, operator
   std::map<Key, double> least_elapse_ms;
   for (const CommTime& row : data.times) {
@@ -120,8 +126,8 @@ std::vector<Retransmission> ListRetransmissions(const CommData& data) {
   std::vector<Retransmission> out;
   for (const auto& [key, elapse_ms] : least_elapse_ms) {
     const auto transit = rdma_ms.find(key);
-    if (elapse_ms < kRetransmissionMs || transit == rdma_ms.end()) continue;
-    if (transit->second <= kRetransmissionMs) continue;
+    if (elapse_ms < retried_ms || transit == rdma_ms.end()) continue;
+    if (transit->second <= retried_ms) continue;
     out.push_back({std::string(key.first), std::string(key.second), elapse_ms, transit->second});
   }
   return out;

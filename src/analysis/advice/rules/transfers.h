@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/collectives/comm_data.h"
+#include "analysis/overlap/overlap.h"
 #include "store/trace_store.h"
 
 // Transfers that are slow for a reason that can be named, by the rules of the reference viewer.
@@ -18,18 +19,24 @@ struct UnalignedTransfer {
   int64_t bytes = 0;     // of the first
   int64_t begin_ns = 0;  // of the first task
   int64_t dur_ns = 0;
+  // Of all its transfers by SDMA above the limit, and of those that are not aligned.
+  int64_t all_bytes = 0;
+  int64_t all_ns = 0;
+  int64_t unaligned_ns = 0;
 };
-std::vector<UnalignedTransfer> ListUnalignedTransfers(const store::TraceStore& store);
+std::vector<UnalignedTransfer> ListUnalignedTransfers(const store::TraceStore& store,
+                                                      int64_t aligned_bytes = 512);
 
 // A slow collective beside a MatMul.
 struct ContendedTransfer {
   std::string op;
   double gbps = 0;
   int64_t shared_ns = 0;  // both run
-  uint32_t comm_op = 0;
+  Interval times{};
+  double elapse_ms = 0;
 };
 std::vector<ContendedTransfer> ListContendedTransfers(const store::TraceStore& store,
-                                                      const CommData& data);
+                                                      const CommData& data, double gbps = 14.4);
 
 // An operator that takes seconds on all ranks, over RDMA.
 struct Retransmission {
@@ -38,6 +45,6 @@ struct Retransmission {
   double elapse_ms = 0;
   double transit_ms = 0;
 };
-std::vector<Retransmission> ListRetransmissions(const CommData& data);
+std::vector<Retransmission> ListRetransmissions(const CommData& data, double elapse_ms = 4000);
 
 }  // namespace steplens::analysis

@@ -11,6 +11,12 @@
 
 namespace steplens::analysis::cluster {
 
+// The text of a number; nothing for a number that somebody else's part has and there is no text of.
+inline const std::string& TextOf(const std::vector<std::string>& texts, uint32_t id) {
+  static const std::string kNothing;
+  return id < texts.size() ? texts[id] : kNothing;
+}
+
 // Rows of a rank's communication results; texts are numbers into CommunicationPart::texts.
 struct CommTimeRow {
   uint32_t step = 0;
@@ -70,7 +76,7 @@ struct CommunicationPart {
   std::vector<CommTimeRow> times;
   std::vector<CommBandwidthRow> bandwidths;
 
-  const std::string& Text(uint32_t id) const { return texts[id < texts.size() ? id : 0]; }
+  const std::string& Text(uint32_t id) const { return TextOf(texts, id); }
 
   template <typename Archive>
   void Fields(Archive& archive) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/cluster/group_name.h"
+#include "base/saturate.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -103,7 +104,8 @@ std::map<std::string, int64_t> LeastMembers(const TraceStore& rank) {
     local = std::max({local, rank.comm_links.src_rank[i], rank.comm_links.dst_rank[i]});
   }
   std::map<std::string, int64_t> out;
-  for (const auto& [group, local] : largest) out[GroupName(rank.Text(group))] = local + 1;
+  for (const auto& [group, local] : largest)
+    out[GroupName(rank.Text(group))] = AddSaturating(local, 1);
   return out;
 }
 

@@ -64,7 +64,7 @@ struct LinkPart {
   std::vector<LinkRow> links;
   std::vector<LinkSum> sums;  // of groups whose links are not all kept
 
-  const std::string& Text(uint32_t id) const { return texts[id < texts.size() ? id : 0]; }
+  const std::string& Text(uint32_t id) const { return TextOf(texts, id); }
 
   template <typename Archive>
   void Fields(Archive& archive) {

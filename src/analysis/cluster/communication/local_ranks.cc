@@ -5,7 +5,7 @@
 namespace steplens::analysis::cluster {
 namespace {
 
-constexpr int64_t kMostMembers = 1 << 24;  // a larger number in a link is none
+constexpr int64_t kMostMembers = 1 << 20;  // a larger number in a link is none
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::vector<int64_t> LocalRanks::Of(const std::string& group, const GroupBook& b
   };
   if (const auto found = groups_.find(group); found != groups_.end()) {
     const Group& seen = found->second;
-    if (!compat && static_cast<int64_t>(seen.ranks.size()) == seen.largest + 1)
+    if (!compat && static_cast<int64_t>(seen.ranks.size()) - 1 == seen.largest)
       ranks.assign(seen.ranks.begin(), seen.ranks.end());
     for (const auto& [local, rank] : seen.selves) set(local, rank);
   }

@@ -397,6 +397,7 @@ RecipeSpec CalibrateNpuGpuRecipe() {
   spec.needs.timeline = true;
   spec.options = {"baseline_profiling_path", "fuzzy_threshold", "dump_intermediate_results"};
   spec.baseline_option = "baseline_profiling_path";
+  spec.needs_another_run = true;
   spec.make = Make;
   return spec;
 }

@@ -117,6 +117,7 @@ RecipeSpec ClusterTimeCompareSummaryRecipe() {
   spec.folder = "ClusterTimeCompareSummary";
   spec.summary = "Where the time of each step went, against another run";
   spec.options = {"bp"};
+  spec.needs_another_run = true;
   // It reads no ranks, so it cannot share a pass over them.
   spec.make = [](const Options&) -> Result<std::unique_ptr<Recipe>> {
     return Error{ErrorCode::kInvalidArgument,

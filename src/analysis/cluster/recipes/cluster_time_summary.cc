@@ -193,7 +193,7 @@ class ClusterTimeSummary : public RecipeOf<Part> {
 
   void AddRank(const RankFacts& facts, Part part) override {
     has_results_ = has_results_ || facts.has_communication_results;
-    for (const auto& [id, size] : GroupSizes(facts)) group_sizes_[groups_.Find(id)] = size;
+    for (const auto& [id, size] : SizesByMetadata(facts)) group_sizes_[groups_.Find(id)] = size;
     RankSteps& rank = ranks_.emplace_back();
     rank.rank = facts.rank;
     for (auto& [number, figures] : part.steps) {
@@ -205,7 +205,7 @@ class ClusterTimeSummary : public RecipeOf<Part> {
         const auto place = calls_.try_emplace(std::move(key)).first;
         place->second.transmit_ns = std::min(place->second.transmit_ns, call.dur_ns);
         ++place->second.ranks;
-        step.own_ns += call.dur_ns;
+        step.own_ns = AddNs(step.own_ns, call.dur_ns);
         step.calls.push_back(&*place);
       }
       figures.calls = {};
@@ -255,11 +255,11 @@ class ClusterTimeSummary : public RecipeOf<Part> {
         ++unknown_;
         return;
       }
-      transmit_ns += call->second.transmit_ns;
+      transmit_ns = AddNs(transmit_ns, call->second.transmit_ns);
     }
     const bool is_alone = options_.compat && ranks_.size() == 1;
     step.figures.transmit_us = is_alone ? 0 : UsOf(transmit_ns);
-    step.figures.wait_us = is_alone ? 0 : UsOf(step.own_ns - transmit_ns);
+    step.figures.wait_us = is_alone ? 0 : UsOf(SubtractSaturating(step.own_ns, transmit_ns));
   }
 
   void AppendRank(RankSteps rank, table::Table& table) {

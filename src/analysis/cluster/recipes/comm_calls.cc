@@ -1,5 +1,7 @@
 #include "analysis/cluster/recipes/comm_calls.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "analysis/cluster/communication/communication_part.h"
@@ -69,12 +71,44 @@ bool IsPointToPoint(std::string_view op_name) {
   return op_name.find("send") != op_name.npos || op_name.find("receive") != op_name.npos;
 }
 
-std::map<std::string, size_t> GroupSizes(const RankFacts& facts) {
+std::map<std::string, size_t> SizesByMetadata(const RankFacts& facts) {
   std::map<std::string, size_t> sizes;
   for (const GroupFact& group : facts.groups) {
     if (!group.ranks.empty()) sizes[group.id] = group.ranks.size();
   }
   return sizes;
+}
+
+int64_t PartlyCapturedCalls::MembersOf(const std::string& group) const {
+  return sizes_.Of(GroupName(group));
+}
+
+bool PartlyCapturedCalls::Count(const std::string& group, size_t captured) {
+  const int64_t members = MembersOf(group);
+  const auto seen = static_cast<int64_t>(captured);
+  if (members == 0 && captured > 1) ++unknown_;
+  if (members <= seen) return false;
+  ++calls_;
+  if (members_ == 0 || seen < captured_) {
+    captured_ = seen;
+    members_ = members;
+  }
+  return true;
+}
+
+void PartlyCapturedCalls::AddNotes(std::vector<std::string>& notes) const {
+  if (calls_ > 0) {
+    notes.push_back(fmt::format(
+        "nobody is blamed for {} {}: ranks of the group are not among the captures ({} of {} ranks "
+        "captured), and the last to arrive may be one of them",
+        calls_, calls_ == 1 ? "call" : "calls", captured_, members_));
+  }
+  if (unknown_ > 0) {
+    notes.push_back(fmt::format(
+        "the captures do not say how many ranks the groups of {} {} have: a rank that was not "
+        "captured may have come last",
+        unknown_, unknown_ == 1 ? "call" : "calls"));
+  }
 }
 
 }  // namespace steplens::analysis::cluster

@@ -9,6 +9,7 @@
 #include "analysis/cluster/options.h"
 #include "analysis/cluster/rank_facts.h"
 #include "analysis/cluster/recipes/host_calls.h"
+#include "analysis/collectives/group_sizes.h"
 #include "store/trace_store.h"
 
 namespace steplens::analysis::cluster {
@@ -64,6 +65,25 @@ std::vector<CommCall> CommCallsOfResults(const store::TraceStore& rank, const Ra
 bool IsPointToPoint(std::string_view op_name);
 
 // How many members the rank's metadata says its groups have, by group id.
-std::map<std::string, size_t> GroupSizes(const RankFacts& facts);
+std::map<std::string, size_t> SizesByMetadata(const RankFacts& facts);
+
+// Calls of groups of which ranks were not captured: the last to arrive may be one of those, so
+// nobody is blamed. A sentence for the notes, in the end.
+class PartlyCapturedCalls {
+ public:
+  void AddRank(const std::map<std::string, int64_t>& group_sizes) { sizes_.Add(group_sizes); }
+  // Ranks of the group of a call, captured or not; 0 if nobody says.
+  int64_t MembersOf(const std::string& group) const;
+  // Whether ranks are missing in a call that `captured` ranks recorded; counts it then.
+  bool Count(const std::string& group, size_t captured);
+  void AddNotes(std::vector<std::string>& notes) const;
+
+ private:
+  analysis::GroupSizes sizes_;
+  size_t calls_ = 0;
+  size_t unknown_ = 0;    // calls of groups of unknown size
+  int64_t captured_ = 0;  // of the call of which the fewest ranks were captured
+  int64_t members_ = 0;
+};
 
 }  // namespace steplens::analysis::cluster

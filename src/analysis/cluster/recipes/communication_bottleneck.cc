@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -44,10 +45,11 @@ struct Op {
 struct Part {
   std::vector<Op> ops;
   RankTimeline timeline;
+  std::map<std::string, int64_t> group_sizes;  // as GroupSizesOf has them
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(ops, timeline);
+    archive(ops, timeline, group_sizes);
   }
 };
 
@@ -72,6 +74,10 @@ struct Case {
   Side slow;  // arrived last, so it has the shortest duration
   Side fast;  // waited longest
   int64_t ranks = 0;
+  int64_t members = 0;  // of the group; 0 if nobody says
+
+  // The last to arrive may be a rank that was not captured.
+  bool is_partial() const { return members > ranks; }
 };
 
 // The same task on both ranks.
@@ -99,7 +105,7 @@ Comparison Compare(std::span<const TimelineTask> slow, std::span<const TimelineT
     Match& match = comparison.matches.emplace_back();
     match.slow = &slow[i];
     match.late_ns = AddNs(slow[i].begin_ns - fast[fast_end].begin_ns, shift_ns);
-    match.longer_ns = slow[i].dur_ns - fast[fast_end].dur_ns;
+    match.longer_ns = SubtractSaturating(slow[i].dur_ns, fast[fast_end].dur_ns);
     comparison.is_aligned = match.late_ns < aligned_ns;
   }
   return comparison;
@@ -132,10 +138,11 @@ class Explanation {
   Explanation(const Case& one, bool compat)
       : case_(one),
         compat_(compat),
-        lag_ns_(one.fast.op.dur_ns - one.slow.op.dur_ns),
-        shift_ns_(one.fast.op.end_ns() - one.slow.op.end_ns()) {}
+        lag_ns_(SubtractSaturating(one.fast.op.dur_ns, one.slow.op.dur_ns)),
+        shift_ns_(SubtractSaturating(one.fast.op.end_ns(), one.slow.op.end_ns())) {}
 
   bool HasSlowRank() const {
+    if (case_.is_partial() && !compat_) return false;
     const auto longest = static_cast<double>(case_.fast.op.dur_ns);
     return longest > 0 && static_cast<double>(lag_ns_) / longest >= kLeastDifference;
   }
@@ -143,6 +150,11 @@ class Explanation {
   std::string Reason() const {
     if (case_.ranks < 2 && !compat_)
       return "[Failed] Only one rank recorded the communication operator";
+    if (case_.is_partial() && !compat_) {
+      return fmt::format(
+          "[Failed] {} of {} ranks captured: the last to arrive may be one of the others",
+          case_.ranks, case_.members);
+    }
     if (!HasSlowRank()) {
       return compat_ ? "[Completed] No slow NPU detected: execution time difference is less than "
                        "0.05%"
@@ -264,6 +276,14 @@ class CommunicationBottleneck : public RecipeOf<Part> {
                    fmt::format("--rank_id: there is no capture of rank {}", target_)};
     }
     Answer answer;
+    if (!options_.compat) {
+      for (Case& one : cases_) {
+        one.members = IsPointToPoint(one.op.name) ? 2 : partly_.MembersOf(one.op.group);
+        if (!IsPointToPoint(one.op.name))
+          partly_.Count(one.op.group, static_cast<size_t>(one.ranks));
+      }
+      partly_.AddNotes(answer.notes);
+    }
     answer.tables.push_back({Explain(),
                              "communication_bottleneck.csv",
                              {"Start Time(us)", "End Time(us)", "Duration(us)", "Communication Op",
@@ -291,6 +311,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
                           ops.dur_ns[i], window.Contains(ops.begin_ns[i])});
     }
     part.timeline = CollectTimeline(rank, options_.compat);
+    if (!options_.compat) part.group_sizes = GroupSizesOf(rank);
     return part;
   }
 
@@ -299,6 +320,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
     // Without the option: rank 0 or, if it was not captured, the first that was.
     const bool is_first = !has_ranks_ && options_.Value("rank_id").empty();
     has_ranks_ = true;
+    partly_.AddRank(part.group_sizes);
     for (Op& op : part.ops) op.group = groups_.Find(op.group);
     if (is_first) target_ = facts.rank;
     if (facts.rank == target_) {
@@ -381,6 +403,7 @@ class CommunicationBottleneck : public RecipeOf<Part> {
   bool has_target_ = false;
   bool has_ranks_ = false;
   GroupSpellings groups_;
+  PartlyCapturedCalls partly_;
   std::vector<std::pair<int64_t, Part>> waiting_;  // ranks before the target
   std::vector<Case> cases_;                        // longest first
 };

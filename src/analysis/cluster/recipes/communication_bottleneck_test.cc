@@ -47,6 +47,18 @@ TEST(CommunicationBottleneck, NamesTheFirstTaskThatDiverges) {
   EXPECT_EQ(answer->tables[0].table.Find("fastRankId")->ints[0], 0);
 }
 
+// Two of eight ranks: the last to arrive may be any of the other six.
+TEST(CommunicationBottleneck, BlamesNobodyWhereRanksAreNotCaptured) {
+  TwoRanks ranks;
+  for (TestRank* rank : {&ranks.fast, &ranks.slow}) NameGroup(*rank, "g", 8);
+  const Result<Answer> answer = Ask(CommunicationBottleneckRecipe(), {&ranks.fast, &ranks.slow});
+  EXPECT_EQ(ReasonOf(answer),
+            "[Failed] 2 of 8 ranks captured: the last to arrive may be one of the others");
+  EXPECT_EQ(answer->tables[0].table.Find("slowRankId")->ints[0], table::kNull);
+  ASSERT_EQ(answer->notes.size(), 1u);
+  EXPECT_TRUE(answer->notes[0].starts_with("nobody is blamed for 1 call:")) << answer->notes[0];
+}
+
 TEST(CommunicationBottleneck, ALagBelowAMillisecondIsAlignedInCompatMode) {
   const TwoRanks ranks;
   Options options;

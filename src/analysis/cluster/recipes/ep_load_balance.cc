@@ -106,7 +106,7 @@ class EpLoadBalance : public RecipeOf<Part> {
   struct Range {
     int64_t min_tokens = 0;
     int64_t max_tokens = 0;
-    int64_t difference() const { return max_tokens - min_tokens; }
+    int64_t difference() const { return SubtractSaturating(max_tokens, min_tokens); }
   };
 
   // "0,2"; empty if the rank's metadata has no such group.

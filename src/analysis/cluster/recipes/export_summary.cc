@@ -321,6 +321,11 @@ class ExportSummary : public RecipeOf<Part> {
   // no rows.
   bool AddFile(int64_t rank, const std::string& name, std::vector<TextColumn> columns) {
     if (columns.empty() || columns.front().cells.empty()) return false;
+    const size_t rows = columns.front().cells.size();
+    const bool is_table = std::all_of(columns.begin(), columns.end(), [&](const TextColumn& one) {
+      return one.cells.size() == rows;
+    });
+    if (!is_table) return false;  // somebody else's part
     table::Table table(name);
     for (TextColumn& column : columns) {
       table::Column text;
@@ -350,6 +355,7 @@ RecipeSpec ExportSummaryRecipe() {
   spec.name = "export_summary";
   spec.folder = "ExportSummary";
   spec.summary = "api_statistic.csv and kernel_details.csv of every rank";
+  spec.has_edits_only = true;
   spec.needs.timeline = true;
   spec.make = MakeRecipe<ExportSummary>;
   return spec;

@@ -269,7 +269,7 @@ class FreeAnalysis : public RecipeOf<Part> {
     part.has_device_work = rank.kernels.size() > 0 || !gaps.empty();
     std::erase_if(gaps, [&](const Interval& gap) { return !window.Contains(gap.begin_ns); });
     std::stable_sort(gaps.begin(), gaps.end(), [](const Interval& a, const Interval& b) {
-      return a.end_ns - a.begin_ns > b.end_ns - b.begin_ns;
+      return SubtractSaturating(a.end_ns, a.begin_ns) > SubtractSaturating(b.end_ns, b.begin_ns);
     });
     gaps.resize(
         std::min(gaps.size(), static_cast<size_t>(options_.PositiveOr("top_num", kDefaultTop))));
@@ -289,7 +289,7 @@ class FreeAnalysis : public RecipeOf<Part> {
       table_.AppendInt(0, facts.rank);
       table_.AppendText(1, UsText(gap.begin_ns));
       table_.AppendText(2, UsText(gap.end_ns));
-      table_.AppendDouble(3, us(gap.end_ns - gap.begin_ns));
+      table_.AppendDouble(3, us(SubtractSaturating(gap.end_ns, gap.begin_ns)));
       table_.AppendDouble(4, us(gap.pytorch_idle_ns));
       table_.AppendDouble(5, us(gap.cann_idle_ns));
       table_.AppendText(6, gap.reason);

@@ -88,7 +88,8 @@ int64_t AloneAsReference(std::vector<Piece>& pieces) {
   for (size_t i = 1; i < pieces.size(); ++i) {
     const Piece& next = pieces[i];
     if (block.work == Work::kMemory)
-      alone_ns += std::max<int64_t>(0, std::min(next.begin_ns, block.end_ns) - block.begin_ns);
+      alone_ns = AddNs(
+          alone_ns, std::max<int64_t>(0, std::min(next.begin_ns, block.end_ns) - block.begin_ns));
     if (next.begin_ns >= block.end_ns) {
       block = next;
     } else if (next.end_ns > block.end_ns) {
@@ -97,7 +98,8 @@ int64_t AloneAsReference(std::vector<Piece>& pieces) {
       block.begin_ns = next.end_ns;
     }
   }
-  if (block.work == Work::kMemory) alone_ns += block.end_ns - block.begin_ns;
+  if (block.work == Work::kMemory)
+    alone_ns = AddNs(alone_ns, SubtractSaturating(block.end_ns, block.begin_ns));
   return alone_ns;
 }
 
@@ -121,7 +123,8 @@ std::map<int64_t, MemoryTime> MemoryTimes(const TraceStore& rank, const HostCall
   std::map<int64_t, MemoryTime> times;
   for (const auto& [step, of_step] : by_step) {
     MemoryTime& time = times[step];
-    for (const Interval& copy : of_step) time.total_ns += copy.end_ns - copy.begin_ns;
+    for (const Interval& copy : of_step)
+      time.total_ns = AddNs(time.total_ns, SubtractSaturating(copy.end_ns, copy.begin_ns));
     time.alone_ns = TimeOutside(of_step, busy_union);
   }
   return times;
@@ -153,7 +156,8 @@ std::map<int64_t, MemoryTime> MemoryTimesAsReference(const TraceStore& rank, con
   for (auto& [step, of_step] : pieces) {
     MemoryTime& time = times[step];
     for (const Piece& piece : of_step) {
-      if (piece.work == Work::kMemory) time.total_ns += piece.end_ns - piece.begin_ns;
+      if (piece.work == Work::kMemory)
+        time.total_ns = AddNs(time.total_ns, SubtractSaturating(piece.end_ns, piece.begin_ns));
     }
     time.alone_ns = AloneAsReference(of_step);
   }

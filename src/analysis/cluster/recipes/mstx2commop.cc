@@ -80,6 +80,7 @@ RecipeSpec Mstx2CommopRecipe() {
   spec.name = "mstx2commop";
   spec.folder = "Mstx2Commop";
   spec.summary = "Communication operators from the framework's marks, for captures without them";
+  spec.has_edits_only = true;
   spec.needs.timeline = true;
   spec.make = MakeRecipe<Mstx2Commop>;
   return spec;

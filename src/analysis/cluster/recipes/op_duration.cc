@@ -8,6 +8,7 @@
 #include "analysis/cluster/spread.h"
 #include "analysis/cluster/step_window.h"
 #include "base/number.h"
+#include "base/saturate.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -160,8 +161,9 @@ class OpDuration : public RecipeOf<Part> {
       durations_.AppendInt(column++, facts.rank);
       durations_.AppendInt(column++, spread.count());
       const auto us = [](int64_t ns) { return static_cast<double>(ns) / 1000; };
-      for (const double value : {spread.mean_ns() / 1000, VarianceUs(spread), us(spread.max_ns()),
-                                 us(spread.min_ns()), us(spread.max_ns() - spread.min_ns())}) {
+      for (const double value :
+           {spread.mean_ns() / 1000, VarianceUs(spread), us(spread.max_ns()), us(spread.min_ns()),
+            us(SubtractSaturating(spread.max_ns(), spread.min_ns()))}) {
         durations_.AppendDouble(column++, value);
       }
       if (const auto counters = part.counters.find(op); counters != part.counters.end())

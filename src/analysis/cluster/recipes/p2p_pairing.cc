@@ -2,6 +2,7 @@
 
 #include "analysis/cluster/recipes/p2p_pairs.h"
 #include "analysis/cluster/recipes/recipes.h"
+#include "base/saturate.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -43,7 +44,8 @@ class P2PPairing : public RecipeOf<P2POps> {
   void AddRank(const RankFacts& facts, P2POps part) override {
     const size_t count = part.ops.size();
     const std::vector<P2PPair> pairs = PairP2POps(facts, std::move(part.ops), options_.compat);
-    unpaired_ += part.ambiguous + static_cast<int64_t>(count - pairs.size());
+    unpaired_ = AddSaturating(unpaired_, part.ambiguous);
+    unpaired_ = AddSaturating(unpaired_, static_cast<int64_t>(count - pairs.size()));
     for (const P2PPair& pair : pairs) {
       table_.AppendInt(0, facts.rank);
       table_.AppendText(1, pair.op.name);

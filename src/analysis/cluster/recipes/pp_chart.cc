@@ -198,7 +198,7 @@ class PpChart : public RecipeOf<Part> {
     }
     Pipeline pipeline{layout->pp, layout->tp * layout->cp * layout->dp,
                       info->root()["microbatch_num"].AsInt().value_or(0)};
-    if (pipeline.micro_batches < 2 * pipeline.stages) {
+    if (pipeline.micro_batches / 2 < pipeline.stages) {
       answer.notes.push_back(fmt::format(
           "DualPipeV passes keep their plain names: {} micro batches are fewer than twice the {} "
           "stages",
@@ -221,7 +221,8 @@ class PpChart : public RecipeOf<Part> {
                                           const std::vector<Event>& events) {
     const int64_t stage = rank / pipeline.ranks_per_stage;
     std::vector<PipelineTask> schedule;
-    if (stage < pipeline.stages)
+    // It has an entry a pass, and more: no schedule of more than there are is worked out.
+    if (stage < pipeline.stages && pipeline.micro_batches <= static_cast<int64_t>(events.size()))
       schedule = DualPipeVSchedule(stage, pipeline.stages, pipeline.micro_batches);
     std::map<int64_t, std::vector<size_t>> by_step;
     for (size_t i = 0; i < events.size(); ++i) by_step[events[i].step].push_back(i);

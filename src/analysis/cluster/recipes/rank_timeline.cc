@@ -172,7 +172,7 @@ class SliceCollector {
 void Timeline::Add(const std::string& name, int64_t begin_ns, int64_t dur_ns) {
   const auto [place, is_new] = numbers_.try_emplace(name, static_cast<uint32_t>(names_.size()));
   if (is_new) names_.push_back(name);
-  rows_.push_back({place->second, begin_ns - last_ns_, dur_ns});
+  rows_.push_back({place->second, SubtractSaturating(begin_ns, last_ns_), dur_ns});
   last_ns_ = begin_ns;
 }
 

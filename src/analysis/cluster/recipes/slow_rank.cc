@@ -9,6 +9,7 @@
 #include "analysis/cluster/recipes/comm_calls.h"
 #include "analysis/cluster/recipes/recipes.h"
 #include "analysis/cluster/spread.h"
+#include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {
 namespace {
@@ -18,10 +19,11 @@ using table::CellType;
 // The collective calls of one rank.
 struct Part {
   std::vector<CommCall> calls;
+  std::map<std::string, int64_t> group_sizes;  // as GroupSizesOf has them
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(calls);
+    archive(calls, group_sizes);
   }
 };
 
@@ -138,6 +140,7 @@ class SlowRank : public RecipeOf<Part> {
   Result<Answer> Finish(Form) override {
     if (options_.compat) DropUnevenGroups();
     for (auto& [key, sides] : open_) {
+      if (!options_.compat && partly_.Count(std::get<0>(key), sides.size())) continue;
       const bool is_matched =
           options_.compat || sides.size() == ranks_of_group_[std::get<0>(key)].size();
       if (is_matched) {
@@ -164,12 +167,14 @@ class SlowRank : public RecipeOf<Part> {
                      ? CommCallsOfResults(rank, facts, options_)
                      : CollectCommCalls(rank, facts, HostCalls(rank), options_);
     std::erase_if(part.calls, [](const CommCall& call) { return IsPointToPoint(call.name); });
+    if (!options_.compat) part.group_sizes = GroupSizesOf(rank);
     return part;
   }
 
   void AddRank(const RankFacts& facts, Part part) override {
     std::map<std::string, size_t> sizes;
-    for (const auto& [id, size] : GroupSizes(facts)) sizes[groups_.Find(id)] = size;
+    partly_.AddRank(part.group_sizes);
+    for (const auto& [id, size] : SizesByMetadata(facts)) sizes[groups_.Find(id)] = size;
     std::map<Key, int64_t> repeats;
     for (CommCall& call : part.calls) {
       const std::string& group = groups_.Find(call.group);
@@ -212,13 +217,14 @@ class SlowRank : public RecipeOf<Part> {
     for (const Side& side : sides) {
       RankWait& wait = waits_[side.rank];
       ++wait.calls;
-      wait.suffered_ns += side.dur_ns - sides.front().dur_ns;
-      caused_ns += side.dur_ns - sides.front().dur_ns;
+      wait.suffered_ns =
+          AddNs(wait.suffered_ns, SubtractSaturating(side.dur_ns, sides.front().dur_ns));
+      caused_ns = AddNs(caused_ns, SubtractSaturating(side.dur_ns, sides.front().dur_ns));
     }
     if (sides[0].dur_ns == sides[1].dur_ns) return;  // they came together
     RankWait& last = waits_[sides.front().rank];
     ++last.last;
-    last.caused_ns += caused_ns;
+    last.caused_ns = AddNs(last.caused_ns, caused_ns);
   }
 
   // The reference drops a group when one of its operators has more rows than another.
@@ -278,6 +284,7 @@ class SlowRank : public RecipeOf<Part> {
           fmt::format("{} calls were recorded by some members of their group only and are left out",
                       unmatched_));
     }
+    partly_.AddNotes(answer.notes);
     const bool has_judged = options_.compat || !waits_.empty();
     if (slow_.empty() && has_judged)
       answer.notes.emplace_back("no rank arrived late for a collective");
@@ -285,6 +292,7 @@ class SlowRank : public RecipeOf<Part> {
 
   Options options_;
   std::map<Key, Sides> open_;  // calls that wait for further members
+  PartlyCapturedCalls partly_;
   GroupSpellings groups_;
   std::map<std::string, std::set<int64_t>> ranks_of_group_;
   std::map<int64_t, RankWait> waits_;

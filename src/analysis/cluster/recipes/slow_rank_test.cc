@@ -91,9 +91,27 @@ TEST(SlowRank, DropsOnlyCallsThatAMemberDidNotRecord) {
   ranks[0].Comm("hcom_allReduce__586_1_1", "g", 20'000 * kUs, 30'000 * kUs);
   const Result<Answer> answer = Ask(SlowRankRecipe(), Pointers(ranks));
   EXPECT_EQ(RowsOf(answer->tables[0].table), (Rows{"1|1"}));
-  ASSERT_EQ(answer->notes.size(), 1u);
+  ASSERT_EQ(answer->notes.size(), 2u);
   EXPECT_EQ(answer->notes[0],
             "1 calls were recorded by some members of their group only and are left out");
+  EXPECT_EQ(answer->notes[1],
+            "the captures do not say how many ranks the groups of 1 call have: a rank that was not "
+            "captured may have come last");
+}
+
+// Two of eight ranks: the last to arrive may be any of the other six.
+TEST(SlowRank, BlamesNobodyWhereRanksAreNotCaptured) {
+  std::vector<TestRank> ranks = OneCall({500, 95});
+  for (TestRank& rank : ranks) NameGroup(rank, "g", 8);
+  const Result<Answer> answer = Ask(SlowRankRecipe(), Pointers(ranks));
+  for (const ResultTable& result : answer->tables) EXPECT_EQ(result.table.rows(), 0u);
+  EXPECT_EQ(answer->notes,
+            (std::vector<std::string>{
+                "nobody is blamed for 1 call: ranks of the group are not among the captures (2 of "
+                "8 ranks captured), and the last to arrive may be one of them"}));
+  std::vector<TestRank> all = OneCall({500, 95});
+  for (TestRank& rank : all) NameGroup(rank, "g", 2);
+  EXPECT_EQ(RowsOf(Ask(SlowRankRecipe(), Pointers(all))->tables[0].table), (Rows{"1|1"}));
 }
 
 TEST(SlowRank, SendsAndReceivesHaveNoVote) {

@@ -40,6 +40,14 @@ struct TestRank : StoreBuilder {
   int64_t next_connection = 1;
 };
 
+// Says that a group has ranks 0 to size - 1.
+inline void NameGroup(TestRank& rank, const std::string& id, int64_t size) {
+  std::string ranks;
+  for (int64_t i = 0; i < size; ++i) ranks += (i == 0 ? "" : ",") + std::to_string(i);
+  rank.Meta("parallel_group_info",
+            R"({")" + id + R"(":{"group_name":"dp","global_ranks":[)" + ranks + "]}}");
+}
+
 // What a recipe answers about the ranks.
 inline Result<Answer> Ask(const RecipeSpec& spec, const std::vector<const TestRank*>& ranks,
                           const Options& options = {}) {

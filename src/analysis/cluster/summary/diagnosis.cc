@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 
 #include "analysis/advice/rules/job_rules.h"
@@ -72,8 +73,11 @@ class Diagnosis {
     for (const RankLoad& load : loads_) {
       const auto offset = job_.offsets_ns.find(load.rank);
       if (!load.has_calls || offset == job_.offsets_ns.end()) continue;
-      out.push_back({load.rank, load.at ? load.at->pp : 0, offset->second,
-                     static_cast<int64_t>((load.computing_ms + load.free_ms) * 1e6)});
+      constexpr double kAbsurdNs = 9e18;
+      const double own_ns = (load.computing_ms + load.free_ms) * 1e6;
+      if (!(std::fabs(own_ns) < kAbsurdNs)) continue;  // not known, or more than a capture can have
+      out.push_back(
+          {load.rank, load.at ? load.at->pp : 0, offset->second, static_cast<int64_t>(own_ns)});
     }
     return out;
   }

@@ -67,7 +67,7 @@ TEST(FindInJob, BlamesNobodyForWaitingLessWhereTheGroupMayHaveOtherRanks) {
   ASSERT_TRUE(partly.ok());
   EXPECT_TRUE(partly->findings.empty());
   ASSERT_EQ(partly->warnings.size(), 1u);
-  EXPECT_EQ(English(partly->warnings[0]).substr(0, 22), "2 of 8 ranks captured:");
+  EXPECT_EQ(English(partly->warnings[0]).substr(0, 26), "2 of 8 ranks were captured");
 
   const Result<JobFindings> whole =
       FindInJob(ranks_of(R"({"pg_config": [{"pg_name": "123", "pg_size": 2}]})"), {});

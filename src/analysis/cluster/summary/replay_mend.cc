@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "analysis/cluster/summary/replay.h"
+#include "analysis/time_math.h"
 
 // How long ranks would work if nothing were wrong with them.
 
@@ -76,7 +77,7 @@ void Replay::MendByLikes(const Positions& suspects, const Positions& good) {
     for_each_label(rank, [&](const Label& label, Wait& wait) {
       const auto found = usual_ns.find(label);
       if (found == usual_ns.end()) return;
-      known_ns += wait.gap_ns;
+      known_ns = AddNs(known_ns, wait.gap_ns);
       known_usual_ns += found->second;
     });
     const double factor =
@@ -103,7 +104,7 @@ void Replay::MendEvenly(const Positions& alike) {
       if (member.waits.empty()) continue;
       const Wait& wait = member.waits[member.binding];
       if (!IsExpertWork(ranks_[r], member, wait)) continue;
-      sum_ns += wait.gap_ns;
+      sum_ns = AddNs(sum_ns, wait.gap_ns);
       ++count;
     }
     if (count == 0) continue;

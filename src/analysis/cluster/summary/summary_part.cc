@@ -6,6 +6,7 @@
 
 #include "analysis/breakdown/step_table.h"
 #include "analysis/breakdown/step_times.h"
+#include "analysis/classify/cpu_words.h"
 #include "analysis/cluster/group_name.h"
 #include "analysis/cluster/step_window.h"
 #include "analysis/cluster/summary/small_packets.h"
@@ -120,7 +121,12 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
     call.small_ns = std::llround(static_cast<double>(call.transit_ns) * loss->second.first);
     call.small_transport = number(loss->second.second);
   }
-  if (times.size() > 0) return;
+  if (times.size() > 0) {
+    if (!ResultsDivideCalls(rank)) {
+      for (CallPart& call : part.calls) call.transit_ns = call.wait_ns = store::kNone;
+    }
+    return;
+  }
   const StepWindow window = FindStepWindow(rank, options);
   const store::CommOpTable& ops = rank.comm_ops;
   const std::vector<std::optional<RecordedTimes>> recorded = RecordedCalls(rank);
@@ -153,7 +159,10 @@ void ReadCalls(const TraceStore& rank, const Options& options, SummaryPart& part
   }
 }
 
+// Packets are the unit of an accelerator's links. A recording of gloo has none: its files give the
+// size of each call instead.
 void ReadPackets(const TraceStore& rank, const Options& options, SummaryPart& part) {
+  if (IsCpuCapture(rank)) return;
   const CommunicationPart communication = ReadCommunication(rank, options);
   std::map<std::string, PacketPart> totals;
   for (const CommBandwidthRow& row : communication.bandwidths) {

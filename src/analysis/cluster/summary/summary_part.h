@@ -85,7 +85,7 @@ struct SummaryPart {
   // The average AI Core frequency while computing; 0 if unknown, or not looked up yet.
   double computing_mhz = 0;
 
-  const std::string& Text(uint32_t id) const { return texts[id < texts.size() ? id : 0]; }
+  const std::string& Text(uint32_t id) const { return TextOf(texts, id); }
 
   template <typename Archive>
   void Fields(Archive& archive) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/name_pattern.h"
 #include "base/nearest_name.h"
 #include "base/number.h"
 
@@ -76,29 +77,6 @@ std::string UnknownTarget(std::string_view target) {
 }
 
 }  // namespace
-
-bool FitsPattern(std::string_view name, std::string_view pattern) {
-  size_t n = 0;
-  size_t p = 0;
-  size_t star = std::string_view::npos;  // the last * and where its text ends so far
-  size_t star_end = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      star_end = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++n;
-      ++p;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++star_end;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 Result<GateRule> ParseGateRule(std::string_view text) {
   GateRule rule;

@@ -24,7 +24,4 @@ struct GateRule {
 // Reads one rule. The error quotes the text and says what was expected.
 Result<GateRule> ParseGateRule(std::string_view text);
 
-// Whether a name fits a pattern in which * stands for any text and ? for one character.
-bool FitsPattern(std::string_view name, std::string_view pattern);
-
 }  // namespace steplens::analysis::runs

@@ -11,6 +11,9 @@ namespace steplens::analysis::runs {
 namespace {
 
 constexpr double kConfidence = 0.95;
+constexpr double kCaution = 1.5;
+constexpr double kStrongest = 0.8;  // correlation of neighbours that is reckoned with
+constexpr int kLeastDegrees = 3;
 
 std::vector<double> NumbersOf(std::span<const double> values) {
   std::vector<double> out;
@@ -46,8 +49,9 @@ void AddLag(const std::vector<double>& values, LagSums& sums) {
 
 // By how much the variance of a mean grows because a slow step is followed by another one.
 // Neighbours' correlation is measured on ranks, so that one outlier is one value, over both sides;
-// the estimate from short series is too low, by about (1 + 3 rho) / n. What chance alone would give
-// does not count.
+// the estimate from short series is too low, by about (1 + 3 rho) / n. A short series cannot show
+// that its steps know nothing of each other: the largest correlation that it does not rule out
+// counts, kCaution standard errors above what was measured.
 double Inflation(const std::vector<double>& a, const std::vector<double>& b) {
   LagSums sums;
   AddLag(a, sums);
@@ -56,8 +60,8 @@ double Inflation(const std::vector<double>& a, const std::vector<double>& b) {
   const double mean_length = all / 2;
   if (sums.squares <= 0 || mean_length <= 4) return 1;
   const double measured = sums.products / sums.squares;
-  const double rho = std::min(0.95, (measured + 1 / mean_length) / (1 - 3 / mean_length));
-  if (rho <= 1.64 / std::sqrt(all)) return 1;
+  const double unbiased = (measured + 1 / mean_length) / (1 - 3 / mean_length);
+  const double rho = std::min(kStrongest, std::max(0.0, unbiased) + kCaution / std::sqrt(all));
   double inflation = 1;
   double power = 1;
   for (double lag = 1; lag < mean_length; ++lag) {
@@ -97,7 +101,14 @@ void SetRange(const std::vector<double>& differences, Shift& shift) {
   shift.high = differences[differences.size() - 1 - place];
 }
 
-double SumOfSquares(const std::vector<double>& values) {
+// Around the mean; a value far out counts as one at the edge of what is usual.
+double SumOfSquares(std::vector<double> values) {
+  constexpr double kFarOut = 4;  // robust spreads from the median
+  const double median = cluster::Median(values);
+  const double most = kFarOut * cluster::RobustSpread(values);
+  if (most > 0) {
+    for (double& value : values) value = std::clamp(value, median - most, median + most);
+  }
   const double mean =
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   double sum = 0;
@@ -115,7 +126,8 @@ double InflatedP(const std::vector<double>& a, const std::vector<double>& b, con
   const double seen = std::max(0.1, 1 - (shift.inflation - 1) / (length - 1));
   const double variance = (SumOfSquares(a) + SumOfSquares(b)) / (a_count + b_count - 2) / seen;
   const double error = std::sqrt(variance * shift.inflation * (1 / a_count + 1 / b_count));
-  const int degrees = std::max(1, static_cast<int>((a_count + b_count) / shift.inflation) - 2);
+  const int degrees =
+      std::max(kLeastDegrees, static_cast<int>((a_count + b_count) / shift.inflation) - 2);
   return error > 0 ? 2 * StudentTail(std::fabs(shift.change) / error, degrees) : 0;
 }
 

@@ -52,7 +52,9 @@ TEST(MeasureShift, StepsThatFollowOneAnotherCountForLess) {
   Values shuffled_b;
   for (const double value : shuffled_a) shuffled_b.push_back(value + 3.5);
   const Shift shuffled = MeasureShift(shuffled_a, shuffled_b);
-  EXPECT_DOUBLE_EQ(shuffled.inflation, 1);
+  EXPECT_LT(shuffled.inflation, shift.inflation / 2);
+  EXPECT_GT(shuffled.inflation, 1)
+      << "so few steps cannot show that they know nothing of each other";
   EXPECT_GT(shift.p, shuffled.p);
 }
 
@@ -69,7 +71,7 @@ TEST(HolmAdjusted, MultipliesBySmallestFirst) {
 TEST(Judge, NeedsEnoughStepsAndEnoughChange) {
   const NoiseOptions options;
   const Values a = {100, 102, 99, 101, 98};
-  const Values b = {110, 108, 112, 109, 111};
+  const Values b = {115, 113, 117, 114, 116};
   const Shift up = MeasureShift(a, b);
   EXPECT_EQ(Judge(up, up.p, 1, 1, options), Verdict::kRegression);
   const Shift down = MeasureShift(b, a);
@@ -116,27 +118,37 @@ double AlarmRate(uint32_t seed, size_t steps, double rho, bool is_skewed) {
 }
 
 TEST(FalseAlarms, StayAtTheLevelForStepsOfAnyDistribution) {
-  EXPECT_LE(AlarmRate(1, 6, 0, false), 0.016);
-  EXPECT_LE(AlarmRate(2, 10, 0, false), 0.016);
-  EXPECT_LE(AlarmRate(3, 10, 0, true), 0.016);
+  EXPECT_LE(AlarmRate(1, 6, 0, false), 0.005);
+  EXPECT_LE(AlarmRate(2, 10, 0, false), 0.01);
+  EXPECT_LE(AlarmRate(3, 10, 0, true), 0.01);
 }
 
-TEST(FalseAlarms, GrowLittleWhereStepsFollowOneAnother) {
-  // Without the correction these are 0.05 and 0.17.
-  EXPECT_LE(AlarmRate(4, 16, 0.3, false), 0.045);
-  EXPECT_LE(AlarmRate(5, 16, 0.6, true), 0.06);
+// Correlations of 0.6 are what recordings on busy machines show. 1200 pairs with a true rate of 1 %
+// give more than 1.6 % once in fifty.
+TEST(FalseAlarms, StayAtTheLevelWhereStepsFollowOneAnother) {
+  EXPECT_LE(AlarmRate(4, 8, 0.3, false), 0.01);
+  EXPECT_LE(AlarmRate(5, 8, 0.6, false), 0.016);
+  EXPECT_LE(AlarmRate(6, 16, 0.6, true), 0.016);
+  EXPECT_LE(AlarmRate(7, 40, 0.6, false), 0.016);
 }
 
-TEST(FalseAlarms, DoNotCostThePowerToSeeAChange) {
-  Normal normal(6);
+double FoundRate(uint32_t seed, size_t steps, double change) {
+  Normal normal(seed);
   int found = 0;
-  for (int i = 0; i < 200; ++i) {
-    const Values a = Series(normal, 10, 0, false);
-    Values b = Series(normal, 10, 0, false);
-    for (double& value : b) value += 3;  // three times the noise
+  constexpr int kRuns = 200;
+  for (int i = 0; i < kRuns; ++i) {
+    const Values a = Series(normal, steps, 0, false);
+    Values b = Series(normal, steps, 0, false);
+    for (double& value : b) value += change;
     found += MeasureShift(a, b).p <= 0.01 ? 1 : 0;
   }
-  EXPECT_GE(found, 170);
+  return static_cast<double>(found) / kRuns;
+}
+
+TEST(FalseAlarms, LeaveThePowerToSeeAChange) {
+  EXPECT_GE(FoundRate(8, 20, 3), 0.95);  // three times the noise
+  EXPECT_GE(FoundRate(9, 12, 5), 0.85);
+  EXPECT_GE(FoundRate(10, 8, 10), 0.9);
 }
 
 }  // namespace

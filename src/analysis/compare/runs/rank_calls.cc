@@ -2,62 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
 
-#include "analysis/cluster/group_name.h"
 #include "analysis/collectives/call_times.h"
 #include "analysis/collectives/job_call_times.h"
+#include "analysis/compare/call_groups.h"
 #include "analysis/time_math.h"
 #include "base/number.h"
 
 namespace steplens::analysis::runs {
 namespace {
-
-// The same in every run of a job: no number or hash of the run is in it.
-struct CallGroup {
-  std::string kind;  // "tp"; without a name its members
-  std::string name;  // "tp (ranks 0-7)"
-};
-
-// Names the groups of a rank: by the metadata, else by the order in which they are first used.
-class CallGroups {
- public:
-  CallGroups(const store::TraceStore& store, const cluster::RankFacts& facts) : store_(store) {
-    for (const cluster::GroupFact& fact : facts.groups) {
-      CallGroup group;
-      const std::string members = fact.ranks.empty() ? "" : "ranks " + fact.ranks.ToShortText();
-      group.kind = fact.pg_name.empty() ? members : fact.pg_name;
-      group.name = fact.pg_name.empty() || members.empty()
-                       ? group.kind
-                       : fmt::format("{} ({})", fact.pg_name, members);
-      if (group.kind.empty()) continue;
-      known_.try_emplace(fact.id, group);
-      known_.try_emplace(cluster::GroupName(fact.id), group);
-    }
-  }
-
-  const CallGroup& Of(StringId id) {
-    const auto [place, is_new] = by_id_.try_emplace(id);
-    if (!is_new) return place->second;
-    const std::string text(store_.Text(id));
-    auto known = known_.find(text);
-    if (known == known_.end()) known = known_.find(cluster::GroupName(text));
-    if (known != known_.end()) {
-      place->second = known->second;
-    } else {
-      const std::string name = fmt::format("group {}", ++unknown_);
-      place->second = {name, name};
-    }
-    return place->second;
-  }
-
- private:
-  const store::TraceStore& store_;
-  std::map<std::string, CallGroup> known_;  // by id and by name
-  std::map<StringId, CallGroup> by_id_;
-  size_t unknown_ = 0;
-};
 
 // "hcom_allReduce__586_0_1" -> "allReduce"; of other libraries the name as it is.
 std::string TypeOf(std::string_view name) {

@@ -1,6 +1,7 @@
 // How long each rank communicates, how much of it is waiting, over which links, and who makes the others wait.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Dataset } from "../../api";
+import type { MetricReply, MetricTable } from "../../api_types";
 import { BarChart, StackedBars } from "../../charts/bars";
 import { t } from "../../i18n";
 import { DataTable } from "../../table/data_table";
@@ -8,24 +9,39 @@ import { localSource } from "../../table/source";
 import { ErrorState } from "../../widgets/states";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, useMetric, Warnings } from "../parts";
 import { openSearch } from "../../state/jump";
+import { deviceWord, isColumnOfDevice, isTransportOfDevice } from "../../state/device_words";
 import { noteState, route } from "../../state/router";
 import { durationSeries } from "./calls";
 import type { CommChoice } from "./index";
 import { ReplyTable } from "./reply_table";
 
+/** Without the columns about links that the device does not have. */
+function withoutForeignColumns({ columns, rows }: MetricTable): MetricTable {
+  const kept = columns.map((_, at) => at).filter((at) => isColumnOfDevice(columns[at]!.name));
+  return { columns: kept.map((at) => columns[at]!), rows: rows.map((row) => kept.map((at) => row[at]!)) };
+}
+
+/** An answer without the rows of transports that the device does not have. */
+function withoutForeignRows(reply: MetricReply | null, table: string): MetricReply | null {
+  const found = reply?.tables[table];
+  const at = found?.columns.findIndex((column) => column.name === "Transport Type") ?? -1;
+  if (!reply || !found || at < 0) return reply;
+  return { ...reply, tables: { ...reply.tables, [table]: { ...found, rows: found.rows.filter((row) => isTransportOfDevice(asText(row[at]))) } } };
+}
+
 function RankDetail({ ds, choice, operator, rank }: { ds: Dataset; choice: CommChoice; operator: string; rank: number }) {
   const bandwidth = useMetric(ds, "comm_bandwidth", { ...choice, operator, rank });
   const packets = useMetric(ds, "comm_packets", { ...choice, operator, rank });
   const durations = useMetric(ds, "comm_durations", { ...choice, operator, rank });
-  const operators = tableOf(durations.data, "operators");
+  const operators = withoutForeignColumns(tableOf(durations.data, "operators"));
   const sizes = useMemo(
-    () => rowsOf(packets.data, "packets").map((row) => ({ name: `${asText(row["Transport Type"])} ${asNumber(row["Package Size(MB)"]).toFixed(3)} MB`, value: asNumber(row["Count"]) })),
+    () => rowsOf(packets.data, "packets").map((row) => ({ name: `${deviceWord(asText(row["Transport Type"]))} ${asNumber(row["Package Size(MB)"]).toFixed(3)} MB`, value: asNumber(row["Count"]) })),
     [packets.data],
   );
   return (
     <>
       <div class="grid-2">
-        <ReplyTable reply={bandwidth.data} table="bandwidth" title={t("comm.bandwidth_of", { rank })} name={`bandwidth_rank${rank}`} />
+        <ReplyTable reply={withoutForeignRows(bandwidth.data, "bandwidth")} table="bandwidth" title={t("comm.bandwidth_of", { rank })} name={`bandwidth_rank${rank}`} />
         {sizes.length > 0 && (
           <Card title={t("comm.packets_of", { rank })}>
             <BarChart title={t("comm.packets_of", { rank })} items={sizes} unit="" />
@@ -70,7 +86,7 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
     [reply.data, t("comm.wait")],
   );
   if (reply.error) return <ErrorState error={reply.error} onRetry={reply.reload} />;
-  const table = tableOf(reply.data, "durations");
+  const table = withoutForeignColumns(tableOf(reply.data, "durations"));
   const shown = rank ?? (rows.length > 0 ? asNumber(rows[0]!["rank"]) : null);
   return (
     <>
@@ -91,7 +107,7 @@ export function Durations({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
       <ReplyTable reply={slow.data} table="slow_ranks" title={t("comm.slow_ranks")} name="slow_ranks" />
       {shown !== null && <RankDetail ds={ds} choice={choice} operator={operator} rank={shown} />}
       <div class="grid-2">
-        <ReplyTable reply={advice.data} table="bandwidth" title={t("comm.advice_bandwidth")} name="advice_bandwidth" />
+        <ReplyTable reply={withoutForeignRows(advice.data, "bandwidth")} table="bandwidth" title={t("comm.advice_bandwidth")} name="advice_bandwidth" />
         <ReplyTable reply={advice.data} table="packet" title={t("comm.advice_packet")} name="advice_packet" />
         <ReplyTable reply={advice.data} table="byte_alignment" title={t("comm.advice_alignment")} name="advice_alignment" />
         <ReplyTable reply={advice.data} table="contention" title={t("comm.advice_contention")} name="advice_contention" />

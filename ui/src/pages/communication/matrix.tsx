@@ -6,6 +6,7 @@ import { largest } from "../../charts/ticks";
 import type { Cell, MetricReply } from "../../api_types";
 import { locale, t } from "../../i18n";
 import { openSearch } from "../../state/jump";
+import { deviceWord } from "../../state/device_words";
 import { meta } from "../../state/session";
 import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
@@ -74,7 +75,7 @@ export function Matrix({ ds, choice }: { ds: Dataset; choice: CommChoice }) {
   const table = tableOf(reply.data, "matrix");
   const columnAt = (name: string) => table.columns.findIndex((column) => column.name === name);
   const rows = pair ? table.rows.filter((row) => nameOf(row[columnAt("src_rank")] ?? null) === pair.src && nameOf(row[columnAt("dst_rank")] ?? null) === pair.dst) : table.rows;
-  const unit = metric === "Transport Type" ? transports.map((name, at) => `${at}=${name}`).join(" ") : (/\((.*)\)/.exec(metric)?.[1] ?? "");
+  const unit = metric === "Transport Type" ? transports.map((name, at) => `${at}=${deviceWord(name)}`).join(" ") : (/\((.*)\)/.exec(metric)?.[1] ?? "");
   return (
     <>
       <div class="controls">

@@ -1,7 +1,7 @@
 // Two sides next to each other: what differs in a step, by which operators, groups and causes, and where in time.
 import { useMemo, useState } from "preact/hooks";
 import { Dataset } from "../../api";
-import type { Cell, DatasetMeta, MetricReply } from "../../api_types";
+import type { DatasetMeta, MetricReply } from "../../api_types";
 import { BlockLanes } from "../../charts/block_lanes";
 import { DeltaBars } from "../../charts/delta_bars";
 import { LineChart } from "../../charts/line_chart";
@@ -31,7 +31,6 @@ const kGroupings = [
 ];
 const kLetters = ["A", "B"] as const;
 
-type Row = Record<string, Cell>;
 type Sides = [Side, Side];
 
 function SidePick({ letter, side, onPick }: { letter: "A" | "B"; side: Side; onPick(side: Side): void }) {
@@ -118,24 +117,23 @@ function Headline({ reply }: { reply: MetricReply }) {
   );
 }
 
-/** What the difference is made of: parts, communication by group, free time by cause. */
+/** The name of a bar: computing by kind of work, exposed communication by group, free time by cause. */
+function barTitle(kind: string, name: string): string {
+  const key = kind === "free" ? `compare.cause.${name.replace(/^gap\./, "")}` : `compare.class.${name}`;
+  return t(`compare.account.${kind}`, { what: hasMessage(key) ? t(key) : name });
+}
+
+/** What the difference is made of, as the report of `steplens compare` has it: the bars add up to B − A. */
 function Waterfall({ reply }: { reply: MetricReply }) {
   const isMissing = useMemo(() => missingSides(partTimes(rowsOf(reply, "parts"))).length > 0, [reply]);
-  const items = useMemo(() => {
-    const cause = (row: Row) => {
-      const key = `compare.${asText(row["cause"])}`;
-      return `${t("part.free")}: ${hasMessage(key) ? t(key) : asText(row["cause"])}`;
-    };
-    return [
-      ...partTimes(rowsOf(reply, "parts"))
-        .filter((part) => part.a !== null && part.b !== null)
-        .map((part) => ({ name: partTitle(part.part), value: part.b! - part.a! })),
-      ...rowsOf(reply, "communication")
-        .slice(0, 8)
-        .map((row) => ({ name: asText(row["group"]), value: asNumber(row["delta_us"]) })),
-      ...rowsOf(reply, "free").map((row) => ({ name: cause(row), value: asNumber(row["delta_us"]) })),
-    ].filter((item) => item.value !== 0);
-  }, [reply, t("part.free")]);
+  const items = useMemo(
+    () =>
+      rowsOf(reply, "waterfall")
+        .filter((row) => asText(row["kind"]) !== "step")
+        .map((row) => ({ name: barTitle(asText(row["kind"]), asText(row["name"])), value: asNumber(row["delta_us"]) }))
+        .filter((item) => item.value !== 0),
+    [reply, locale.value],
+  );
   return (
     <Card title={t("compare.changed")} definition={reply.definition}>
       {isMissing ? <p class="muted">{t("compare.one_side")}</p> : items.length > 0 ? <DeltaBars title={t("compare.changed")} items={items} /> : <p class="muted">{t("compare.nothing")}</p>}

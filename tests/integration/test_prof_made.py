@@ -1,0 +1,147 @@
+"""Raw device data whose truth is known (tools/make_prof.py): read, exported as text and db, and read again.
+
+    STEPLENS_PROGRAM=build/steplens python3 tests/integration/test_prof_made.py
+"""
+
+import json
+import shutil
+import struct
+import sys
+import unittest
+
+from support import ROOT, Case
+
+sys.path.insert(0, str(ROOT / "tools"))
+import make_prof  # noqa: E402
+
+SHAPES = (["--steps", 3, "--ops", 9], ["--level", "l0"], ["--chip", 1], ["--wrap", 5, "--ops", 13], ["--no-comm", "--metrics", "Memory"],
+          ["--metrics", "ArithmeticUtilization", "--seed", 7], ["--ranks", 2, "--ops", 3])
+
+
+class Made(Case):
+    def make(self, *options):
+        """The truth of each rank, and the PROF folder."""
+        out = self.scratch / "made"
+        shutil.rmtree(out, ignore_errors=True)
+        return [(truth, out / truth["folder"]) for truth in make_prof.make([out, *options])]
+
+    def for_each_shape(self, check):
+        for options in SHAPES:
+            with self.subTest(options=options):
+                for truth, folder in self.make(*options):
+                    check(truth, folder)
+
+    def exported(self, folder):
+        """The results alone, text and db, each as a capture of its own."""
+        self.run_program("analyse", folder, expect=0)
+        copies = {}
+        for kind in ("text", "db"):
+            copy = self.scratch / kind / folder.name
+            shutil.rmtree(copy.parent, ignore_errors=True)
+            copy.mkdir(parents=True)
+            if kind == "text":
+                shutil.move(folder / "mindstudio_profiler_output", copy)
+            else:
+                shutil.move(next(folder.glob("msprof_*.db")), copy)
+            copies[kind] = copy
+        shutil.rmtree(folder / "analyze", ignore_errors=True)
+        return copies
+
+    def test_what_was_made_is_read(self):
+        def check(truth, folder):
+            rows = self.query(folder, "select name, begin_ns, dur_ns, stream, task_id, block_dim, core from kernels order by begin_ns")
+            kernels = [row for row in rows if row["core"] != "COMMUNICATION"]
+            self.assertEqual([(row["name"], row["begin_ns"], row["dur_ns"], row["stream"], row["task_id"], row["block_dim"]) for row in kernels],
+                             [(row["name"], row["begin_ns"], row["dur_ns"], row["stream"], row["task_id"], row["blocks"]) for row in truth["kernels"]])
+            ops = self.query(folder, "select name, begin_ns, dur_ns from comm_ops order by begin_ns")
+            self.assertEqual([(row["begin_ns"], row["dur_ns"]) for row in ops], [(row["begin_ns"], row["dur_ns"]) for row in truth["collectives"]])
+            for row, expected in zip(ops, truth["collectives"]):
+                self.assertRegex(row["name"], rf"^{expected['name']}_.*_{expected['number']}_1$")
+            calls = self.query(folder, "select count(*) as n from slices s join tracks t on t.id = s.track_id join tracks p on p.id = t.parent_id where p.name = 'CANN'")
+            self.assertEqual(calls[0]["n"], truth["calls"])
+            flows = self.query(folder, "select f.from_ns, f.to_ns from flows f where kind = 'HostToDevice'")
+            arrows = {(row["from_ns"], row["to_ns"]) for row in flows}
+            for row in truth["kernels"]:
+                self.assertIn((row["launch_ns"], row["begin_ns"]), arrows)
+
+        self.for_each_shape(check)
+
+    def numbers(self, folder):
+        """What breakdown and ops say; results do not know which rank they are of."""
+        return [{key: value for key, value in row.items() if key not in ("Rank", "rank")} for command in ("breakdown", "ops") for row in self.rows(command, folder)]
+
+    def test_raw_text_and_db_say_the_same(self):
+        same = ("select name, begin_ns, dur_ns, stream, task_id from kernels order by begin_ns, name",
+                "select name, group_name, begin_ns, dur_ns from comm_ops order by begin_ns",
+                "select s.begin_ns, s.dur_ns, s.name, t.tid from slices s join tracks t on t.id = s.track_id join tracks p on p.id = t.parent_id "
+                "where p.name in ('CANN', 'Ascend Hardware') order by 1, 2, 3, 4")
+        flows = "select f.kind, f.from_ns, f.to_ns from flows f order by 1, 2, 3"
+        copies = "select begin_ns from device_tasks where type = 'MEMCPY_ASYNC'"
+
+        def check(_, folder):
+            expected = [self.query(folder, sql) for sql in same]
+            arrows = {tuple(row.values()) for row in self.query(folder, flows)}
+            to_copies = {row["begin_ns"] for row in self.query(folder, copies)}
+            numbers = self.numbers(folder)
+            for kind, copy in self.exported(folder).items():
+                for sql, rows in zip(same, expected):
+                    self.assertEqual(self.query(copy, sql), rows, f"{kind}: {sql}")
+                found = {tuple(row.values()) for row in self.query(copy, flows)}
+                self.assertEqual({row for row in found - arrows if kind != "text" or row[2] not in to_copies}, set(), kind)  # the text has those, too
+                self.assertEqual(arrows - found, set(), kind)
+                self.assertEqual(self.numbers(copy), numbers, kind)
+
+        self.for_each_shape(check)
+
+    def test_results_hold_what_verify_asks(self):
+        for options in SHAPES[:4]:
+            with self.subTest(options=options):
+                for _, folder in self.make(*options):
+                    self.run_program("analyse", folder, expect=0)
+                    self.run_program("verify", folder, expect=0)
+
+    def test_damage_is_counted_and_the_rest_is_used(self):
+        for kind in ("cut", "magic", "slice", "no_end", "no_host", "no_device", "back"):
+            with self.subTest(damage=kind):
+                for truth, folder in self.make("--damage", kind, "--ops", 12):
+                    info = self.info(folder)
+                    rows = self.query(folder, "select count(*) as n from kernels where core <> 'COMMUNICATION'")[0]["n"]
+                    self.assertLessEqual(rows, len(truth["kernels"]))
+                    if kind in ("no_end", "back"):
+                        self.assertEqual(rows, len(truth["kernels"]))
+                    if kind in ("cut", "magic", "slice"):
+                        self.assertGreater(rows, 0)
+                        self.assertTrue(info["ranks"][0]["issues"], kind)
+                    done = self.run_program("analyse", folder, expect=0)
+                    self.assertEqual("damaged or missing" in done.out, kind in ("cut", "magic", "slice"), done.out)
+
+    def test_translations_and_links_of_the_chip(self):
+        """Two families that the golden sets do not have, from their layouts."""
+        _, folder = self.make()[0]
+        sample = folder / "device_0" / "sample.json"
+        sample.write_text(json.dumps(dict(json.loads(sample.read_text()), npuEvents="HA:0x0;SMMU:0x2,0x8a,0x8c,0x8d")))
+        data = folder / "device_0" / "data"
+        (data / "socpmu.data.0.slice_0").write_bytes(struct.pack("<8xHHHH8Q", 0, make_prof.STREAM, 0, 0, 1, 10, 5, 4, 0, 0, 0, 0))
+        link = lambda unit, first, second: struct.pack("<HHIQHHIQ4Q", 0b011011, make_prof.STARS_MAGIC, 0, make_prof.DEVICE_COUNT + 50_000, 0, unit, 0, 0,
+                                                       first, second, 0, 0)
+        (data / "stars_soc_profile.data.0.slice_0").write_bytes(link(0, 7, 9) + link(1, 11, 13))
+        rows = self.query(folder, 'select "TLB Hit Rate" as hits, "TLB Miss Rate" as misses, "Op Name" as name from soc_pmu')
+        self.assertEqual(rows, [{"hits": 0.9, "misses": 0.1, "name": "aclnnMatMul_0"}])
+        rows = self.query(folder, "select t.name, c.ts_ns, c.value from counters c join tracks t on t.id = c.track_id order by c.value")
+        at = make_prof.BEGIN_UTC_NS + 1_000_000
+        self.assertEqual([(row["name"], row["ts_ns"], row["value"]) for row in rows],
+                         [("PA Link Rx", at, 7), ("PA Link Tx", at, 9), ("PCIE Write", at, 11), ("PCIE Read", at, 13)])
+
+    def test_several_folders_at_once(self):
+        folders = [folder for _, folder in self.make("--ranks", 2)]
+        together = self.scratch / "together"
+        together.mkdir()
+        for folder in folders:
+            shutil.move(folder, together)
+        done = self.run_program("analyse", together, expect=0)
+        self.assertEqual(len(done.out.splitlines()), 2)
+        self.assertEqual(len(list(together.glob("PROF_*/msprof_*.db"))), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
