@@ -17,8 +17,8 @@ constexpr double kMuchMore = 1.3;  // than the schedule must have
 struct Pipeline {
   int64_t stages = 1;
   double micro_batches = 0;
-  double bubble = 0;                            // share of the step, the mean of the ranks
-  std::map<int64_t, std::vector<double>> work;  // by stage: computing of its ranks, ms per step
+  double bubble = 0;                              // share of the step, the mean of the ranks
+  std::map<int64_t, std::vector<double>> work{};  // by stage: computing of its ranks, ms per step
 };
 
 double BubbleShare(const RankEvidence& rank) {
