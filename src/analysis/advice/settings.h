@@ -88,9 +88,9 @@ struct Replacement {
 
 // A sub-graph that a fusion pass of the compiler would replace: node i has one of the types[i].
 struct FusionPattern {
-  std::string pass;
-  std::vector<std::vector<std::string>> types;
-  std::vector<std::pair<size_t, size_t>> edges;
+  std::string pass{};
+  std::vector<std::vector<std::string>> types{};
+  std::vector<std::pair<size_t, size_t>> edges{};
 };
 
 // Cores and clock of a chip, by the name that captures give.

@@ -17,7 +17,7 @@ struct ExpertWork {
   const RankEvidence* rank = nullptr;
   double tokens = 0;
   int64_t sum_ns = 0;
-  std::vector<store::SliceId> slices;
+  std::vector<store::SliceId> slices{};
 };
 
 // The rows of the first input of a grouped product: the tokens that all experts of the rank got.

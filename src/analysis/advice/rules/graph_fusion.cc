@@ -14,8 +14,8 @@ namespace {
 struct PassMatch {
   std::string_view graph;
   std::string_view pass;
-  std::string names;      // "conv - relu"
-  std::string structure;  // "Conv2D > ReluV2"
+  std::string names{};      // "conv - relu"
+  std::string structure{};  // "Conv2D > ReluV2"
   int64_t total_ns = 0;
   int64_t longest_ns = 0;
 };
