@@ -13,9 +13,9 @@ namespace steplens::table {
 
 // One table as a sheet of a workbook.
 struct Sheet {
-  const Table* table = nullptr;       // must outlive the call
-  std::string name;                   // made legal and unique; empty: the name of the table
-  std::vector<double> column_widths;  // in characters; those missing follow from the content
+  const Table* table = nullptr;         // must outlive the call
+  std::string name;                     // made legal and unique; empty: the name of the table
+  std::vector<double> column_widths{};  // in characters; those missing follow from the content
   size_t merge_columns = 0;  // equal cells below each other in the first N columns become one, as
                              // far as the columns left of them agree
   const SheetLook* look = nullptr;  // its own layout, which must outlive the call
