@@ -20,6 +20,19 @@ void PrepareStrings(const store::TraceStore& store) {
   [[maybe_unused]] const auto found = store.strings.Find("");
 }
 
+// Ranks with fewer slices answer a first click fast enough.
+constexpr size_t kLargeRank = 300'000;
+// Facts cost about 8 bytes a slice, so those of a job with many large ranks wait for their click.
+constexpr size_t kPreparedSlices = 20'000'000;
+
+// What the first click on a slice needs.
+void PrepareClick(const analysis::RankView& facts) {
+  static_cast<void>(facts.kernel_slices());
+  static_cast<void>(facts.kernel_names());
+  static_cast<void>(facts.slice_names());
+  static_cast<void>(facts.communication());
+}
+
 uint64_t FileBytes(const readers::RankSource& source) {
   uint64_t total = 0;
   for (const readers::SourceFile& file : source.files) {
@@ -127,14 +140,20 @@ void Dataset::ReadAll() {
 }
 
 void Dataset::PrepareClicks() const {
-  if (job_.ranks.size() != 1 || IsCancelled()) return;
-  const analysis::RankView facts = ranks_.front()->facts;
-  try {
-    static_cast<void>(facts.kernel_slices());
-    static_cast<void>(facts.kernel_names());
-    static_cast<void>(facts.slice_names());
-  } catch (const std::bad_alloc&) {  // then the click is told
+  std::vector<const ShownRank*> large;
+  for (const auto& rank : ranks_) {
+    if (rank->store->slices.size() >= kLargeRank) large.push_back(rank.get());
   }
+  size_t slices = 0;
+  std::erase_if(large, [&](const ShownRank* rank) {
+    return (slices += rank->store->slices.size()) > kPreparedSlices && rank != large.front();
+  });
+  pool_.ParallelFor(large.size(), [&](size_t i) {
+    try {
+      if (!IsCancelled()) PrepareClick(large[i]->facts);
+    } catch (const std::bad_alloc&) {  // then the click is told
+    }
+  });
 }
 
 Result<store::TraceStore> Dataset::OpenSlot(const Slot& slot, opening::SaveRank& save) {

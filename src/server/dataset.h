@@ -148,8 +148,7 @@ class Dataset {
   void Show(size_t index);
   void PrepareSummaries(int64_t rank);
   void Finish();
-  // What the first click on a slice needs, once everything is shown. Only for a single rank, which
-  // may be a large one: for every rank of a job it would cost too much memory.
+  // What a first click needs that takes long to find, once everything is shown.
   void PrepareClicks() const;
   void Publish(std::unique_ptr<ShownRank> shown);
   void Add(std::unique_ptr<ShownRank> shown);

@@ -25,24 +25,31 @@ class LastEnding {
  public:
   LastEnding(const TraceStore& store, Interval wait) : store_(store), wait_(wait) {}
 
-  void Look(size_t slice) {
-    constexpr int64_t kClockNs = 1000;  // host and device clocks are compared to a microsecond
-    const int64_t begin_ns = store_.slices.begin_ns[slice];
-    const int64_t end_ns = EndNs(begin_ns, store_.slices.dur_ns[slice]);
-    if (end_ns <= wait_.begin_ns || end_ns > AddNs(wait_.end_ns, kClockNs)) return;
-    // Of slices that end together the inner one did the work.
-    if (found_ != store::kNoSlice &&
-        std::pair(end_ns, begin_ns) <= std::pair(end_ns_, store_.slices.begin_ns[Row()])) {
-      return;
+  // `is_wanted` looks at names, so it is asked last and seldom.
+  template <typename IsWanted>
+  void LookAtAll(const IsWanted& is_wanted) {
+    for (size_t slice = 0; slice < store_.slices.size(); ++slice) {
+      if (EndsBetter(slice) && is_wanted(slice)) Take(slice);
     }
-    found_ = static_cast<SliceId>(slice);
-    end_ns_ = end_ns;
   }
   SliceId found() const { return found_; }
   int64_t end_ns() const { return end_ns_; }
 
  private:
   size_t Row() const { return static_cast<size_t>(found_); }
+  bool EndsBetter(size_t slice) const {
+    constexpr int64_t kClockNs = 1000;  // host and device clocks are compared to a microsecond
+    const int64_t begin_ns = store_.slices.begin_ns[slice];
+    const int64_t end_ns = EndNs(begin_ns, store_.slices.dur_ns[slice]);
+    if (end_ns <= wait_.begin_ns || end_ns > AddNs(wait_.end_ns, kClockNs)) return false;
+    // Of slices that end together the inner one did the work.
+    return found_ == store::kNoSlice ||
+           std::pair(end_ns, begin_ns) > std::pair(end_ns_, store_.slices.begin_ns[Row()]);
+  }
+  void Take(size_t slice) {
+    found_ = static_cast<SliceId>(slice);
+    end_ns_ = EndNs(store_.slices.begin_ns[slice], store_.slices.dur_ns[slice]);
+  }
 
   const TraceStore& store_;
   Interval wait_;
@@ -102,7 +109,7 @@ class SyncExplainer {
     int64_t computing_ns = 0;
     int64_t communication_ns = 0;
     int64_t copies_ns = 0;
-    for (const OverlapLanes& lanes : ComputeOverlapLanes(store_)) {
+    for (const OverlapLanes& lanes : facts_.overlap()) {
       computing_ns += Cover(lanes.computing).Within(wait_);
       communication_ns += Cover(lanes.not_overlapped).Within(wait_);
       copies_ns += Cover(lanes.memory).Within(wait_);
@@ -152,11 +159,10 @@ class SyncExplainer {
         ReadSyncArgs(facts_, static_cast<SliceId>(slice_), read_args_);
     if (args && ExplainRecord(*args)) return;
     LastEnding last(store_, wait_);
-    for (size_t i = 0; i < store_.slices.size(); ++i) {
-      if (!IsWork(i)) continue;
-      if (!args || args->stream == store::kNone || IsOnStream(store_, i, args->stream))
-        last.Look(i);
-    }
+    last.LookAtAll([&](size_t i) {
+      const bool is_anywhere = !args || args->stream == store::kNone;
+      return IsWork(i) && (is_anywhere || IsOnStream(store_, i, args->stream));
+    });
     if (last.found() == store::kNoSlice) return NotCaptured();
     Blame("sync.last_work", last.found(), last.end_ns());
   }
@@ -203,9 +209,9 @@ class SyncExplainer {
   // Without the record: the work on another stream, or the collective, that ended last meanwhile.
   bool BlameWorkElsewhere(size_t waiting) {
     LastEnding last(store_, TimesOf(waiting));
-    for (size_t i = 0; i < store_.slices.size(); ++i) {
-      if (store_.slices.track[i] != store_.slices.track[waiting] && IsWork(i)) last.Look(i);
-    }
+    last.LookAtAll([&](size_t i) {
+      return store_.slices.track[i] != store_.slices.track[waiting] && IsWork(i);
+    });
     if (last.found() == store::kNoSlice) return false;
     Blame("sync.other_stream", last.found(), last.end_ns());
     return true;
@@ -219,15 +225,13 @@ class SyncExplainer {
   std::optional<EventEnd> EndOfEvent(size_t waiting) const {
     const Interval wait = TimesOf(waiting);
     LastEnding record(store_, wait);
-    for (size_t i = 0; i < store_.slices.size(); ++i) {
-      if (IsElsewhere(i, waiting) && IsEventRecord(NameOf(i))) record.Look(i);
-    }
+    record.LookAtAll([&](size_t i) { return IsElsewhere(i, waiting) && IsEventRecord(NameOf(i)); });
     if (record.found() == store::kNoSlice) return std::nullopt;
     const auto recorder = static_cast<size_t>(record.found());
     LastEnding before(store_, {wait.begin_ns, store_.slices.begin_ns[recorder]});
-    for (size_t i = 0; i < store_.slices.size(); ++i) {
-      if (i != recorder && store_.slices.track[i] == store_.slices.track[recorder]) before.Look(i);
-    }
+    before.LookAtAll([&](size_t i) {
+      return i != recorder && store_.slices.track[i] == store_.slices.track[recorder];
+    });
     return EventEnd{before.found() == store::kNoSlice ? record.found() : before.found(),
                     record.end_ns()};
   }
@@ -262,11 +266,12 @@ class SyncExplainer {
   // The other thread's work that ended last.
   void ExplainQueue() {
     LastEnding last(store_, wait_);
-    for (size_t i = 0; i < store_.slices.size(); ++i) {
-      const bool is_host = KindOfTrack(i) == TrackKind::kHost || KindOfTrack(i) == TrackKind::kCann;
-      if (!is_host || store_.slices.track[i] == store_.slices.track[slice_]) continue;
-      if (WaitKindOf(NameOf(i), KindOfTrack(i)) == WaitKind::kNone) last.Look(i);
-    }
+    last.LookAtAll([&](size_t i) {
+      const TrackKind kind = KindOfTrack(i);
+      const bool is_host = kind == TrackKind::kHost || kind == TrackKind::kCann;
+      return is_host && store_.slices.track[i] != store_.slices.track[slice_] &&
+             WaitKindOf(NameOf(i), kind) == WaitKind::kNone;
+    });
     if (last.found() == store::kNoSlice) return NotCaptured();
     Blame("sync.producer", last.found(), last.end_ns());
   }

@@ -59,6 +59,7 @@ struct RankView::Facts {
   Fact<NameRows> slice_names;
   Fact<NameRows> kernel_names;
   Fact<Cover> communication;
+  Fact<std::vector<OverlapLanes>> overlap;
   Fact<std::vector<store::SliceId>> launch_calls;
   std::once_flag strings;
 
@@ -138,6 +139,10 @@ const Cover& RankView::communication() const {
       all.insert(all.end(), work.communication.begin(), work.communication.end());
     return Cover(std::move(all));
   });
+}
+
+const std::vector<OverlapLanes>& RankView::overlap() const {
+  return facts_->Get(facts_->overlap, *store_, ComputeOverlapLanes);
 }
 
 const NameRows& RankView::slice_names() const {

@@ -12,6 +12,7 @@
 #include "analysis/flows/flow_ends.h"
 #include "analysis/nesting/nesting.h"
 #include "analysis/overlap/cover.h"
+#include "analysis/overlap/overlap_lanes.h"
 #include "analysis/steps/steps.h"
 #include "store/trace_store.h"
 
@@ -45,6 +46,7 @@ class RankView {
   const std::vector<DeviceWork>& device_work() const;  // by device
   std::span<const int64_t> kernel_steps() const;       // the input's own where it says them
   const Cover& communication() const;                  // of all devices
+  const std::vector<OverlapLanes>& overlap() const;    // by device
 
   // What belongs to what. Ids are rows of store().slices.
   const KernelSlices& kernel_slices() const;  // kernel <-> slice
