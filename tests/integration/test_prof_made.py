@@ -132,6 +132,22 @@ class Made(Case):
         self.assertEqual([(row["name"], row["ts_ns"], row["value"]) for row in rows],
                          [("PA Link Rx", at, 7), ("PA Link Tx", at, 9), ("PCIE Write", at, 11), ("PCIE Read", at, 13)])
 
+    def test_clusters_of_raw_data_and_of_results_say_the_same(self):
+        raw = self.scratch / "raw"
+        make_prof.make([raw, "--framework", "--ranks", 2, "--steps", 3, "--ops", 9])
+        results = self.scratch / "results"
+        shutil.copytree(raw, results)
+        self.run_program("analyse", results, expect=0)
+        for prof in results.rglob("PROF_*"):
+            shutil.rmtree(prof)
+        found = {}
+        for folder in (raw, results):
+            out = self.scratch / "out" / folder.name
+            self.run_program("cluster", "all", folder, "-o", out, "--format", "csv", expect=0)
+            found[folder.name] = {path.relative_to(out): path.read_bytes() for path in out.rglob("*.csv")}
+        self.assertGreater(len(found["raw"]), 5)
+        self.assertEqual(found["results"], found["raw"])
+
     def test_several_folders_at_once(self):
         folders = [folder for _, folder in self.make("--ranks", 2)]
         together = self.scratch / "together"
