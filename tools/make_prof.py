@@ -299,7 +299,9 @@ def write_rank(out, rank, options):
 def write_framework(capture, rank, launches):
     """The operators that launched the kernels, as torch_npu records them."""
     (capture / "FRAMEWORK").mkdir(parents=True)
-    records = [make_framework.op_range(name, begin, end, pid=PID, tid=THREAD, scope=7 if name.startswith("ProfilerStep") else 0) for name, begin, end in launches]
+    raw = BEGIN_MONOTONIC_NS - BEGIN_UTC_NS
+    records = [make_framework.op_range(name, begin + raw, end + raw, pid=PID, tid=THREAD, scope=7 if name.startswith("ProfilerStep") else 0)
+               for name, begin, end in launches]
     (capture / "FRAMEWORK" / "torch.op_range").write_bytes(b"".join(records))
     info = {"config": {"common_config": {"activities": ["ProfilerActivity.CPU", "ProfilerActivity.NPU"]},
                        "experimental_config": {"_profiler_level": "Level1", "_export_type": ["text"]}},

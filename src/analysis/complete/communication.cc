@@ -29,36 +29,73 @@ void FillRatios(TraceStore& store) {
   }
 }
 
-void AppendTotal(TraceStore& store, StringId step, StringId kind, const OperationFacts& total) {
-  const StringId name = store.strings.Intern(kTotalOpInfo);
+enum class LinkKinds : uint8_t { kAll, kUsed };  // the files name all of them, a db those used
+
+void AppendOperation(TraceStore& store, StringId step, StringId kind,
+                     const OperationFacts& operation, LinkKinds kinds) {
+  const StringId name = store.strings.Intern(operation.name);
+  const StringId group = store.strings.Intern(operation.group);
   store.comm_times.Append({.step = step,
                            .kind = kind,
                            .op_name = name,
-                           .group_name = StringId::kEmpty,
-                           .start_us = kNoValue,
-                           .elapse_ms = total.elapse_ms,
-                           .transit_ms = total.transit_ms,
-                           .wait_ms = total.wait_ms,
-                           .synchronization_ms = total.synchronization_ms,
-                           .idle_ms = total.idle_ms,
-                           .wait_ratio = total.wait_ratio,
-                           .synchronization_ratio = total.synchronization_ratio});
-  for (const TransportFacts& transport : total.transports) {
-    if (transport.transit_size_mb == 0 && transport.transit_ms == 0) continue;  // as in a db
+                           .group_name = group,
+                           .start_us = operation.start_us,
+                           .elapse_ms = operation.elapse_ms,
+                           .transit_ms = operation.transit_ms,
+                           .wait_ms = operation.wait_ms,
+                           .synchronization_ms = operation.synchronization_ms,
+                           .idle_ms = operation.idle_ms,
+                           .wait_ratio = operation.wait_ratio,
+                           .synchronization_ratio = operation.synchronization_ratio});
+  for (const TransportFacts& transport : operation.transports) {
+    const bool is_used = transport.transit_size_mb != 0 || transport.transit_ms != 0;
+    if (!is_used && kinds == LinkKinds::kUsed) continue;
     const auto row = static_cast<uint32_t>(store.comm_bandwidths.size());
     store.comm_bandwidths.Append({.step = step,
                                   .kind = kind,
                                   .op_name = name,
-                                  .group_name = StringId::kEmpty,
+                                  .group_name = group,
                                   .transport = store.strings.Intern(transport.transport),
                                   .transit_size_mb = transport.transit_size_mb,
                                   .transit_ms = transport.transit_ms,
-                                  .bandwidth_gbps = kNoValue,
-                                  .large_packet_ratio = kNoValue});
+                                  .bandwidth_gbps = transport.bandwidth_gbps,
+                                  .large_packet_ratio = transport.large_packet_ratio});
     for (const PacketFacts& packet : transport.packets) {
       store.comm_packets.Append({row, packet.size_mb, packet.count, packet.total_ms});
     }
   }
+}
+
+void AppendTotal(TraceStore& store, StringId step, StringId kind, OperationFacts total,
+                 LinkKinds kinds) {
+  total.name = kTotalOpInfo;
+  total.start_us = kNoValue;
+  AppendOperation(store, step, kind, total, kinds);
+}
+
+void AppendLinks(TraceStore& store, StringId step, StringId kind, const MatrixEntry& entry) {
+  for (const LinkFacts& link : entry.links) {
+    store.comm_links.Append({.step = step,
+                             .kind = kind,
+                             .op_name = store.strings.Intern(entry.name),
+                             .group_name = store.strings.Intern(entry.group),
+                             .src_rank = link.src_rank,
+                             .dst_rank = link.dst_rank,
+                             .transport = store.strings.Intern(link.transport),
+                             .transit_size_mb = link.transit_size_mb,
+                             .transit_ms = link.transit_ms,
+                             .bandwidth_gbps = link.bandwidth_gbps,
+                             .picked_op = store.strings.Intern(link.picked_op)});
+  }
+}
+
+void AppendClass(TraceStore& store, StringId step, std::string_view kind_text,
+                 const CommunicationClass& of) {
+  const StringId kind = store.strings.Intern(kind_text);
+  for (const OperationFacts& operation : of.operations)
+    AppendOperation(store, step, kind, operation, LinkKinds::kAll);
+  if (!of.operations.empty()) AppendTotal(store, step, kind, of.total, LinkKinds::kAll);
+  for (const MatrixEntry& entry : of.matrix) AppendLinks(store, step, kind, entry);
 }
 
 // The group of each operation that communication.json names.
@@ -112,7 +149,18 @@ void AddCommunicationTotals(TraceStore& store) {
     });
     if (facts == steps.end()) continue;
     const bool is_p2p = store.Text(kind) == "p2p";
-    AppendTotal(store, step, kind, (is_p2p ? facts->p2p : facts->collective).total);
+    AppendTotal(store, step, kind, (is_p2p ? facts->p2p : facts->collective).total,
+                LinkKinds::kUsed);
+  }
+}
+
+void AddCommunicationOfTasks(TraceStore& store) {
+  if (store.comm_times.size() > 0 || store.comm_tasks.size() == 0 || store.info.level == "Level0")
+    return;
+  for (const CommunicationStep& step : DeriveCommunication(store)) {
+    const StringId name = store.strings.Intern(step.step);
+    AppendClass(store, name, "p2p", step.p2p);
+    AppendClass(store, name, "collective", step.collective);
   }
 }
 
