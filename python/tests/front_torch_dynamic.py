@@ -356,10 +356,14 @@ class DaemonText(FrontTest):
 class Processes(FrontTest):
     """Whole programs: the environment variable and launchers."""
 
-    def run_python(self, code, *args, **environment):
+    @staticmethod
+    def with_package(environment):
         package = os.path.dirname(os.path.dirname(os.path.abspath(_dynamic_config.__file__)))
         path = os.pathsep.join([os.path.dirname(os.path.dirname(package)), os.path.dirname(os.path.abspath(__file__))])
-        return subprocess.run([sys.executable, "-c", code, *args], env={**os.environ, "PYTHONPATH": path, **environment},
+        return {**os.environ, "PYTHONPATH": path, **environment}
+
+    def run_python(self, code, *args, **environment):
+        return subprocess.run([sys.executable, "-c", code, *args], env=self.with_package(environment),
                               capture_output=True, text=True, timeout=60, check=False)
 
     @needs("torch")
@@ -407,7 +411,11 @@ class Processes(FrontTest):
     def test_daemon_variables_are_answered(self):
         result = self.run_python("import steplens.torch_npu", KINETO_USE_DAEMON="1")
         self.assertIn("deprecated", result.stderr)
-        self.assertIn("does not answer", self.run_python("import steplens.torch_npu, time; time.sleep(1)", KINETO_USE_DAEMON="1").stderr)
+        # It is told from a thread, whenever that comes to it: the program sleeps until it is killed.
+        with subprocess.Popen([sys.executable, "-c", "import steplens.torch_npu, time; time.sleep(60)"], stderr=subprocess.PIPE, text=True,
+                              env=self.with_package({"KINETO_USE_DAEMON": "1"})) as program:
+            self.assertTrue(any("does not answer" in line for line in program.stderr))
+            program.kill()
         self.assertIn("not a number", self.run_python("import steplens.torch_npu", MSMONITOR_USE_DAEMON="x").stderr)
 
 

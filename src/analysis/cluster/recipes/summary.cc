@@ -307,7 +307,7 @@ class Summary : public RecipeOf<SummaryPart> {
   }
 
   double ReadComputingMhz(int64_t rank) const {
-    const std::unique_ptr<store::TraceStore> timeline = timelines_(rank);
+    const std::shared_ptr<const store::TraceStore> timeline = timelines_(rank);
     if (!timeline) return 0;
     return MeanMhz(MeasureClock(*timeline, FindStepWindow(*timeline, options_)).computing_ns);
   }
@@ -518,6 +518,7 @@ Result<JobFindings> FindInJob(std::span<const store::TraceStore> ranks, const Op
     if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the result any more"};
     summary.AddStore(rank);
   }
+  summary.SetTimelines(TimelinesInMemory(ranks));
   return summary.Judge().found;
 }
 
