@@ -213,6 +213,36 @@ TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
   EXPECT_NE(folder.Read("kernel_details.csv").find(",Mul_1,Mul,"), std::string::npos);
 }
 
+TEST(WriteText, RawCapturesOfMindSporeHaveTheCallStackBeforeTheKernel) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = store::Source::kAscendMs;
+  const auto op = static_cast<size_t>(b.store.host_ops.slice[0]);
+  b.Flow("async_npu", b.store.slices.track[op], b.store.slices.begin_ns[op],
+         b.store.slices.track[2], 10000);
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_NE(folder.Read("kernel_details.csv").find(",f.py(1): f;main.py(2): main/Mul_1,Mul,"),
+            std::string::npos)
+      << folder.Read("kernel_details.csv");
+  b.store.info.source = store::Source::kAscendPt;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_NE(folder.Read("kernel_details.csv").find(",Mul_1,Mul,"), std::string::npos);
+}
+
+TEST(WriteText, MindSporeSumsUpTheDataPipeline) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = store::Source::kAscendMs;
+  const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
+  b.Slice(host, 3000, 4000, "Dataset::Batch::fetch");
+  b.Slice(host, 5000, 6000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  b.Slice(host, 7000, 10000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_EQ(folder.Read("dataset.csv"),
+            "Operation,Stage,Occurrences,Avg. time (us),Custom Info\r\nBatch,fetch,1,1.0,\r\n"
+            "_SingleProcessDataLoaderIter,__next__,2,2.0,\r\n");
+}
+
 TEST(WriteText, MindSporeHasOperatorDetailsOnlyWithShapes) {
   StoreBuilder b = SmallStore();
   b.store.info.source = store::Source::kAscendMs;
