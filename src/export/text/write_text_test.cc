@@ -198,6 +198,7 @@ TEST(WriteText, RawCapturesOfMindSporeShowTheirHostAsItsLane) {
 TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
   StoreBuilder b = SmallStore();
   b.store.info.source = store::Source::kAscendMs;
+  b.store.host_ops.call_stack.Set(0, StringId::kEmpty);
   const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
   b.Slice(host, 2100, 4000, "Kernel::KernelLaunch::Default/Mul-op1");
   b.Flow("async_npu", host, 2100, b.store.slices.track[2], 10000);
