@@ -34,7 +34,7 @@ bool Asks(const std::vector<std::string>& types, std::string_view type) {
 struct Configuration {
   std::vector<std::string> types;
   bool simplify = false;
-  bool says_simplify = false;  // in so many words
+  bool mindspore_simplifies = false;  // in so many words
 };
 
 Configuration ReadConfiguration(const store::TraceStore& store, const RankSource& capture) {
@@ -54,10 +54,9 @@ Configuration ReadConfiguration(const store::TraceStore& store, const RankSource
   out.simplify = has_info;  // a configuration that says nothing about it means the default
   for (const std::string_view key : {"config.experimental_config._data_simplification",
                                      "profiler_parameters.data_simplification"}) {
-    if (const auto value = store.FindMeta(key)) {
-      out.simplify = out.says_simplify = *value == "true";
-    }
+    if (const auto value = store.FindMeta(key)) out.simplify = *value == "true";
   }
+  out.mindspore_simplifies = store.FindMeta("profiler_parameters.data_simplification") == "true";
   return out;
 }
 
@@ -134,7 +133,7 @@ bool HoldsAnything(const store::TraceStore& store) {
 bool RemovesFramework(const store::TraceStore& store, const AnalysisRequest& request,
                       const Configuration& configuration, std::string& why_not) {
   if (!store::IsMindSpore(store.info.source)) return false;
-  if (!request.simplify.value_or(configuration.says_simplify)) return false;
+  if (!request.simplify.value_or(configuration.mindspore_simplifies)) return false;
   if (!HoldsAnything(store)) {
     why_not = "nothing was exported, so data_simplification keeps FRAMEWORK. ";
   } else if (!request.steps.empty()) {

@@ -198,7 +198,7 @@ TEST(WriteText, RawCapturesOfMindSporeShowTheirHostAsItsLane) {
 TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
   StoreBuilder b = SmallStore();
   b.store.info.source = store::Source::kAscendMs;
-  b.store.host_ops.call_stack.Set(0, StringId::kEmpty);
+  b.store.host_ops.call_stack.Set(1, StringId::kEmpty);
   const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
   b.Slice(host, 2100, 4000, "Kernel::KernelLaunch::Default/Mul-op1");
   b.Flow("async_npu", host, 2100, b.store.slices.track[2], 10000);
@@ -217,9 +217,6 @@ TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
 TEST(WriteText, RawCapturesOfMindSporeHaveTheCallStackBeforeTheKernel) {
   StoreBuilder b = SmallStore();
   b.store.info.source = store::Source::kAscendMs;
-  const auto op = static_cast<size_t>(b.store.host_ops.slice[0]);
-  b.Flow("async_npu", b.store.slices.track[op], b.store.slices.begin_ns[op],
-         b.store.slices.track[2], 10000);
   ScratchFolder folder;
   ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
   EXPECT_NE(folder.Read("kernel_details.csv").find(",f.py(1): f;main.py(2): main/Mul_1,Mul,"),
