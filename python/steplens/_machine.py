@@ -112,9 +112,11 @@ class Machine:
         self.started = False
 
     def tell_if_idle(self, steps: int) -> None:
-        """After a stop: reports a schedule that never started, because the training may have been shorter than the user expected."""
+        """After a stop and `steps` calls of step(): reports a schedule that never started, because the training may have been shorter than the user expected."""
         if not self.was_active and self.is_of_this_process:
-            _log.warning(f"The schedule recorded nothing: none of the {steps} steps of this training was to be recorded.")
+            which = {0: "the training called step() never", 1: "the only step of this training was not to be recorded"}
+            reason = which.get(steps, f"none of the {steps} steps of this training was to be recorded")
+            _log.warning(f"The schedule recorded nothing: {reason}.")
 
     # ---- Transitions ----------------------------------------------------------------------------------------------
 

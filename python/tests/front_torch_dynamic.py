@@ -186,6 +186,26 @@ class Steps(DynamicTest):
         self.steps(1)
         self.assertEqual(self.operations, [I, S])
 
+    def test_a_broken_file_is_told_once_until_it_changes(self):
+        def told():
+            with open(glob.glob("conf/log/dp_*.log")[0], encoding="utf-8") as file:
+                return file.read().count("not valid JSON")
+
+        self.init(start_step=0)
+        self.steps(1)
+        with open(CONFIG, "w", encoding="utf-8") as file:
+            file.write("{broken")
+        self.wait_for_publication()
+        for _ in range(3):
+            self.dynamic._channel._publish()  # as the watcher does for each event of one change
+            self.steps(1)
+        self.assertEqual(told(), 1)
+        with open(CONFIG, "w", encoding="utf-8") as file:
+            file.write("{broken in another way")
+        self.dynamic._channel._publish()
+        self.steps(1)
+        self.assertEqual(told(), 2)
+
     def test_only_listed_ranks_record(self):
         for rank, expected in (("0", []), ("1", [I, S])):
             with mock.patch.dict(os.environ, {"RANK": rank}):

@@ -182,6 +182,13 @@ class CpuDevice(NativeTest):
             program.send_signal(signal.SIGKILL)
             program.wait()
             program.stdout.close()
+            analysed = steplens("analyse", root)
+            self.assert_ran(analysed)
+            # That it was killed and up to when its data reaches comes first.
+            reaches = r"the process was killed or crashed while recording; its data reaches to 20\d\d-[-0-9 :.]+ UTC, \d+\.\d+ s after the first "
+            reaches += r"event, the last complete step is \d+"
+            self.assertRegex(analysed.stderr, r"^steplens: [^\n]*_ascend_pt: " + reaches)
+            self.assertRegex(steplens("info", folder).stdout, r"^Rank [^\n]*\n  ended:  " + reaches)
             (capture,) = self.captures(root)
             result = steplens("verify", capture)  # that it was killed, and nothing else
             self.assertEqual(result.returncode, 1, result.stdout)

@@ -244,6 +244,19 @@ void RecordOpenRanges() {
     range->record.is_async = range->is_work;
     RecordRange(range, range->record.start_thread);
   }
+  for (const WaitingWork& work : TakeWaitingWorks()) {
+    sl_op record = {};
+    record.name = work.name;
+    record.sequence = -1;
+    record.scope = static_cast<uint8_t>(Scope::USER_SCOPE);
+    record.start_thread = record.end_thread = work.thread;
+    record.start = work.called;
+    record.end = end;
+    record.is_async = true;
+    record.fields = work.fields.fields;
+    record.field_count = work.fields.count;
+    sl_record_op(&record);
+  }
 }
 
 // ---- The callbacks -----------------------------------------------------------------------------

@@ -116,7 +116,8 @@ class _DynamicProfile:
     def step(self) -> None:
         if self._folder is None and self._profile is None and not self._told_missing_init:
             self._told_missing_init = True
-            _log.error("dynamic_profile is not initialised; step has no effect before init.")
+            if not _log.in_conflict():
+                _log.error("dynamic_profile is not initialised; step has no effect before init.")
         self.current_step += 1
         self._measure()
         if self._profile is not None:
@@ -275,7 +276,7 @@ def init(path: str):
     _dynamic.init(path)
 
 
-@_log.guarded()
+@_log.guarded(looks_for_conflict=False)
 def step():
     """Ends an iteration of the training loop."""
     _dynamic.step()
