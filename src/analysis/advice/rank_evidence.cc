@@ -147,10 +147,17 @@ std::string RankEvidence::DetailName(RuleId rule) const {
 const Cover& RankEvidence::free_time() const {
   if (free_time_) return *free_time_;
   std::vector<Interval> gaps;
-  for (const OverlapLanes& device : ComputeOverlapLanes(store()))
+  int64_t first_work_ns = INT64_MAX;
+  for (const OverlapLanes& device : ComputeOverlapLanes(store())) {
     gaps.insert(gaps.end(), device.free.begin(), device.free.end());
+    for (const auto* work : {&device.computing, &device.communication}) {
+      if (!work->empty()) first_work_ns = std::min(first_work_ns, work->front().begin_ns);
+    }
+  }
   // Before its first work of a step the device is free, too: the host's steps know of it.
   std::vector<Interval> free = CutTo(in_steps_, gaps);
+  if (!view_.steps().empty() && first_work_ns != INT64_MAX)
+    gaps.push_back({INT64_MIN / 4, first_work_ns});
   const std::vector<Interval> preparing = CutTo(in_host_steps_, gaps);
   free.insert(free.end(), preparing.begin(), preparing.end());
   free_time_ = Cover(std::move(free));

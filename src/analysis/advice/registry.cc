@@ -54,7 +54,7 @@ constexpr std::array kRules = {
     // What the advisor asks besides.
     RuleSpec{RuleId::kOverall, "overall", kRank, kNothing, SummariseOverall},
     RuleSpec{RuleId::kEnvironment, "environment", kRank, kNoOther, CheckEnvironment, kEver,
-             kSeesEnvironment},
+             kSeesEnvironment, RuleRisk::kNone, CompareEnvironments},
     RuleSpec{RuleId::kSlowRank, "slow_rank", kJob, kNothing},
     RuleSpec{RuleId::kLinkBandwidth, "link_bandwidth", kJob, kNothing, nullptr, kEver, kSeesComm},
     RuleSpec{RuleId::kStageCompute, "stage_compute", kJob, kNothing, nullptr, kCompute},
