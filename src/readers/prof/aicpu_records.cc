@@ -1,6 +1,7 @@
 #include "readers/prof/aicpu_records.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "format/prof/aicpu_records.h"
@@ -12,12 +13,15 @@ namespace {
 namespace raw = format::prof;
 using format::Bytes;
 
+constexpr Marker kHeadMarker{offsetof(raw::RecordHead, magic), raw::kHostMagic};
+
 struct AicpuPart {
   AicpuRecords records;
   std::vector<std::pair<uint32_t, Flip>> flips;
 };
 
-AicpuRun MakeRun(const raw::AicpuNode& node, bool has_wide_streams) {
+template <typename Node>
+AicpuRun MakeRun(const Node& node, bool has_wide_streams) {
   const StreamTask ids = CorrectIds(node.stream, node.task, 0, has_wide_streams);
   AicpuRun run;
   run.begin = node.run_start;
@@ -117,15 +121,24 @@ void AppendRows(std::vector<Row>& to, std::vector<Row>& from) {
 
 AicpuRecords ReadAicpuRecords(const Side& device, bool has_wide_streams, const ReadOptions& options,
                               store::IssueLog& issues) {
-  std::vector<AicpuPart> parts =
-      ReadParts<AicpuPart>(device.Find("aicpu"), raw::kAdditionalBytes, Cut::kAnywhere, options,
-                           issues, [&](Bytes record, const Slice&, AicpuPart& part) {
-                             const auto head = As<raw::RecordHead>(record);
-                             if (head.magic != raw::kHostMagic) return false;
-                             AddRecord(head, record, has_wide_streams, part);
-                             return true;
-                           });
+  std::vector<AicpuPart> parts = ReadParts<AicpuPart>(
+      device.Find("aicpu"), raw::kAdditionalBytes, Cut::kAnywhere, options, issues,
+      [&](Bytes record, const Slice&, AicpuPart& part) {
+        const auto head = As<raw::RecordHead>(record);
+        if (head.magic != raw::kHostMagic) return false;
+        AddRecord(head, record, has_wide_streams, part);
+        return true;
+      },
+      &kHeadMarker);
   AicpuRecords out;
+  out.runs = ReadRows<AicpuRun>(
+      device.Find("DATA_PREPROCESS.AICPU"), sizeof(raw::AicpuNodeOld), Cut::kAnywhere, options,
+      issues, [&](Bytes record, const Slice&, std::vector<AicpuRun>& rows) {
+        const auto node = As<raw::AicpuNodeOld>(record);
+        if (node.magic != raw::kHostMagic || node.tag != raw::kAicpuNodeTag) return false;
+        rows.push_back(MakeRun(node, has_wide_streams));
+        return true;
+      });
   FlipsByStream flips;
   for (AicpuPart& part : parts) {
     AppendRows(out.runs, part.records.runs);

@@ -208,6 +208,23 @@ void WriteQos(const SampleInput& input) {
   }
 }
 
+// The same from STARS' own samples; the upper bits of the head are the die.
+void WriteStarsQos(const SampleInput& input, const std::vector<raw::StarsSample>& samples) {
+  CounterWriter counters = Counters(input, kQos);
+  for (const raw::StarsSample& sample : samples) {
+    if (sample.magic != raw::kStarsMagic || raw::FunctionOf(sample.head) != raw::kQosSample)
+      continue;
+    const Bytes record = format::AsBytes({reinterpret_cast<const char*>(&sample), sizeof(sample)});
+    const int64_t ts_ns = input.clock.DeviceUtc(sample.time);
+    const uint32_t die = raw::SqeTypeOf(sample.head);
+    for (size_t i = 0; i < input.control.qos_events.size() && i < raw::kQosPerSample; ++i) {
+      const auto mb = As<uint32_t>(record, raw::kQosAt + i * sizeof(uint32_t));
+      counters.Add(fmt::format("QoS {}", input.control.qos_events[i]),
+                   die == 0 ? "value" : fmt::format("die {}", die), ts_ns, mb);
+    }
+  }
+}
+
 // Traffic of the chip's links: PA (0) and PCIe (1).
 void WriteChipLinks(const SampleInput& input, const std::vector<raw::StarsSample>& samples) {
   constexpr ExporterProcess kChipTrans{"Stars Chip Trans", 26, true};
@@ -252,6 +269,7 @@ void WriteStarsSamples(const SampleInput& input) {
     }
   }
   WriteChipLinks(input, samples);
+  WriteStarsQos(input, samples);
   CounterWriter sio = Counters(input, kSio);
   constexpr std::string_view kNames[] = {"req_rx", "rsp_rx", "snp_rx", "dat_rx",
                                          "req_tx", "rsp_tx", "snp_tx", "dat_tx"};
