@@ -128,7 +128,7 @@ class Training:
         self.ids = {STREAM: 0, COMM_STREAM: 0}
         self.wraps = {STREAM: 0, COMM_STREAM: 0}
         self.last_id = 0x1FFFB  # its upper half changes soon
-        self.launches = []  # operator, begin and end in ns of the day, launch time, kernel
+        self.launches = []  # operator, begin and end in ns of the monotonic clock
 
     def next_id(self, stream):
         if self.options.chip >= 15:  # ids of 32 bits, which do not begin again
@@ -181,7 +181,7 @@ class Training:
         begin_ns, end_ns = device_ns(start), device_ns(start + length)
         tree.truth["kernels"].append({"name": kernel, "begin_ns": begin_ns, "dur_ns": end_ns - begin_ns, "stream": STREAM, "task_id": task, "blocks": blocks,
                                       "launch_ns": begin + 1_000 + offset})
-        self.launches.append((f"aten::{name.lower()}", begin + offset - 2_000, begin + offset + 10_000))
+        self.launches.append((f"aten::{name.lower()}", begin - 2_000, begin + 10_000))
         self.host_ns = begin + 12_000 + self.rng.randint(0, 5_000)
         self.flip_if_due(STREAM, task, begin + 5_000)
 
@@ -223,8 +223,7 @@ class Training:
                 self.operator(number)
             if not self.options.no_comm:
                 self.collective(step)
-            offset = BEGIN_UTC_NS - BEGIN_MONOTONIC_NS
-            self.launches.append((f"ProfilerStep#{step}", begin + offset - 3_000, self.host_ns + offset))
+            self.launches.append((f"ProfilerStep#{step}", begin - 3_000, self.host_ns))
 
 
 SLICE_BYTES = 1 << 21

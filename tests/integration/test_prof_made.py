@@ -93,37 +93,6 @@ class Made(Case):
 
         self.for_each_shape(check)
 
-    # Questions whose answers are about the files, not about what they say.
-    ABOUT_FILES = {"input_files", "captures", "import_issues"}
-
-    def answers(self, path):
-        """Every question that needs no argument, with its answer."""
-        found = {}
-        for question in self.rows("ask", "--list"):
-            name = question["name"]
-            done = self.run_program("ask", name, path, "--json")
-            found[name] = done.out if done.returncode == 0 else done.err.replace(str(path), "")
-        return found
-
-    def test_the_viewers_numbers_are_those_of_the_results(self):
-        """Every question behind the pages has the same answer from raw data and from the text and db made of them."""
-        made = self.scratch / "made"
-        make_prof.make([made, "--framework", "--steps", 3, "--ops", 9])
-        raw = next(made.glob("*_ascend_pt"))
-        expected = self.answers(raw)
-        self.assertGreater(len(expected), 20)
-        for kind in ("text", "db"):
-            copy = self.scratch / kind / raw.name
-            shutil.copytree(raw, copy)
-            self.run_program("analyse", copy, "--export-type", kind, expect=0)
-            shutil.rmtree(copy / "FRAMEWORK")
-            for prof in copy.glob("PROF_*"):
-                shutil.rmtree(prof)
-            found = self.answers(copy)
-            for name, answer in expected.items():
-                with self.subTest(kind=kind, question=name):
-                    self.assertEqual(found[name], answer)
-
     def test_results_hold_what_verify_asks(self):
         for options in SHAPES[:5]:
             with self.subTest(options=options):
@@ -174,7 +143,7 @@ class Made(Case):
         found = {}
         for folder in (raw, results):
             out = self.scratch / "out" / folder.name
-            self.run_program("cluster", "all", folder, "-o", out, "--format", "csv", expect=0)
+            self.run_program("cluster", "-m", "all", "-d", folder, "-o", out, "--export_type", "csv", expect=0)
             found[folder.name] = {path.relative_to(out): path.read_bytes() for path in out.rglob("*.csv")}
         self.assertGreater(len(found["raw"]), 5)
         self.assertEqual(found["results"], found["raw"])

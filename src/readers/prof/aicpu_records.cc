@@ -36,7 +36,7 @@ AicpuRun MakeRun(const Node& node, bool has_wide_streams) {
   return run;
 }
 
-AicpuTask MakeCommTask(const raw::AicpuHcclTask& entry, uint64_t time, bool has_wide_streams) {
+AicpuTask MakeAicpuTask(const raw::AicpuHcclTask& entry, uint64_t time, bool has_wide_streams) {
   const StreamTask ids =
       CorrectIds(entry.stream, static_cast<uint16_t>(entry.task & 0xFFFF), 0, has_wide_streams);
   AicpuTask task;
@@ -104,7 +104,8 @@ void AddRecord(const raw::RecordHead& head, Bytes record, bool has_wide_streams,
       for (size_t i = 0; i < 2; ++i) {
         const auto entry =
             As<raw::AicpuHcclTask>(record, raw::kPayloadAt + i * sizeof(raw::AicpuHcclTask));
-        if (entry.group != 0) out.tasks.push_back(MakeCommTask(entry, head.time, has_wide_streams));
+        if (entry.group != 0)
+          out.tasks.push_back(MakeAicpuTask(entry, head.time, has_wide_streams));
       }
       break;
     default:

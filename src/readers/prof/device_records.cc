@@ -69,10 +69,10 @@ bool IsSameRun(const BlockPmu& a, const BlockPmu& b) {
          a.accelerator == b.accelerator && a.is_vector_core == b.is_vector_core;
 }
 
-template <size_t kCount>
-void CopyCounters(const uint64_t (&from)[kCount], std::array<uint64_t, kMaxCounters>& to) {
-  static_assert(kCount <= kMaxCounters);
-  std::memcpy(to.data(), &from, sizeof(from));  // may lie at any address
+template <typename Record>
+void CopyCounters(const Record& record, std::array<uint64_t, kMaxCounters>& to) {
+  static_assert(kLengthOf<decltype(record.counters)> <= kMaxCounters);
+  std::memcpy(to.data(), &record.counters, sizeof(record.counters));  // may lie at any address
 }
 
 // A block joins the one before it if both are of one run.
@@ -100,7 +100,7 @@ void AddPmuRecord(const raw::FftsPmu& record, bool has_wide_streams, PmuPart& pa
     TaskPmu& row = part.tasks.emplace_back();
     row.time = record.end;
     row.cycles = record.cycles;
-    CopyCounters(record.counters, row.counters);
+    CopyCounters(record, row.counters);
     row.stream = ids.stream;
     row.task = ids.task;
     row.context = ffts == kFftsTask ? uint32_t{record.context} : kNoContext;
@@ -116,7 +116,7 @@ void AddPmuRecord(const raw::FftsPmu& record, bool has_wide_streams, PmuPart& pa
   row.accelerator = accelerator;
   row.is_vector_core = (record.ffts & 1) != 0;
   row.cycles = record.cycles;
-  CopyCounters(record.counters, row.counters);
+  CopyCounters(record, row.counters);
   AddBlock(row, part);
 }
 
@@ -135,7 +135,7 @@ void AddPmuRecord950(const raw::FftsPmu950& record, const TaskStreams& streams, 
   const auto fill = [&](auto& row) {
     row.time = record.end;
     row.cycles = record.cycles;
-    CopyCounters(record.counters, row.counters);
+    CopyCounters(record, row.counters);
     row.task = record.task_low;
     row.batch = record.task_high;
     row.stream = streams.Of(row.batch << 16 | row.task);
@@ -182,7 +182,7 @@ void ReadAicorePmu(const Side& device, std::string_view family, Accelerator acce
                           const auto pmu = As<raw::AicorePmu>(record);
                           TaskPmu& row = part.emplace_back();
                           row.cycles = pmu.cycles;
-                          CopyCounters(pmu.counters, row.counters);
+                          CopyCounters(pmu, row.counters);
                           row.stream = pmu.stream & raw::kTsStreamMask;
                           row.task = pmu.task;
                           row.context = kNoContext;

@@ -179,7 +179,7 @@ void WritePcie(const SampleInput& input) {
     if (ts_ns >= input.clock.begin_ns) {
       all.Number(static_cast<double>(input.side.device))
           .Number(static_cast<double>(ts_ns - input.clock.begin_ns));
-      for (size_t i = 0; i < std::size(sample.values); ++i) {
+      for (size_t i = 0; i < kLengthOf<decltype(sample.values)>; ++i) {
         for (size_t k = 0; k < 3; ++k) {
           const uint32_t value = sample.values[i][k];
           all.Number(i == kLatency ? value : value * 1e6);
@@ -200,8 +200,8 @@ void WriteQos(const SampleInput& input) {
   CounterWriter counters = Counters(input, kQos);
   for (const auto& sample : ReadSamples<raw::QosSample>(input, "qos")) {
     const int64_t ts_ns = input.clock.DeviceUtc(sample.time);
-    for (size_t i = 0; i < input.control.qos_events.size() && i < std::size(sample.bandwidth);
-         ++i) {
+    for (size_t i = 0;
+         i < input.control.qos_events.size() && i < kLengthOf<decltype(sample.bandwidth)>; ++i) {
       const uint32_t mb = sample.bandwidth[i];
       counters.Add(fmt::format("QoS {}", input.control.qos_events[i]), "value", ts_ns, mb);
     }

@@ -64,7 +64,7 @@ std::vector<Row> ReadFamily(const Side& host, std::string_view family, size_t re
                        });
 }
 
-LaunchedTask MakeTask(const raw::RecordHead& head, Bytes record, const Slice&) {
+LaunchedTask MakeLaunch(const raw::RecordHead& head, Bytes record, const Slice&) {
   const auto track = As<raw::TaskTrack>(record, raw::kPayloadAt);
   LaunchedTask task;
   task.time = head.time;
@@ -226,7 +226,7 @@ AicpuGroup MakeAicpuGroup(const raw::RecordHead&, Bytes record, const Slice&) {
   AicpuGroup group;
   group.group = info.group;
   group.kernel_stream = info.kernel_stream;
-  for (uint32_t i = 0; i < std::size(info.streams) && i < info.stream_count; ++i) {
+  for (uint32_t i = 0; i < kLengthOf<decltype(info.streams)> && i < info.stream_count; ++i) {
     const uint32_t stream = info.streams[i];
     group.streams.push_back(stream);
   }
@@ -244,7 +244,7 @@ FusedOp MakeFusedOp(const raw::RecordHead& head, Bytes record, const Slice&) {
   op.sizes[2] = info.weight;
   op.sizes[3] = info.workspace;
   op.sizes[4] = info.total;
-  for (uint32_t i = 0; i < std::size(info.fused) && i < info.count; ++i) {
+  for (uint32_t i = 0; i < kLengthOf<decltype(info.fused)> && i < info.count; ++i) {
     const uint64_t part = info.fused[i];
     op.parts.push_back(part);
   }
@@ -461,7 +461,7 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   std::vector<LaunchedTask> wide_tasks;
   std::vector<StreamCapture> wide_captures;
   std::vector<uint8_t> wide;
-  add(out.tasks, "compact.task_track", raw::kCompactBytes, MakeTask);
+  add(out.tasks, "compact.task_track", raw::kCompactBytes, MakeLaunch);
   add(wide_tasks, "compact.task_track_v2", raw::kCompactBytes, MakeWideTask);
   add(out.nodes, "compact.node_basic_info", raw::kCompactBytes, MakeNode);
   add(out.attributes, "compact.node_attr_info", raw::kCompactBytes, MakeAttributes);

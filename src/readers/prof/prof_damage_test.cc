@@ -21,6 +21,7 @@ namespace {
 namespace raw = format::prof;
 using prof::kDeviceFamilies;
 using prof::kHostFamilies;
+using prof_test::IssueCount;
 using prof_test::ReadTree;
 using prof_test::TestTree;
 
@@ -124,10 +125,6 @@ void ExpectSound(const store::TraceStore& out) {
   for (const store::DynamicTable& sheet : out.sheets) {
     for (const store::DynamicColumn& column : sheet.columns) ASSERT_EQ(column.size(), sheet.size());
   }
-}
-
-uint64_t IssueCount(const store::TraceStore& store, store::IssueKind kind) {
-  return store.issues.entry(kind).count;
 }
 
 // A kernel on stream 2: task, launch and run.

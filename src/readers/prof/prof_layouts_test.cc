@@ -293,7 +293,7 @@ TEST(ReadProfLayouts, SubTasksOfAGraph) {
   tree.Record("additional.context_id_info", raw::kLevelNode, 190, contexts);
   tree.Task(150, 2, 5, raw::kTaskFftsPlus);
   tree.Run(0, 2, 5, 1000, 2000);
-  for (const uint16_t context : {4, 5}) {
+  for (const uint16_t context : {uint16_t{4}, uint16_t{5}}) {
     for (const uint16_t function : {raw::kSubTaskStart, raw::kSubTaskEnd}) {
       raw::StarsLog log{};
       log.head = function;
@@ -337,7 +337,7 @@ TEST(ReadProfLayouts, WideStreams) {
 TEST(ReadProfLayouts, SamplesOfVersionTwo) {
   TestTree tree;
   SetChip(tree, 5, R"({"llc_profiling":"read"})", "2.0");
-  for (const uint64_t time : {1'000'000'000, 2'000'000'000}) {
+  for (const uint64_t time : {uint64_t{1'000'000'000}, uint64_t{2'000'000'000}}) {
     tree.Append("device_0/data/hbm.data.0.slice_0", raw::HbmSampleV2{0, 0, 3, 32768, time});
     tree.Append("device_0/data/llc.data.0.slice_0", raw::LlcSampleV2{0, 256, 0, 1, time});
   }
@@ -359,7 +359,7 @@ TEST(ReadProfLayouts, QualityOfServiceInStarsOwnSamples) {
   raw::StarsSample sample{};
   sample.magic = raw::kStarsMagic;
   sample.time = 50;
-  for (const uint16_t die : {0, 1}) {
+  for (const uint16_t die : {uint16_t{0}, uint16_t{1}}) {
     sample.head = static_cast<uint16_t>(raw::kQosSample | die << 10);
     std::memcpy(bytes.data(), &sample, sizeof(sample));
     const uint32_t values[] = {7U + die, 9U + die};
@@ -429,7 +429,7 @@ TEST(ReadProfLayouts, SamplesOfCores) {
     SetChip(tree, chip,
             R"({"ai_core_profiling_mode":"sample-based","ai_core_metrics":"PipeUtilization",)"
             R"("ai_core_profiling_events":"0x8,0xa,0x9,0xb,0xc,0xd,0x54,0x55"})");
-    for (const uint8_t core : {0, 1}) {
+    for (const uint8_t core : {uint8_t{0}, uint8_t{1}}) {
       for (uint64_t i = 1; i <= 2; ++i) {
         const auto fill = [&](auto sample) {
           sample.time = i * 1'000'000;

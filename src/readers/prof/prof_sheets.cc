@@ -20,10 +20,10 @@ namespace {
 
 namespace raw = format::prof;
 
-constexpr double kNsPerUs = 1000;
+constexpr double kUsInNs = 1000;
 constexpr double kUnknownRate = std::numeric_limits<double>::quiet_NaN();
 
-double Microseconds(int64_t ns) { return static_cast<double>(ns) / kNsPerUs; }
+double Microseconds(int64_t ns) { return static_cast<double>(ns) / kUsInNs; }
 
 // Runs of operators by stream and task, whatever the wraps of ids.
 class RunsByTask {
@@ -149,7 +149,7 @@ void WriteCache(const SampleInput& input, const RunsByTask& runs, Dictionary& na
   for (const raw::L2Cache& row : rows) {
     const auto sum = [&](const std::vector<uint32_t>& wanted) {
       double total = 0;
-      for (size_t i = 0; i < counted.size() && i < std::size(row.counters); ++i) {
+      for (size_t i = 0; i < counted.size() && i < kLengthOf<decltype(row.counters)>; ++i) {
         const uint64_t count = row.counters[i];
         if (std::find(wanted.begin(), wanted.end(), counted[i]) != wanted.end())
           total += static_cast<double>(count);
@@ -195,7 +195,7 @@ void WriteTranslations(const SampleInput& input, const RunsByTask& runs, Diction
     double requests = 0;
     double hits = 0;
     double misses = 0;
-    for (size_t i = 0; i < counted.size() && i < std::size(row.counters); ++i) {
+    for (size_t i = 0; i < counted.size() && i < kLengthOf<decltype(row.counters)>; ++i) {
       const uint64_t count = row.counters[i];
       if (counted[i] == kRequest) requests += static_cast<double>(count);
       if (counted[i] == 0x8c || counted[i] == 0x8d) hits += static_cast<double>(count);

@@ -95,6 +95,11 @@ std::vector<Row> ReadRows(const std::vector<Slice>& slices, size_t record_bytes,
   return rows;
 }
 
+// How many elements an array of a packed record has; no reference to the array is made, which may
+// lie at any address.
+template <typename Array>
+inline constexpr size_t kLengthOf = std::extent_v<std::remove_cvref_t<Array>>;
+
 // A record, or its part at `offset`, as the struct of its layout.
 template <typename Layout>
 Layout As(format::Bytes record, size_t offset = 0) {

@@ -151,4 +151,8 @@ inline store::TraceStore ReadTree(const TestTree& tree, size_t threads = 2) {
   return out;
 }
 
+inline uint64_t IssueCount(const store::TraceStore& store, store::IssueKind kind) {
+  return store.issues.entry(kind).count;
+}
+
 }  // namespace steplens::readers::prof_test
