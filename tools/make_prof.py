@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes raw device data (PROF_*) with known truth, for tests and measurements.
 
-    python3 tools/make_prof.py OUT [--steps N] [--ops N] [--ranks N] [--level l0|l1] [--metrics GROUP] [--chip 5|1]
+    python3 tools/make_prof.py OUT [--steps N] [--ops N] [--ranks N] [--level l0|l1] [--metrics GROUP] [--chip 5|1|15]
                                [--wrap N] [--no-comm] [--framework] [--damage KIND ...] [--seed N]
 
 OUT/rank_<r>/PROF_... for each rank; OUT/truth.json says what is in them: kernels with device times, collectives, calls. With --framework each
@@ -93,6 +93,10 @@ class Tree:
             for tag, time in ((0, begin), (1, end)):
                 self.add_device("hwts", struct.pack("<BBHHHQI44x", tag, kind, 0, 0, task, time, stream))
             return
+        if self.options.chip >= 15:
+            for function, time in ((0, begin), (1, end)):
+                self.add_device("stars_soc", struct.pack("<HHIQHH12x", function | kind << 10, STARS_MAGIC, task, time, 0, 0))
+            return
         for function, time in ((0, begin), (1, end)):
             self.add_device("stars_soc", struct.pack("<HHHHQHH44x", function | kind << 10, STARS_MAGIC, stream, task, time, 0, 0))
 
@@ -100,6 +104,9 @@ class Tree:
         values = (counters + [0] * 8)[:8]
         if self.options.chip == 1:
             self.add_device("aicore", struct.pack("<HHHHQQQ8QI28x", 0, 0, 0, task, 0, cycles, 0, *values, stream))
+        elif self.options.chip >= 15:
+            self.add_device("ffts_profile", struct.pack("<HHIQBBHBBHHHI8Q2QQQ", 0b101000, 0, task, cycles, 0, 1, 0, 0 if kind == 0 else 1, 0, 0, 0, 0, 0, *values,
+                                                        0, 0, end - 10, end))
         else:
             ffts = 0 if kind == 0 else 1 << 13  # cube cores, else vector cores
             self.add_device("ffts_profile", struct.pack("<HHHHQHHHHIHHQQ8QQQ", 0b101000, 0, stream, task, 0, 0, 0, ffts, 0, 0, 0, 0, cycles, 0, *values,
@@ -120,9 +127,13 @@ class Training:
         self.count = DEVICE_COUNT + 100_000
         self.ids = {STREAM: 0, COMM_STREAM: 0}
         self.wraps = {STREAM: 0, COMM_STREAM: 0}
-        self.launches = []  # operator, begin and end in ns of the day, launch time, kernel
+        self.last_id = 0x1FFFB  # its upper half changes soon
+        self.launches = []  # operator, begin and end in ns of the monotonic clock
 
     def next_id(self, stream):
+        if self.options.chip >= 15:  # ids of 32 bits, which do not begin again
+            self.last_id += 1
+            return self.last_id
         task = self.ids[stream]
         self.ids[stream] += 1
         if self.ids[stream] == self.options.wrap:
@@ -132,7 +143,7 @@ class Training:
 
     def flip_if_due(self, stream, task, time):
         """The driver tells both sides that the ids of a stream begin again, after the last one was launched at `time`."""
-        if task != self.options.wrap - 1:
+        if task != self.options.wrap - 1 or self.options.chip >= 15:
             return
         number = self.wraps[stream] - 1
         self.tree.launch(time + 100, stream, number << 16, 98, "")
@@ -170,7 +181,7 @@ class Training:
         begin_ns, end_ns = device_ns(start), device_ns(start + length)
         tree.truth["kernels"].append({"name": kernel, "begin_ns": begin_ns, "dur_ns": end_ns - begin_ns, "stream": STREAM, "task_id": task, "blocks": blocks,
                                       "launch_ns": begin + 1_000 + offset})
-        self.launches.append((f"aten::{name.lower()}", begin + offset - 2_000, begin + offset + 10_000))
+        self.launches.append((f"aten::{name.lower()}", begin - 2_000, begin + 10_000))
         self.host_ns = begin + 12_000 + self.rng.randint(0, 5_000)
         self.flip_if_due(STREAM, task, begin + 5_000)
 
@@ -212,8 +223,7 @@ class Training:
                 self.operator(number)
             if not self.options.no_comm:
                 self.collective(step)
-            offset = BEGIN_UTC_NS - BEGIN_MONOTONIC_NS
-            self.launches.append((f"ProfilerStep#{step}", begin + offset - 3_000, self.host_ns + offset))
+            self.launches.append((f"ProfilerStep#{step}", begin - 3_000, self.host_ns))
 
 
 SLICE_BYTES = 1 << 21
@@ -299,9 +309,7 @@ def write_rank(out, rank, options):
 def write_framework(capture, rank, launches):
     """The operators that launched the kernels, as torch_npu records them."""
     (capture / "FRAMEWORK").mkdir(parents=True)
-    raw = BEGIN_MONOTONIC_NS - BEGIN_UTC_NS
-    records = [make_framework.op_range(name, begin + raw, end + raw, pid=PID, tid=THREAD, scope=7 if name.startswith("ProfilerStep") else 0)
-               for name, begin, end in launches]
+    records = [make_framework.op_range(name, begin, end, pid=PID, tid=THREAD, scope=7 if name.startswith("ProfilerStep") else 0) for name, begin, end in launches]
     (capture / "FRAMEWORK" / "torch.op_range").write_bytes(b"".join(records))
     info = {"config": {"common_config": {"activities": ["ProfilerActivity.CPU", "ProfilerActivity.NPU"]},
                        "experimental_config": {"_profiler_level": "Level1", "_export_type": ["text"]}},

@@ -29,27 +29,25 @@ void FillRatios(TraceStore& store) {
   }
 }
 
-enum class LinkKinds : uint8_t { kAll, kUsed };  // the files name all of them, a db those used
-
-void AppendOperation(TraceStore& store, StringId step, StringId kind,
-                     const OperationFacts& operation, LinkKinds kinds) {
-  const StringId name = store.strings.Intern(operation.name);
-  const StringId group = store.strings.Intern(operation.group);
+// One operation, or the total of a class. `with_idle`: also kinds of links without traffic.
+void AppendFacts(TraceStore& store, StringId step, StringId kind, const OperationFacts& facts,
+                 bool with_idle) {
+  const StringId name = store.strings.Intern(facts.name);
+  const StringId group = store.strings.Intern(facts.group);
   store.comm_times.Append({.step = step,
                            .kind = kind,
                            .op_name = name,
                            .group_name = group,
-                           .start_us = operation.start_us,
-                           .elapse_ms = operation.elapse_ms,
-                           .transit_ms = operation.transit_ms,
-                           .wait_ms = operation.wait_ms,
-                           .synchronization_ms = operation.synchronization_ms,
-                           .idle_ms = operation.idle_ms,
-                           .wait_ratio = operation.wait_ratio,
-                           .synchronization_ratio = operation.synchronization_ratio});
-  for (const TransportFacts& transport : operation.transports) {
-    const bool is_used = transport.transit_size_mb != 0 || transport.transit_ms != 0;
-    if (!is_used && kinds == LinkKinds::kUsed) continue;
+                           .start_us = facts.start_us,
+                           .elapse_ms = facts.elapse_ms,
+                           .transit_ms = facts.transit_ms,
+                           .wait_ms = facts.wait_ms,
+                           .synchronization_ms = facts.synchronization_ms,
+                           .idle_ms = facts.idle_ms,
+                           .wait_ratio = facts.wait_ratio,
+                           .synchronization_ratio = facts.synchronization_ratio});
+  for (const TransportFacts& transport : facts.transports) {
+    if (!with_idle && transport.transit_size_mb == 0 && transport.transit_ms == 0) continue;
     const auto row = static_cast<uint32_t>(store.comm_bandwidths.size());
     store.comm_bandwidths.Append({.step = step,
                                   .kind = kind,
@@ -66,36 +64,29 @@ void AppendOperation(TraceStore& store, StringId step, StringId kind,
   }
 }
 
-void AppendTotal(TraceStore& store, StringId step, StringId kind, OperationFacts total,
-                 LinkKinds kinds) {
-  total.name = kTotalOpInfo;
-  total.start_us = kNoValue;
-  AppendOperation(store, step, kind, total, kinds);
+void AppendTotal(TraceStore& store, StringId step, StringId kind, const OperationFacts& total) {
+  AppendFacts(store, step, kind, total, /*with_idle=*/false);  // as in a db
 }
 
-void AppendLinks(TraceStore& store, StringId step, StringId kind, const MatrixEntry& entry) {
-  for (const LinkFacts& link : entry.links) {
-    store.comm_links.Append({.step = step,
-                             .kind = kind,
-                             .op_name = store.strings.Intern(entry.name),
-                             .group_name = store.strings.Intern(entry.group),
-                             .src_rank = link.src_rank,
-                             .dst_rank = link.dst_rank,
-                             .transport = store.strings.Intern(link.transport),
-                             .transit_size_mb = link.transit_size_mb,
-                             .transit_ms = link.transit_ms,
-                             .bandwidth_gbps = link.bandwidth_gbps,
-                             .picked_op = store.strings.Intern(link.picked_op)});
-  }
-}
-
-void AppendClass(TraceStore& store, StringId step, std::string_view kind_text,
-                 const CommunicationClass& of) {
-  const StringId kind = store.strings.Intern(kind_text);
+void KeepClass(TraceStore& store, StringId step, StringId kind, const CommunicationClass& of) {
   for (const OperationFacts& operation : of.operations)
-    AppendOperation(store, step, kind, operation, LinkKinds::kAll);
-  if (!of.operations.empty()) AppendTotal(store, step, kind, of.total, LinkKinds::kAll);
-  for (const MatrixEntry& entry : of.matrix) AppendLinks(store, step, kind, entry);
+    AppendFacts(store, step, kind, operation, /*with_idle=*/true);
+  if (!of.operations.empty()) AppendFacts(store, step, kind, of.total, /*with_idle=*/true);
+  for (const MatrixEntry& entry : of.matrix) {
+    for (const LinkFacts& link : entry.links) {
+      store.comm_links.Append({.step = step,
+                               .kind = kind,
+                               .op_name = store.strings.Intern(entry.name),
+                               .group_name = store.strings.Intern(entry.group),
+                               .src_rank = link.src_rank,
+                               .dst_rank = link.dst_rank,
+                               .transport = store.strings.Intern(link.transport),
+                               .transit_size_mb = link.transit_size_mb,
+                               .transit_ms = link.transit_ms,
+                               .bandwidth_gbps = link.bandwidth_gbps,
+                               .picked_op = store.strings.Intern(link.picked_op)});
+    }
+  }
 }
 
 // The group of each operation that communication.json names.
@@ -149,18 +140,17 @@ void AddCommunicationTotals(TraceStore& store) {
     });
     if (facts == steps.end()) continue;
     const bool is_p2p = store.Text(kind) == "p2p";
-    AppendTotal(store, step, kind, (is_p2p ? facts->p2p : facts->collective).total,
-                LinkKinds::kUsed);
+    AppendTotal(store, step, kind, (is_p2p ? facts->p2p : facts->collective).total);
   }
 }
 
-void AddCommunicationOfTasks(TraceStore& store) {
-  if (store.comm_times.size() > 0 || store.comm_tasks.size() == 0 || store.info.level == "Level0")
-    return;
+void KeepCommunication(TraceStore& store) {
+  const bool has_rows = store.comm_times.size() > 0 || store.comm_links.size() > 0;
+  if (has_rows || store.comm_tasks.size() == 0 || store.info.level == "Level0") return;
   for (const CommunicationStep& step : DeriveCommunication(store)) {
     const StringId name = store.strings.Intern(step.step);
-    AppendClass(store, name, "p2p", step.p2p);
-    AppendClass(store, name, "collective", step.collective);
+    KeepClass(store, name, store.strings.Intern("p2p"), step.p2p);
+    KeepClass(store, name, store.strings.Intern("collective"), step.collective);
   }
 }
 

@@ -82,10 +82,7 @@ void CompleteCapture(store::TraceStore& store) {
   // A raw PROF_* alone: its reader has joined host and device, there is no framework to add to it.
   const bool is_joined =
       store::IsRaw(store.info.format) && store.info.source == store::Source::kMsprof;
-  if (store::IsRaw(store.info.format) && !is_joined) {
-    CompleteRawCapture(store);
-    return AddCommunicationOfTasks(store);
-  }
+  if (store::IsRaw(store.info.format) && !is_joined) return CompleteRawCapture(store);
   ReportUnknownDevice(store);
   FillCommunicationSizes(store);
   if (store.info.format == store::Format::kText || is_joined) {

@@ -108,6 +108,7 @@ void AddDevice(TraceStore& store, OverlapSlices slices) {
 void CompleteRawCapture(TraceStore& store) {
   AddDevice(store, OverlapSlices::kAdded);
   OrderMemoryRows(store);
+  KeepCommunication(store);
 }
 
 void CompleteForExport(TraceStore& store) {
