@@ -313,11 +313,11 @@ class Job(_questions.Questions, _Tables):
         """What a mode of `steplens cluster` answers, e.g. cluster("slow_rank"); docs/cluster has a page for each."""
         return self.ask("cluster_summary" if mode == "summary" else mode, **options)
 
-    def view(self, *, timeout: float = 60) -> Any:
-        """Starts the viewer for this job. A notebook shows a link to it; `.url` is the address and `.close()` ends it."""
+    def view(self, *, height: int = 800, timeout: float = 60) -> Any:
+        """Starts the viewer for this job; the last value of a notebook cell shows it there. `.url` is its address, `.close()` ends it."""
         from . import _view
 
-        return _view.View(self.paths, timeout)
+        return _view.View(self.paths, height, timeout)
 
     def __repr__(self) -> str:
         return _show.job_text(self)

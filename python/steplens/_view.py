@@ -1,4 +1,4 @@
-"""The viewer for a job, beside a notebook or a session."""
+"""The viewer for a job, inside of a notebook or beside it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from . import _analyse, _errors
 class View:
     """A viewer that runs. `url` is its address; `close()` ends it, as the end of this process does."""
 
-    def __init__(self, paths: Sequence[str], timeout: float):
+    def __init__(self, paths: Sequence[str], height: int, timeout: float):
+        self._height = height
         try:
             program = _analyse.find_program()
         except _analyse.AnalyseError as problem:
             raise _errors.NotFoundError("the program steplens was not found: set STEPLENS_PROGRAM to its path or add its folder to "
                                         "PATH") from problem
-        self._process = subprocess.Popen([program, "view", "--no-browser", *paths], stdin=subprocess.DEVNULL,
+        self._process = subprocess.Popen([program, "view", "--no-browser", "--in-frame", *paths], stdin=subprocess.DEVNULL,
                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         atexit.register(self.close)
         self.url = self._wait_for_address(timeout)
@@ -69,5 +70,15 @@ class View:
         return f"<viewer at {self.url}, {state}>"
 
     def _repr_html_(self) -> str:
+        """A frame, and a link for where frames are not allowed. Both under the name that the notebook's page has: browsers keep
+        the viewer's cookie for that one."""
         address = html.escape(self.url, quote=True)
-        return f'<a href="{address}" target="_blank">open the viewer</a> (the address lets one browser in)'
+        name = f"steplens-{self._process.pid}-{time.monotonic_ns()}"
+        return (f'<div id="{name}"><a href="{address}" target="_blank">open the viewer in a tab</a></div><script>(() => {{'
+                f'const place = document.getElementById("{name}"), link = place.firstChild;'
+                'if (!["localhost", "127.0.0.1"].includes(location.hostname)) return;'
+                'link.href = link.href.replace("127.0.0.1", location.hostname);'
+                'const frame = document.createElement("iframe");'
+                f'frame.src = link.href; frame.width = "100%"; frame.height = "{self._height}"; frame.style.border = "0";'
+                'place.appendChild(frame);'
+                '})()</script>')

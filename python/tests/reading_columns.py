@@ -1,9 +1,11 @@
 """Columns and tables as other libraries take them: the buffer protocol, Arrow's C data interface, NumPy, pandas."""
 
+import atexit
 import ctypes
 import gc
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "sample"
 os.environ["STEPLENS_CACHE_DIR"] = tempfile.mkdtemp(prefix="steplens_reading_")
+atexit.register(shutil.rmtree, os.environ["STEPLENS_CACHE_DIR"], True)
 
 
 class Schema(ctypes.Structure):

@@ -1,9 +1,11 @@
 """`import steplens` for reading: jobs, tables, columns, queries, questions, on the sample of the repository."""
 
+import atexit
 import gc
 import inspect
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import steplens
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "sample"
 os.environ["STEPLENS_CACHE_DIR"] = tempfile.mkdtemp(prefix="steplens_reading_")
+atexit.register(shutil.rmtree, os.environ["STEPLENS_CACHE_DIR"], True)
 
 
 def program(*words):

@@ -1,12 +1,14 @@
 """The tutorial notebook and the examples of docs/python.md run, and things look as they should in a notebook."""
 
 import ast
+import atexit
 import contextlib
 import io
 import json
 import os
 import pathlib
 import re
+import shutil
 import tempfile
 import unittest
 import urllib.request
@@ -17,6 +19,7 @@ import steplens
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "sample"
 os.environ["STEPLENS_CACHE_DIR"] = tempfile.mkdtemp(prefix="steplens_reading_")
+atexit.register(shutil.rmtree, os.environ["STEPLENS_CACHE_DIR"], True)
 
 
 def run_cell(source, names):
@@ -125,6 +128,7 @@ class Look(unittest.TestCase):
             browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())  # the token becomes a cookie
             with browser.open(view.url, timeout=30) as page:
                 self.assertEqual(page.status, 200)
+                self.assertIn("frame-ancestors 'self' http://localhost:* http://127.0.0.1:*", page.headers["Content-Security-Policy"])
         self.assertIn("closed", repr(view))
 
 
