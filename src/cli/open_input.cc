@@ -132,21 +132,22 @@ void SayIfCacheIsNotUsed() {
     Say(fmt::format("steplens: no cache: {}\n", usable.error().message));
 }
 
-Result<store::Job> OpenQuietly(const Arguments& arguments) {
+Result<store::Job> OpenQuietly(const Arguments& arguments, std::optional<int64_t> only_rank) {
   UseLargePages();
   opening::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
   if (options.use_cache) SayIfCacheIsNotUsed();
   options.show_progress = true;
+  options.only_rank = only_rank;
   for (const std::string& path : arguments.Positional("PATH")) AddRoot(path);
   SL_ASSIGN_OR_RETURN(store::Job job, opening::OpenJob(arguments.Positional("PATH"), options));
   if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
   return job;
 }
 
-Result<store::Job> OpenInput(const Arguments& arguments) {
-  SL_ASSIGN_OR_RETURN(store::Job job, OpenQuietly(arguments));
+Result<store::Job> OpenInput(const Arguments& arguments, std::optional<int64_t> only_rank) {
+  SL_ASSIGN_OR_RETURN(store::Job job, OpenQuietly(arguments, only_rank));
   WarnOfLoss(job);
   return job;
 }

@@ -71,8 +71,13 @@ bool GateOutcome::is_breached() const { return Has(RuleState::kBreached); }
 
 GateOutcome ApplyGate(const RunSummary& base, const RunSummary& run,
                       std::span<const GateRule> rules, const NoiseOptions& options) {
+  return ApplyGate(AllDifferences(base, run), rules, options);
+}
+
+GateOutcome ApplyGate(std::vector<Difference> all, std::span<const GateRule> rules,
+                      const NoiseOptions& options) {
   std::vector<Difference> looked_at;
-  for (Difference& one : AllDifferences(base, run)) {
+  for (Difference& one : all) {
     const bool is_wanted = std::any_of(rules.begin(), rules.end(),
                                        [&](const GateRule& rule) { return rule.Matches(one); });
     if (is_wanted || (one.subject == Subject::kPart && one.part == StepPart::kE2e))
