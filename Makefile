@@ -98,6 +98,9 @@ bench: ## run the benchmarks
 install: program ## install the program below PREFIX (default /usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
+package: program ## make the Debian packages (build/*.deb)
+	@$(BUILD) build --target package
+
 clean: ## remove everything built
 	@rm -rf build ui/dist ui/node_modules
 
@@ -143,5 +146,5 @@ fuzz-all: setup-test ui/dist/index.html ## every command and the server on damag
 	@$(BUILD) build/asan -j $(JOBS) --target steplens
 	@scripts/fuzz_all build/asan $(FUZZ_ALL_SECONDS)
 
-.PHONY: help program demo test test-fast t lint tidy tidy-change format bench install clean setup-test build-tests \
+.PHONY: help program demo test test-fast t lint tidy tidy-change format bench install package clean setup-test build-tests \
         run-checks run-tests run-asan run-tsan fuzz fuzz-all
