@@ -181,6 +181,24 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(column.to_list(), before)
         self.assertEqual(table["dur_ns"].to_list()[:len(before)], before)
 
+    def test_a_capture_that_changes_or_goes_while_it_is_open_does_not_change_the_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, "copy")
+            shutil.copytree(SAMPLE, copy)
+            job = steplens.open(copy)
+            before = [repr(list(job.ops(by).rows())) for by in ("name", "api", "operator")]
+            (copy / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text("[]")
+            self.assertEqual(len(job.slices), len(self.job.slices))
+            shutil.rmtree(copy)
+            self.assertEqual([repr(list(job.ops(by).rows())) for by in ("name", "api", "operator")], before)
+            for question in steplens.questions():  # some read arguments again: they may lack something, and must not crash
+                try:
+                    job.ask(question)
+                except steplens.Error:
+                    continue
+            with self.assertRaises(steplens.NotFoundError):
+                steplens.open(copy)
+
     def test_types_cannot_be_made_and_columns_cannot_be_written(self):
         from steplens import _reader
 
