@@ -1,5 +1,6 @@
 """`import steplens` for reading: jobs, tables, columns, queries, questions, on the sample of the repository."""
 
+import ast
 import atexit
 import gc
 import inspect
@@ -133,9 +134,17 @@ class Answers(unittest.TestCase):
     def test_the_stub_is_made_from_the_registry(self):
         from steplens import _stubs
 
-        path = ROOT / "python" / "steplens" / "_questions.pyi"
-        self.assertEqual(path.read_text(), _stubs.stub(), f"write it again: python3 -m steplens._stubs > {path}")
-        compile(path.read_text(), str(path), "exec")
+        path = pathlib.Path(_stubs.__file__).with_name("_questions.pyi")  # beside the module, in the build
+        text = path.read_text()
+        self.assertEqual(text, _stubs.stub())
+        methods = {one.name: one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.FunctionDef)}
+        for name in steplens.questions():
+            if name in vars(steplens.Job):
+                continue
+            method = methods.get(name) or methods[f"{name}_page"]
+            known = inspect.signature(getattr(self.job, method.name)).parameters
+            self.assertEqual([argument.arg for argument in method.args.kwonlyargs], list(known), name)
+            self.assertEqual(ast.get_docstring(method), inspect.getdoc(getattr(self.job, method.name)), name)
 
 
 class Mistakes(unittest.TestCase):
