@@ -3,6 +3,7 @@
 import ast
 import atexit
 import gc
+import importlib.util
 import inspect
 import os
 import pathlib
@@ -311,6 +312,21 @@ class Processes(unittest.TestCase):
             """)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(float(done.stdout), 0.03)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_it_lives_beside_pytorch_and_sqlite_in_either_order(self):
+        for order in ("import torch, sqlite3, steplens", "import steplens; steplens.questions(); import torch, sqlite3"):
+            done = self.run_script(f"""
+                import os
+                {order}
+                job = steplens.open(os.environ["SAMPLE"])
+                try:
+                    job.query("SELECT nme FROM slices")
+                except steplens.Error:
+                    pass
+                print(len(job.ops()) > 0, int(torch.ones(3).sum()), sqlite3.connect(":memory:").execute("SELECT 1").fetchone())
+                """)
+            self.assertEqual((done.stdout, done.stderr), ("True 3 (1,)\n", ""), order)
 
     def test_without_the_extension_reading_says_what_is_missing_and_recording_works(self):
         done = self.run_script("""
