@@ -104,6 +104,8 @@ class BuildWithNative(build_py):
             print("steplens: without reading: no _reader module for this Python beside the program; recording does not need it")
         else:
             shutil.copy(reader, package)
+            for types in glob.glob(os.path.join(os.path.dirname(reader), "_questions.pyi")):  # of what it answers
+                shutil.copy(types, package)
         bootstrap = os.path.join(package, "_bootstrap")
         os.makedirs(bootstrap, exist_ok=True)
         shutil.copy(os.path.join(HERE, "steplens", "_bootstrap", "sitecustomize.py"), bootstrap)
@@ -126,7 +128,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.9",
     packages=find_packages(HERE),
-    package_data={"steplens": ["*.pyi", "py.typed"]},
+    package_data={"steplens": ["py.typed"]},
     package_dir={"": "."},
     zip_safe=False,
     entry_points={"console_scripts": ["steplens = steplens.__main__:main"]},

@@ -1,4 +1,4 @@
-"""Every question of the registry as a method of `Job`, made when the first job is opened. `_questions.pyi` says their types."""
+"""Every question of the registry as a method of `Job`, made when the first job is opened. A build writes their types to `_questions.pyi`."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""Writes the types of the questions' methods:  python3 -m steplens._stubs > python/steplens/_questions.pyi"""
+"""Writes the types of the questions' methods, as every build does:  python3 -m steplens._stubs FILE"""
 
 from __future__ import annotations
+
+import sys
 
 from ._native_reader import reader
 from ._questions import document, method_name
 from ._reading import Job
 
 TYPES = {"integer": "int", "number": "float", "text": "str", "list": "Sequence[int] | str"}
-HEAD = '''"""The types of the questions. Made by `python3 -m steplens._stubs`; do not edit by hand."""
+HEAD = '''"""The types of the questions. Made by `python3 -m steplens._stubs`."""
 
 from typing import Any, Iterable, Sequence
 
@@ -39,4 +41,5 @@ def stub() -> str:
 
 
 if __name__ == "__main__":
-    print(stub(), end="")
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write(stub())

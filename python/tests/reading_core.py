@@ -1,7 +1,9 @@
 """`import steplens` for reading: jobs, tables, columns, queries, questions, on the sample of the repository."""
 
+import ast
 import atexit
 import gc
+import importlib.util
 import inspect
 import os
 import pathlib
@@ -133,9 +135,17 @@ class Answers(unittest.TestCase):
     def test_the_stub_is_made_from_the_registry(self):
         from steplens import _stubs
 
-        path = ROOT / "python" / "steplens" / "_questions.pyi"
-        self.assertEqual(path.read_text(), _stubs.stub(), f"write it again: python3 -m steplens._stubs > {path}")
-        compile(path.read_text(), str(path), "exec")
+        path = pathlib.Path(_stubs.__file__).with_name("_questions.pyi")  # beside the module, in the build
+        text = path.read_text()
+        self.assertEqual(text, _stubs.stub())
+        methods = {one.name: one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.FunctionDef)}
+        for name in steplens.questions():
+            if name in vars(steplens.Job):
+                continue
+            method = methods.get(name) or methods[f"{name}_page"]
+            known = inspect.signature(getattr(self.job, method.name)).parameters
+            self.assertEqual([argument.arg for argument in method.args.kwonlyargs], list(known), name)
+            self.assertEqual(ast.get_docstring(method), inspect.getdoc(getattr(self.job, method.name)), name)
 
 
 class Mistakes(unittest.TestCase):
@@ -180,6 +190,24 @@ class Mistakes(unittest.TestCase):
         gc.collect()
         self.assertEqual(column.to_list(), before)
         self.assertEqual(table["dur_ns"].to_list()[:len(before)], before)
+
+    def test_a_capture_that_changes_or_goes_while_it_is_open_does_not_change_the_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, "copy")
+            shutil.copytree(SAMPLE, copy)
+            job = steplens.open(copy)
+            before = [repr(list(job.ops(by).rows())) for by in ("name", "api", "operator")]
+            (copy / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text("[]")
+            self.assertEqual(len(job.slices), len(self.job.slices))
+            shutil.rmtree(copy)
+            self.assertEqual([repr(list(job.ops(by).rows())) for by in ("name", "api", "operator")], before)
+            for question in steplens.questions():  # some read arguments again: they may lack something, and must not crash
+                try:
+                    job.ask(question)
+                except steplens.Error:
+                    continue
+            with self.assertRaises(steplens.NotFoundError):
+                steplens.open(copy)
 
     def test_types_cannot_be_made_and_columns_cannot_be_written(self):
         from steplens import _reader
@@ -284,6 +312,21 @@ class Processes(unittest.TestCase):
             """)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(float(done.stdout), 0.03)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_it_lives_beside_pytorch_and_sqlite_in_either_order(self):
+        for order in ("import torch, sqlite3, steplens", "import steplens; steplens.questions(); import torch, sqlite3"):
+            done = self.run_script(f"""
+                import os
+                {order}
+                job = steplens.open(os.environ["SAMPLE"])
+                try:
+                    job.query("SELECT nme FROM slices")
+                except steplens.Error:
+                    pass
+                print(len(job.ops()) > 0, int(torch.ones(3).sum()), sqlite3.connect(":memory:").execute("SELECT 1").fetchone())
+                """)
+            self.assertEqual((done.stdout, done.stderr), ("True 3 (1,)\n", ""), order)
 
     def test_without_the_extension_reading_says_what_is_missing_and_recording_works(self):
         done = self.run_script("""

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/cancel.h"
 #include "base/nearest_name.h"
 #include "base/roots.h"
 #include "open/open.h"
@@ -182,10 +183,17 @@ Result<ArrowTable> OpenedJob::Export(std::string_view table,
 Result<table::Table> OpenedJob::Query(const std::string& sql, size_t max_rows) {
   const Working working(*this);
   const std::lock_guard lock(query_mutex_);
-  if (!database_) {
-    SL_ASSIGN_OR_RETURN(database_, query::Database::Open(job_, query::QuestionTables(read_args_)));
+  // A question that was interrupted inside of a query counts as one without rows from then on: what
+  // does not come to its end, be it by an exception, leaves no database behind.
+  std::unique_ptr<query::Database> database = std::move(database_);
+  if (!database) {
+    SL_ASSIGN_OR_RETURN(database, query::Database::Open(job_, query::QuestionTables(read_args_)));
   }
-  return database_->Run(sql, query::Database::Limits{.max_rows = max_rows});
+  Result<table::Table> result = database->Run(sql, query::Database::Limits{.max_rows = max_rows});
+  const bool is_sound = result.ok() || result.error().code == ErrorCode::kInvalidArgument ||
+                        result.error().code == ErrorCode::kNotFound;
+  if (is_sound && !IsCancelled()) database_ = std::move(database);
+  return result;
 }
 
 Result<analysis::QuestionAnswer> OpenedJob::Ask(const std::string& question,
