@@ -52,6 +52,7 @@ class AgreementCase(ServerCase):
             self.check_overall()
             self.check_findings()
             self.check_explanations()
+            self.check_waits()
             self.check_cluster()
             self.check_sql()
         finally:
@@ -208,6 +209,18 @@ class AgreementCase(ServerCase):
             self.assertFalse([key for key in keys if key.startswith(("wait.skew", "wait.last"))], "nobody is blamed")
         self.seen["collective"] += 1
 
+    def check_waits(self):
+        """A synchronisation is explained by what ends it: never by its likes, nor by another wait."""
+        for text in ("Stream Sync", "Synchronize", "Stream Wait Event", "EVENT_WAIT", "Notify Wait"):
+            for hit in self.server.post(f"/ds/{self.ds}/search", {"q": text, "limit": 10})[1]["hits"]:
+                if text == "Stream Wait Event" and hit["name"] != text or hit["name"].startswith(("Enqueue", "Dequeue")):
+                    continue  # what asks the stream to wait does not wait itself
+                status, why = self.server.post(f"/ds/{self.ds}/explain", {"kind": "slice", "track": hit["track"], "i": hit["i"]})
+                self.assertEqual(status, 200, why)
+                self.assertNotIn("slice.", why["verdict"]["key"], hit)
+                self.assertNotIn(why["verdict"]["args"].get("name"), ("Stream Sync", "Event Sync", "Context Sync"), hit)
+                self.seen["sync"] += 1
+
     def check_sql(self):
         """What the pages show is what the SQL tables of the same questions say, cell by cell."""
         for rank in self.ranks:
@@ -285,11 +298,17 @@ class AgreementCase(ServerCase):
         summary = [(row["kind"], row["subject"], row["reason"], row["advice"]) for row in tables["cluster_findings"]]
         asked = self.query(self.path, "SELECT kind, subject, reason, advice FROM cluster_summary_findings")
         self.assertEqual([tuple(row.values()) for row in asked], summary)
+        [job] = tables["cluster_overview"] or [None]
+        for row in tables["cluster_findings"]:
+            if row["msPerStep"]:
+                shown = number(job["stepTime(ms)"]) or number(job["step(ms)"])
+                self.agree(number(row["shareOfStep(%)"]), 100 * number(row["msPerStep"]) / shown, 4, "share_of_job")
         for rank in self.ranks:
-            page = [tuple(row[key] for key in ("kind", "subject", "reason", "advice")) for row in self.metric("findings", "findings", rank=rank)]
-            for finding in summary:
+            page = {tuple(row[key] for key in ("kind", "subject", "reason", "advice")): row for row in self.metric("findings", "findings", rank=rank)}
+            for row, finding in zip(tables["cluster_findings"], summary):
                 self.assertIn(finding, page)
-                self.seen["job_finding"] += 1
+                gain_us = page[finding]["gain_us"]
+                self.agree(number(row["msPerStep"]), gain_us and gain_us / 1000, 5, "job_finding")
 
     def check_calls(self, row, step):
         """What a rank waited and moved in a step, on the Communication page and in the cluster's summary."""
@@ -329,7 +348,7 @@ class Agreement(AgreementCase):
                 self.check(path)
         # What was compared is there: a loop over nothing agrees with everything.
         for what, least in (("step", 300), ("sql", 300), ("step_time", 60), ("overall", 60), ("finding", 60), ("asked", 10_000), ("share", 40), ("evidence", 10),
-                            ("explain", 60), ("collective", 60), ("cluster", 150), ("cluster_step", 40), ("cluster_step_time", 10),
+                            ("explain", 60), ("collective", 60), ("sync", 100), ("cluster", 150), ("cluster_step", 40), ("cluster_step_time", 10),
                             ("cluster_transit", 20), ("cluster_wait", 20), ("cluster_sql", 400)):
             self.assertGreater(self.seen[what], least, self.seen)
 

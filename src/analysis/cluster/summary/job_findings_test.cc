@@ -42,6 +42,23 @@ TEST(FindInJob, NamesTheRanksAsNumbers) {
   EXPECT_EQ(table.Find("ranks")->texts[0], "12");
 }
 
+// Four ranks work for 61 ms, the last one for 121 ms: 73 ms on average is what the first line says.
+TEST(FindInJob, SharesAreOfTheStepThatIsShown) {
+  std::vector<store::TraceStore> ranks;
+  for (const int64_t rank : {0, 1, 2, 3}) ranks.push_back(Rank(rank, 20'000'000));
+  StoreBuilder late;
+  late.store = Rank(12, 60'000'000);
+  late.Kernel("MatMul", "MatMul", "AI_CORE", 61'000'000, 121'000'000);
+  ranks.push_back(std::move(late.store));
+  const Result<JobFindings> found = FindInJob(ranks, {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_DOUBLE_EQ(found->step_ms, 73);
+  ASSERT_FALSE(found->findings.empty());
+  const table::Table table = ClusterFindingTable(found->findings, found->step_ms);
+  EXPECT_DOUBLE_EQ(table.Find("shareOfStep(%)")->doubles[0],
+                   100 * table.Find("msPerStep")->doubles[0] / 73);
+}
+
 // As `cluster -m summary` does, which reads the timelines of late ranks for it.
 TEST(FindInJob, NamesTheClockOfARankThatComputesLonger) {
   std::vector<store::TraceStore> ranks;
