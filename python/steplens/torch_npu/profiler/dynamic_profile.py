@@ -184,6 +184,7 @@ class _DynamicProfile:
         parsed = _dynamic_config.parse(config, self._say)
         self._pending = None
         if parsed is None:
+            _log.error("profiler_config.json is not valid JSON; nothing is started.")
             return
         if parsed.start_step == -1:
             parsed.start_step = next_step
