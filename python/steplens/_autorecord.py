@@ -20,6 +20,7 @@ import uuid
 from typing import Any, Callable, Optional
 
 from . import _analyse, _control, _launchers, _log, _paths, _rank, _session, _steps
+from ._machine import preload_capture
 from ._wishes import Window, make_config, wished_window
 
 VARIABLE = "STEPLENS_RECORD"
@@ -144,6 +145,8 @@ class Recorder:
             self._only_without_steps = self._window.first > 1
             self._open_capture()
             self._start()
+        elif self.is_selected():  # perhaps later, by a command
+            preload_capture()
         self._report(force=True)
 
     def step_ended(self) -> None:

@@ -37,6 +37,19 @@ def _native() -> Any:
     return module
 
 
+def preload() -> None:
+    """Loads what a capture needs, so that its start costs the training no more than the start itself. Problems are for the start to
+    tell."""
+    try:
+        from . import _groups, _python_trace, _torch, _torch_patches  # noqa: F401
+
+        _native()
+        _torch.preload()
+        from . import _pytrace  # noqa: F401
+    except Exception:  # of whatever kind: nothing is recorded yet
+        pass
+
+
 class Capture:
     def __init__(self, config: Config, directory: str):
         self.config = config

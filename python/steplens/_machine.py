@@ -50,6 +50,15 @@ def new_capture(config: Config, directory: str) -> Any:
     return Capture(config, directory)
 
 
+def preload_capture() -> None:
+    """Before the training's steps: the first capture would load all of it in one of them."""
+    try:
+        from ._capture import preload
+    except Exception:  # the first capture tells
+        return
+    preload()
+
+
 class Machine:
     """Runs the captures of one profiler object, which stops it when it is destroyed. With `keeps_empty` a capture stopped
     during its warm-up stays on disk.
@@ -74,6 +83,7 @@ class Machine:
         self._holder: Optional[_session.Holder] = None
         self._pid = os.getpid()
         _machines.add(self)
+        preload_capture()
 
     def listen(self, new_directory: Callable[[], str], metadata: Callable[[], dict], on_ready: Callable[[str], None]) -> None:
         """`new_directory()` names the folder of the next capture; `metadata()` gives what goes into profiler_metadata.json;

@@ -92,6 +92,7 @@ class ConfigFile(DynamicTest):
                 (dict(active=0), "active", 1), (dict(warmup=-1), "warmup", 0), (dict(warmup=1.5), "warmup", 0),
                 (dict(activities="CPU"), "activities", [ProfilerActivity.CPU, ProfilerActivity.NPU]),
                 (dict(activities=["cpu", "tpu"]), "activities", [ProfilerActivity.CPU]),
+                (dict(activities=[]), "activities", [ProfilerActivity.CPU, ProfilerActivity.NPU]),
                 (dict(analyse=1), "analyse", False), (dict(async_mode=1), "async_mode", False),
                 (dict(async_mode=True), "async_mode", True), (dict(is_rank=1), "ranks", None),
                 (dict(is_rank=True, rank_list=[0, -1, "2", 3]), "ranks", [0, 3]),
@@ -196,10 +197,11 @@ class Steps(DynamicTest):
         with open(CONFIG, "w", encoding="utf-8") as file:
             file.write("{broken")
         self.wait_for_publication()
+        lines = []
         for _ in range(3):
             self.dynamic._channel._publish()  # as the watcher does for each event of one change
-            self.steps(1)
-        self.assertEqual(told(), 1)
+            lines += self.steps(1)
+        self.assertEqual((told(), lines), (1, [("ERROR", "profiler_config.json is not valid JSON; nothing is started.")]))
         with open(CONFIG, "w", encoding="utf-8") as file:
             file.write("{broken in another way")
         self.dynamic._channel._publish()

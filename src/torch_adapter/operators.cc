@@ -351,14 +351,18 @@ at::CallbackHandle AddCallback(bool with_inputs) {
 
 }  // namespace
 
+void PrepareOperators() {
+  ListenToSchemas();
+  PrepareInputs();
+}
+
 void InstallOperators(const slt_options& options) {
   settings.versions.fetch_add(uint64_t{1} << 32, std::memory_order_relaxed);
   settings.shapes = options.shapes != 0;
   settings.tensors = options.shapes != 0 && options.tensors != 0;
   settings.marks = options.marks != 0;
   settings.stack = options.stack;
-  ListenToSchemas();
-  PrepareInputs();
+  PrepareOperators();
   ForgetCalls();
   callback_has_inputs = options.shapes != 0 || options.inputs != 0;
   capture_pid = ::getpid();

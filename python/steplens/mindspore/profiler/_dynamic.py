@@ -13,6 +13,7 @@ from typing import Any, Optional
 from ... import _daemon, _log, _rank
 from ..._channel import FILE_NAME, Channel, PlainLayout, write_default
 from ..._check import is_int
+from ..._machine import preload_capture
 from ..._session import Source
 from .._host import Callback
 from . import _dynamic_config, _output
@@ -71,6 +72,7 @@ class DynamicProfilerMonitor(Callback):
         self._channel = None if uses_daemon else self._open_channel(os.path.abspath(cfg_path), poll_interval)
         self._daemon = _daemon.DaemonClient(_rank.local_rank(), float(poll_interval), _log.info) if uses_daemon else None
         atexit.register(self._finish)
+        preload_capture()
 
     # ---- Use by step() --------------------------------------------------------------------------------------------
 
