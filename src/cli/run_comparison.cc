@@ -100,6 +100,18 @@ std::string RunLine(const char* name, const runs::RunSummary& run, analysis::Lan
          "\n";
 }
 
+analysis::Message PairedByMessage(runs::PairedBy by) {
+  switch (by) {
+    case runs::PairedBy::kPosition:
+      return analysis::Message{"compare.paired.position"};
+    case runs::PairedBy::kNumber:
+      return analysis::Message{"compare.paired.number"};
+    case runs::PairedBy::kRole:
+      return analysis::Message{"compare.paired.role"};
+  }
+  return {};
+}
+
 std::string ConsoleText(const std::vector<table::Table>& tables,
                         const runs::RunComparison& comparison, const runs::RunSummary& base,
                         const runs::RunSummary& run, analysis::Language language) {
@@ -108,10 +120,9 @@ std::string ConsoleText(const std::vector<table::Table>& tables,
                      RunLine(is_english ? "new: " : "新：", run, language);
   text += ShownTable(tables[0], {"compare.console.step"}, language);
   text += ShownTable(tables[1], {"compare.console.names"}, language);
-  text += ShownTable(
-      tables[2],
-      {"compare.console.ranks", {{"by", std::string(runs::PairedByName(comparison.pairing.by))}}},
-      language);
+  text += ShownTable(tables[2],
+                     {"compare.console.ranks", {{"by", PairedByMessage(comparison.pairing.by)}}},
+                     language);
   text += ShownTable(tables[3], {"compare.console.groups"}, language);
   return text;
 }

@@ -163,7 +163,11 @@ class ReportMaker {
       if (in_.job[i].rows() == 0) continue;
       const Text title = Say(kTitles[i]);
       Table table(title.en);
-      for (const table::Column& column : in_.job[i].columns()) table.AddColumn(column);
+      // The others would not fit the page; each other form of the result has them.
+      for (const table::Column& column : in_.job[i].columns()) {
+        if (column.name != "Low" && column.name != "High" && column.name != "p")
+          table.AddColumn(column);
+      }
       section.words.zh.emplace(title.en, title.zh);
       section.tables.push_back(Keep(std::move(table)));
     }
