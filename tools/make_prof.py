@@ -254,8 +254,12 @@ def control_files(tree, options, side):
 RECORD_BYTES = {"api_event": 40, "compact": 64, "additional": 256, "stars_soc": 64, "hwts": 64, "ffts_profile": 128, "aicore": 128, "ts_track": 40}
 
 
+def record_bytes(family):
+    return 1 if "_dic" in family else next((bytes_ for kind, bytes_ in RECORD_BYTES.items() if kind in family), 1)
+
+
 def damaged(family, data, options, rng):
-    size = 1 if "_dic" in family else next((bytes_ for kind, bytes_ in RECORD_BYTES.items() if kind in family), 1)
+    size = record_bytes(family)
     data = bytearray(data)
     if "magic" in options.damage and size > 1:
         for at in range(0, len(data), size):
@@ -270,7 +274,9 @@ def write_side(folder, families, suffix, options, rng):
     (folder / "data").mkdir(parents=True)
     for family, parts in families.items():
         data = damaged(family, b"".join(parts), options, rng)
-        slices = [data[at:at + SLICE_BYTES] for at in range(0, len(data), SLICE_BYTES)] or [b""]
+        # Slices of the host are whole numbers of records.
+        step = SLICE_BYTES if suffix else SLICE_BYTES // record_bytes(family) * record_bytes(family)
+        slices = [data[at:at + step] for at in range(0, len(data), step)] or [b""]
         if "slice" in options.damage and len(slices) < 3 and len(parts) > 2:
             third = (len(parts) + 2) // 3
             slices = [b"".join(parts[at:at + third]) for at in range(0, len(parts), third)]

@@ -4,11 +4,14 @@
 """
 
 import json
+import os
+import pathlib
 import shutil
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -20,6 +23,12 @@ import make_prof  # noqa: E402
 
 
 class Limits(Case):
+    def setUp(self):
+        super().setUp()
+        if os.access("/dev/shm", os.W_OK):  # 100,000 files take a busy disk minutes
+            self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="steplens_test_", dir="/dev/shm"))
+            self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+
     def make(self, *options):
         out = self.scratch / "made"
         shutil.rmtree(out, ignore_errors=True)
@@ -37,10 +46,10 @@ class Limits(Case):
             record = struct.pack("<HHHHQ48x", at_end | 11 << 10, make_prof.STARS_MAGIC, 100 + run // 60_000, run % 60_000,
                                  make_prof.DEVICE_COUNT + 1000 + number)
             (data / f"stars_soc.data.0.slice_{number}").write_bytes(record)
-        begin = time.process_time_ns(), time.monotonic()
+        begin = time.monotonic()
         rows = self.query(folder, "select count(*) as n, min(dur_ns) as low, max(dur_ns) as high from device_tasks")
         self.assertEqual(rows, [{"n": 50_000, "low": 20, "high": 20}])
-        self.assertLess(time.monotonic() - begin[1], 60)
+        self.assertLess(time.monotonic() - begin, 60)
         self.assertNotIn("issues", json.dumps(self.info(folder)["ranks"][0].get("issues") or ""))
 
     def test_a_folder_that_is_still_being_written(self):

@@ -138,6 +138,18 @@ class Made(Case):
                 with self.subTest(kind=kind, question=name):
                     self.assertEqual(found[name], rows)
 
+    def test_the_viewers_numbers_of_a_prof_folder_alone(self):
+        # op_summary has three decimals, and the text timeline calls a copy that nobody described 'other'.
+        rounded = {"text": {"operator_details", "memcpy_overall"}, "db": set()}
+        for options in (["--steps", 3, "--ops", 9], ["--chip", 15]):
+            _, folder = self.make(*options)[0]
+            expected = {"text": self.answers(folder), "db": self.answers(folder, self.NOT_IN_DB)}
+            for kind, copy in self.exported(folder).items():
+                found = self.answers(copy, self.NOT_IN_DB if kind == "db" else ())
+                for name in expected[kind].keys() - rounded[kind]:
+                    with self.subTest(options=options, kind=kind, question=name):
+                        self.assertEqual(found[name], expected[kind][name])
+
     def test_results_hold_what_verify_asks(self):
         for options in SHAPES[:5]:
             with self.subTest(options=options):
