@@ -60,7 +60,7 @@ CommandSpec McpCommand() {
       {.name = "--no-cache", .help = "Neither read nor write the cache"},
       FollowLinksOption(),
   };
-  spec.example = "steplens mcp --root examples < /dev/null";
+  spec.example = "steplens mcp --help";
   spec.run = RunMcp;
   return spec;
 }
