@@ -100,6 +100,7 @@ install: program ## install the program below PREFIX (default /usr/local)
 
 package: program ## make the Debian packages (build/*.deb)
 	@$(BUILD) build --target package
+	@scripts/check_package build/steplens_$$(cat VERSION)_$$(dpkg --print-architecture).deb
 
 clean: ## remove everything built
 	@rm -rf build ui/dist ui/node_modules

@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "base/allocator.h"
 #include "base/cancel.h"
 #include "cli/commands.h"
 #include "cli/open_input.h"
@@ -28,6 +29,7 @@ Result<int> RunMcp(const Arguments& arguments) {
   }
   options.time_limit = std::chrono::seconds(seconds);
   if (options.captures.use_cache) SayIfCacheIsNotUsed();
+  UseLargePages();
   std::signal(SIGTERM, [](int) { RequestCancel(); });
   std::signal(SIGPIPE, SIG_IGN);
   mcp::Session session(std::move(options));
@@ -60,7 +62,7 @@ CommandSpec McpCommand() {
       {.name = "--no-cache", .help = "Neither read nor write the cache"},
       FollowLinksOption(),
   };
-  spec.example = "steplens mcp --root examples < /dev/null";
+  spec.example = "steplens mcp --help";
   spec.run = RunMcp;
   return spec;
 }

@@ -5,30 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "open/open.h"
+
 namespace steplens::mcp {
-namespace {
-
-Status WaitUntilRead(const server::Dataset& dataset, const std::string& path,
-                     const std::function<bool()>& should_stop) {
-  constexpr std::chrono::milliseconds kTick{20};
-  std::optional<Status> found;
-  while (!found && !should_stop()) found = dataset.WaitDetected(kTick);
-  if (found) SL_RETURN_IF_ERROR(*found);
-  while (!dataset.WaitReady(kTick)) {
-    if (!should_stop()) continue;
-    const server::Dataset::View view(dataset);
-    return Error{ErrorCode::kIo,
-                 fmt::format("{}: {} of {} ranks are read so far; reading goes on, call again",
-                             path, view.ranks().size(), view.expected_ranks())};
-  }
-  return {};
-}
-
-}  // namespace
-
-const server::ShownRank& Capture::Shown(size_t job_index) const {
-  return *view->ranks()[view->SlotsByRank()[job_index]];
-}
 
 Result<size_t> Capture::IndexOf(int64_t rank) const {
   for (size_t i = 0; i < job->ranks.size(); ++i) {
@@ -40,9 +19,9 @@ Result<size_t> Capture::IndexOf(int64_t rank) const {
                   job->ranks.front().info.rank, job->ranks.back().info.rank, job->ranks.size())};
 }
 
-Captures::Captures(Options options) : options_(std::move(options)) { Restart(); }
+Captures::Captures(Options options) : options_(std::move(options)) { StartWorkspace(); }
 
-void Captures::Restart() {
+void Captures::StartWorkspace() {
   workspace_.reset();
   server::Workspace::Options options;
   options.roots = options_.roots;
@@ -52,43 +31,69 @@ void Captures::Restart() {
 }
 
 Result<std::string> Captures::Admit(const std::string& path) const {
+  std::vector<std::string> places{path};
   if (!path.starts_with('/')) {
-    for (const std::string& root : options_.roots) {
-      Result<std::string> real = workspace_->Admit((std::filesystem::path(root) / path).string());
-      if (real.ok()) return real;
-    }
-    return Error{ErrorCode::kNotFound, fmt::format("{}: not there, or outside of --root ({})", path,
-                                                   options_.roots.front())};
+    places.clear();
+    for (const std::string& root : options_.roots)
+      places.push_back((std::filesystem::path(root) / path).string());
   }
-  Result<std::string> real = workspace_->Admit(path);
-  if (real.ok()) return real;
+  for (const std::string& place : places) {
+    Result<std::string> real = workspace_->Admit(place);
+    if (real.ok()) return real;
+  }
   return Error{ErrorCode::kNotFound, fmt::format("{}: not there, or outside of --root ({})", path,
                                                  options_.roots.front())};
 }
 
-Result<Capture> Captures::Open(std::string path, const std::function<bool()>& should_stop) {
+Result<Capture> Captures::Open(std::string path) {
   if (path.empty()) path = last_path_;
   if (path.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "'path' is missing: name a capture; `open` without a path lists what there is"};
   }
-  SL_ASSIGN_OR_RETURN(const std::string real, Admit(path));
-  const auto is_real = [&](const server::OpenDataset* open) {
-    return open->dataset->paths() == std::vector<std::string>{real};
-  };
-  const std::vector<server::OpenDataset*> all = workspace_->All();
-  if (all.size() >= kMaxOpen && std::none_of(all.begin(), all.end(), is_real)) Restart();
-  SL_ASSIGN_OR_RETURN(const std::string id, workspace_->Open({real}));
-  Capture capture;
-  capture.path = path;
-  capture.open = workspace_->Find(id);
-  SL_RETURN_IF_ERROR(WaitUntilRead(*capture.open->dataset, path, should_stop));
-  capture.view = std::make_unique<server::Dataset::View>(*capture.open->dataset);
-  capture.job = capture.view->job();
-  if (capture.job == nullptr || capture.job->ranks.empty())
-    return Error{ErrorCode::kNotFound, capture.view->failure()};
+  SL_ASSIGN_OR_RETURN(std::string real, Admit(path));
+  auto found = std::find_if(open_.begin(), open_.end(),
+                            [&](const auto& one) { return one->real_path == real; });
+  if (found == open_.end()) {
+    opening::OpenOptions options;
+    options.use_cache = options_.use_cache;
+    Result<store::Job> job = opening::OpenJob({real}, options);
+    if (!job.ok() && job.error().code == ErrorCode::kCancelled) {
+      return Error{ErrorCode::kIo,
+                   fmt::format("{}: reading it takes longer than the time limit; ranks that are "
+                               "read are kept in the cache, so call again, or raise --timeout",
+                               path)};
+    }
+    if (!job.ok()) return std::move(job).error();
+    auto open = std::make_unique<OpenJob>();
+    open->real_path = std::move(real);
+    open->job = *std::move(job);
+    for (const store::TraceStore& rank : open->job.ranks) open->views.emplace_back(rank);
+    if (open_.size() >= kMaxOpen) open_.pop_back();
+    open_.push_front(std::move(open));
+  } else {
+    open_.splice(open_.begin(), open_, found);
+  }
   last_path_ = path;
-  return capture;
+  return Capture{path, open_.front().get(), &open_.front()->job};
+}
+
+Result<const server::Dataset*> Captures::OpenForViewer(const Capture& capture,
+                                                       const std::function<bool()>& should_stop) {
+  const std::vector<std::string> paths{capture.open->real_path};
+  const std::vector<server::OpenDataset*> all = workspace_->All();
+  const bool is_open = std::any_of(all.begin(), all.end(), [&](const server::OpenDataset* one) {
+    return one->dataset->paths() == paths;
+  });
+  if (!is_open && all.size() >= kMaxOpen) StartWorkspace();
+  SL_ASSIGN_OR_RETURN(const std::string id, workspace_->Open(paths));
+  const server::Dataset* dataset = workspace_->Find(id)->dataset.get();
+  constexpr std::chrono::milliseconds kTick{20};
+  while (!dataset->WaitReady(kTick)) {
+    if (should_stop())
+      return Error{ErrorCode::kIo, "the lanes are still being laid out; call again in a moment"};
+  }
+  return dataset;
 }
 
 }  // namespace steplens::mcp

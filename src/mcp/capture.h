@@ -1,24 +1,32 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/facts/rank_view.h"
 #include "base/status.h"
 #include "server/workspace.h"
 
 namespace steplens::mcp {
 
-// A capture that all ranks are read of. Holds its data in place for one call of a tool.
+// A job that stays open, with what was computed for it.
+struct OpenJob {
+  std::string real_path;
+  store::Job job;
+  std::vector<analysis::RankView> views{};  // by place in the job
+  server::DatasetCache cache{};             // refers to the job
+};
+
+// A capture for one call of a tool.
 struct Capture {
   std::string path;  // as the agent named it
-  server::OpenDataset* open = nullptr;
-  std::unique_ptr<server::Dataset::View> view;
+  OpenJob* open = nullptr;
   const store::Job* job = nullptr;
 
-  const server::ShownRank& Shown(size_t job_index) const;
+  const analysis::RankView& Facts(size_t job_index) const { return open->views[job_index]; }
   // Where a rank is in `job`; kNotFound with the ranks that there are.
   Result<size_t> IndexOf(int64_t rank) const;
 };
@@ -33,22 +41,26 @@ class Captures {
   };
   explicit Captures(Options options);
 
-  // Opens a path below the roots; relative ones are looked for in each root. Waits until all ranks
-  // are read, for as long as `should_stop` allows; reading goes on after that. Empty: the one
-  // opened last.
-  Result<Capture> Open(std::string path, const std::function<bool()>& should_stop);
+  // Opens a path below the roots; relative ones are looked for in each root. Empty: the one opened
+  // last. Gives up when IsCancelled() holds; ranks read by then are in the cache.
+  Result<Capture> Open(std::string path);
   // The real form of a path below the roots.
   Result<std::string> Admit(const std::string& path) const;
+
+  // The same capture as the viewer shows it, for links: lanes are laid out, which takes longer than
+  // reading it from the cache.
+  Result<const server::Dataset*> OpenForViewer(const Capture& capture,
+                                               const std::function<bool()>& should_stop);
 
   const std::vector<std::string>& roots() const { return options_.roots; }
   bool use_cache() const { return options_.use_cache; }
 
  private:
-  // More are closed, all together: the oldest cost memory that the newest may need.
-  static constexpr size_t kMaxOpen = 8;
-  void Restart();
+  static constexpr size_t kMaxOpen = 8;  // the one used longest ago is closed
+  void StartWorkspace();
 
   Options options_;
+  std::list<std::unique_ptr<OpenJob>> open_;  // the last used first
   std::unique_ptr<server::Workspace> workspace_;
   std::string last_path_;
 };

@@ -39,8 +39,7 @@ void AddSpread(const std::vector<RankTimes>& ranks, const NamedPart& part, Answe
 std::vector<RankTimes> RankTimesOf(const Capture& capture) {
   std::vector<RankTimes> out;
   for (size_t i = 0; i < capture.job->ranks.size(); ++i)
-    out.push_back(
-        {capture.job->ranks[i].info.rank, analysis::MeasureSteps(capture.Shown(i).facts)});
+    out.push_back({capture.job->ranks[i].info.rank, analysis::MeasureSteps(capture.Facts(i))});
   return out;
 }
 

@@ -112,7 +112,7 @@ std::vector<Tool> MakeTools() {
 
 Result<Capture> ToolCall::OpenPath() const {
   SL_ASSIGN_OR_RETURN(std::string path, args.TextOr("path", ""));
-  return captures.Open(std::move(path), should_stop);
+  return captures.Open(std::move(path));
 }
 
 const std::vector<Tool>& Tools() {

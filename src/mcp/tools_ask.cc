@@ -127,7 +127,7 @@ Status RunSqlTool(const ToolCall& call, Answer& answer) {
   constexpr size_t kMostRows = 100'000;  // counted; more are only said to be more
   SL_ASSIGN_OR_RETURN(
       const server::QueryThreads::Answer ran,
-      server::RunSql(*capture.open, *capture.job, {query, call.time_limit, kMostRows + 1}));
+      server::RunSql(capture.open->cache, *capture.job, {query, call.time_limit, kMostRows + 1}));
   if (ran.timed_out)
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("the query was stopped after {} s; aggregate less, or filter by rank "

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "analysis/explain/explain.h"
@@ -13,24 +12,12 @@ namespace steplens::mcp {
 namespace {
 
 using analysis::Interval;
-using server::Lane;
 
-// The lane whose slices are the gaps of all streams of a rank together; null if it has none.
-const Lane* FreeLaneOf(const server::ShownRank& rank) {
-  for (const auto& lane : rank.timeline->lanes()) {
-    if ((lane->flags & server::kOverlapLane) != 0 && lane->name == "Free" &&
-        lane->kind == server::LaneKind::kSlices)
-      return lane.get();
-  }
-  return nullptr;
-}
-
-// The gap around a time; without a time the longest one.
-std::optional<Interval> GapOf(const Lane& lane, const std::optional<int64_t>& at_ns) {
+// The gap of all streams together around a time; without a time the longest one.
+std::optional<Interval> GapOf(const analysis::RankView& rank, const std::optional<int64_t>& at_ns) {
   std::optional<Interval> out;
-  for (size_t row = 0; row < lane.rows.rows(); ++row) {
-    for (const uint32_t slice : lane.rows.row(row)) {
-      const Interval gap{lane.rows.columns().begin(slice), lane.rows.columns().end(slice)};
+  for (const analysis::OverlapLanes& device : rank.overlap()) {
+    for (const Interval& gap : device.free) {
       const bool fits = at_ns ? gap.begin_ns <= *at_ns && *at_ns < gap.end_ns
                               : !out || gap.end_ns - gap.begin_ns > out->end_ns - out->begin_ns;
       if (fits) out = gap;
@@ -68,11 +55,10 @@ Status ExplainSliceOf(const Capture& capture, size_t index, int64_t slice, Answe
     return Error{ErrorCode::kNotFound, fmt::format("rank {} has no slice {}; it has {} (slices.id)",
                                                    rank.info.rank, slice, rank.slices.size())};
   }
-  SL_ASSIGN_OR_RETURN(
-      const analysis::Explanation explanation,
-      analysis::ExplainSlice(*capture.job, static_cast<uint32_t>(index),
-                             static_cast<store::SliceId>(slice), capture.Shown(index).facts,
-                             readers::MakeArgsReader()));
+  SL_ASSIGN_OR_RETURN(const analysis::Explanation explanation,
+                      analysis::ExplainSlice(*capture.job, static_cast<uint32_t>(index),
+                                             static_cast<store::SliceId>(slice),
+                                             capture.Facts(index), readers::MakeArgsReader()));
   AddExplanation(capture, explanation, answer);
   answer.Query(
       fmt::format("SELECT * FROM slices WHERE rank = {} AND id = {}", rank.info.rank, slice));
@@ -89,8 +75,7 @@ Result<Interval> AskedGap(const Capture& capture, size_t index, std::optional<in
       return Error{ErrorCode::kNotFound, fmt::format("there is no track {}", *track)};
     return analysis::FindGap(rank, static_cast<store::TrackId>(*track), *at_ns);
   }
-  const Lane* lane = FreeLaneOf(capture.Shown(index));
-  const std::optional<Interval> gap = lane == nullptr ? std::nullopt : GapOf(*lane, at_ns);
+  const std::optional<Interval> gap = GapOf(capture.Facts(index), at_ns);
   if (gap) return *gap;
   return Error{ErrorCode::kNotFound,
                at_ns ? fmt::format("the device of rank {} is busy at {} ns, or nothing ran before "
@@ -105,6 +90,33 @@ Result<size_t> RankParam(const ToolCall& call, const Capture& capture) {
   SL_ASSIGN_OR_RETURN(const int64_t rank,
                       call.args.IntOr("rank", capture.job->ranks.front().info.rank));
   return capture.IndexOf(rank);
+}
+
+// Where the viewer shows a slice, and which time it shows as 0.
+struct Place {
+  int64_t base_ns = 0;
+  std::string lane{};
+};
+Result<Place> PlaceInViewer(const ToolCall& call, const Capture& capture, int64_t rank,
+                            const std::optional<int64_t>& slice) {
+  SL_ASSIGN_OR_RETURN(const server::Dataset* const dataset,
+                      call.captures.OpenForViewer(capture, call.should_stop));
+  const server::Dataset::View view(*dataset);
+  const std::optional<size_t> slot = view.SlotOf(rank);
+  if (!slot) return Error{ErrorCode::kNotFound, fmt::format("the viewer has no rank {}", rank)};
+  Place place;
+  place.base_ns = view.BaseNs(*slot, 0).value_or(view.origin_ns());
+  if (!slice) return place;
+  const server::ShownRank& shown = *view.ranks()[*slot];
+  const bool is_there = *slice >= 0 && static_cast<size_t>(*slice) < shown.store->slices.size();
+  const server::Lane* lane =
+      is_there ? shown.timeline->LaneOf(*shown.store, static_cast<uint32_t>(*slice)) : nullptr;
+  if (lane == nullptr) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("no lane of rank {} shows slice {}", rank, *slice)};
+  }
+  place.lane = lane->path;
+  return place;
 }
 
 }  // namespace
@@ -139,30 +151,23 @@ Status RunLink(const ToolCall& call, Answer& answer) {
   SL_ASSIGN_OR_RETURN(const std::optional<int64_t> slice, call.args.MaybeInt("slice_id"));
   SL_ASSIGN_OR_RETURN(const std::string search, call.args.TextOr("search", ""));
   const store::TraceStore& rank = capture.job->ranks[index];
-  const size_t slot = capture.view->SlotsByRank()[index];
-  const int64_t base_ns = capture.view->BaseNs(slot, 0).value_or(capture.view->origin_ns());
   std::vector<std::pair<std::string, std::string>> state;
   if (begin || end) {
     if (!begin || !end || *end <= *begin)
       return Error{ErrorCode::kInvalidArgument,
                    "'begin_ns' and 'end_ns' must both be there, the end behind the begin"};
-    state.emplace_back("t", fmt::format("{},{}", SubtractSaturating(*begin, base_ns),
-                                        SubtractSaturating(*end, base_ns)));
+  }
+  if (begin || slice) {
+    SL_ASSIGN_OR_RETURN(const Place place, PlaceInViewer(call, capture, rank.info.rank, slice));
+    if (begin) {
+      state.emplace_back("t", fmt::format("{},{}", SubtractSaturating(*begin, place.base_ns),
+                                          SubtractSaturating(*end, place.base_ns)));
+    }
+    if (slice) state.emplace_back("sel", fmt::format("{}/{}", place.lane, *slice));
   }
   if (call.args.Has("rank")) state.emplace_back("ranks", std::to_string(rank.info.rank));
-  if (slice) {
-    const bool is_there = *slice >= 0 && static_cast<size_t>(*slice) < rank.slices.size();
-    const auto row = static_cast<uint32_t>(std::max<int64_t>(*slice, 0));
-    const Lane* lane = is_there ? capture.Shown(index).timeline->LaneOf(rank, row) : nullptr;
-    if (lane == nullptr)
-      return Error{ErrorCode::kNotFound,
-                   fmt::format("no lane of rank {} shows slice {}", rank.info.rank, *slice)};
-    state.emplace_back("sel", fmt::format("{}/{}", lane->path, row));
-  }
   if (!search.empty()) state.emplace_back("q", search);
-  SL_ASSIGN_OR_RETURN(const std::string path,
-                      call.captures.Admit(capture.open->dataset->paths().front()));
-  answer.Line(fmt::format("steplens view '{}'", ViewAddress(path, page, state)));
+  answer.Line(fmt::format("steplens view '{}'", ViewAddress(capture.open->real_path, page, state)));
   return {};
 }
 

@@ -136,7 +136,7 @@ Status RunCompare(const ToolCall& call, Answer& answer) {
   SL_ASSIGN_OR_RETURN(const Window window, WindowOf(call, 10));
   SL_ASSIGN_OR_RETURN(const std::string base_path, call.captures.Admit(baseline));
   SL_ASSIGN_OR_RETURN(const Capture capture, call.OpenPath());
-  const std::string path = capture.open->dataset->paths().front();
+  const std::string path = capture.open->real_path;
   ThreadPool pool(0);
   const std::unique_ptr<Team> team = MakeLocalTeam(pool);
   const cluster::SummariseOptions options{.use_cache = call.captures.use_cache()};

@@ -24,7 +24,7 @@ Result<analysis::Selection> SelectionOf(const ToolCall& call, const Capture& cap
   }
   if (!out.step) return out;
   for (size_t i = 0; i < capture.job->ranks.size(); ++i) {
-    for (const analysis::StepRange& step : capture.Shown(i).facts.steps()) {
+    for (const analysis::StepRange& step : capture.Facts(i).steps()) {
       if (step.step == *out.step) return out;
     }
   }
@@ -44,7 +44,7 @@ std::string WhereText(const analysis::Selection& selection) {
 std::string BestRows(const Capture& capture) {
   bool has_device = false;
   for (size_t i = 0; i < capture.job->ranks.size(); ++i) {
-    const analysis::Platform platform = capture.Shown(i).facts.platform();
+    const analysis::Platform platform = capture.Facts(i).platform();
     has_device = has_device || platform != analysis::Platform::kHostOnly;
     const auto& types = capture.job->ranks[i].kernels.type;
     if (platform == analysis::Platform::kAscend &&

@@ -2,9 +2,8 @@
 
 namespace steplens::server {
 
-Result<QueryThreads::Answer> RunSql(OpenDataset& open, const store::Job& job,
+Result<QueryThreads::Answer> RunSql(DatasetCache& cache, const store::Job& job,
                                     QueryThreads::Question question) {
-  DatasetCache& cache = *open.cache;
   SL_ASSIGN_OR_RETURN(std::unique_ptr<query::Database> database,
                       cache.TakeDatabase(job, question.timeout));
   return cache.queries().Run(std::move(database), std::move(question),

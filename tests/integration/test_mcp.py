@@ -194,7 +194,7 @@ class Tools(McpCase):
     def test_a_link_opens_what_it_names(self):
         client = self.client()
         text = client.text("link", path="sample", page="timeline", rank=1, slice_id=3, search="a b'c")
-        self.assertRegex(text, r"^steplens view '/.*/sample#/timeline\?ranks=1&sel=r1/.*/3&q=a%20b%27c'\n$")
+        self.assertRegex(text, r"^steplens view '/.*/sample#/timeline\?sel=r1/.*/3&ranks=1&q=a%20b%27c'\n$")
         [row] = self.query(SAMPLE, "SELECT min(begin_ns) AS t FROM slices")
         text = client.text("link", begin_ns=row["t"], end_ns=row["t"] + 1000)
         self.assertRegex(text, r"t=-?\d+,-?\d+")

@@ -39,7 +39,7 @@ Result<Ran> RunQuery(const Ask& ask, int64_t limit) {
   SL_ASSIGN_OR_RETURN(const std::string text, ask.params.Text("query"));
   SL_ASSIGN_OR_RETURN(const int64_t timeout_ms, ask.params.IntIn("timeout_ms", 10'000, 1, 600'000));
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
-  SL_ASSIGN_OR_RETURN(auto answer, RunSql(ask.open, *job,
+  SL_ASSIGN_OR_RETURN(auto answer, RunSql(*ask.open.cache, *job,
                                           {text, std::chrono::milliseconds(timeout_ms),
                                            static_cast<size_t>(limit) + 1}));
   auto& [table, timed_out] = answer;
