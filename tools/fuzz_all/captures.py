@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import fuzz_seeds  # noqa: E402
 import make_framework  # noqa: E402
+import make_prof  # noqa: E402
 
 
 def kineto_events():
@@ -65,13 +66,24 @@ def nsys(folder):
     fuzz_seeds.db_seed(folder / "export.sqlite", fuzz_seeds.NSYS_TABLES)
 
 
+def prof(folder):
+    """Raw data of devices on their own, of two chips."""
+    make_prof.make([folder / "two", "--ranks", 2, "--ops", 6])
+    make_prof.make([folder / "old", "--chip", 1, "--ops", 4, "--level", "l0", "--no-comm"])
+
+
+def raw_prof(folder):
+    """Captures of torch_npu whose device data are raw."""
+    make_prof.make([folder, "--ranks", 2, "--ops", 6, "--framework"])
+
+
 def cluster(folder):
     for form in ("text", "db"):
         subprocess.run([sys.executable, ROOT / "tools/synth_cluster.py", folder / form, "--ranks", "4", "--tp", "2", "--steps", "2", "--layers",
                         "1", "--format", form, "--timeline", "--force"], check=True, stdout=subprocess.DEVNULL)
 
 
-KINDS = {"sample": sample, "kineto": kineto, "raw": raw, "db": databases, "nsys": nsys, "cluster": cluster}
+KINDS = {"sample": sample, "kineto": kineto, "raw": raw, "db": databases, "nsys": nsys, "prof": prof, "raw_prof": raw_prof, "cluster": cluster}
 
 
 def make_captures(folder):

@@ -130,6 +130,10 @@ def main(arguments=None):
     if unknown:
         print(f"fuzz_all: no requests are generated for {', '.join(unknown)}; add them to {server.GRAMMAR}")
         return 1
+    unknown = runs.missing_commands(options.program)
+    if unknown:
+        print(f"fuzz_all: no mutant goes through {', '.join(unknown)}; add them to runs.py")
+        return 1
     print(f"fuzz_all: seed {options.seed}", flush=True)
     tally = Tally(options.keep)
     with tempfile.TemporaryDirectory(prefix="fuzz_all_") as name:

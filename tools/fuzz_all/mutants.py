@@ -60,6 +60,20 @@ def change_number(random, path):
     return "numbers changed"
 
 
+def change_words(random, path):
+    """Numbers of binary records, at places that a record may begin at."""
+    data = bytearray(path.read_bytes())
+    for _ in range(random.choice([1, 1, 3, 30])):
+        size = random.choice([2, 4, 8])
+        if len(data) < size:
+            return "too short for a word"
+        at = random.randrange(len(data) // size) * size
+        value = random.choice([0, 1, 2**(8 * size) - 1, 2**(8 * size - 1), 2**(8 * size - 1) - 1, random.getrandbits(8 * size)])
+        data[at:at + size] = value.to_bytes(size, "little")
+    path.write_bytes(data)
+    return "words changed"
+
+
 def swap_columns(random, path):
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
         rows = list(csv.reader(file))
@@ -134,6 +148,8 @@ def choose(random, path):
         ways += [swap_columns] * 3
     if path.suffix in (".db", ".sqlite"):
         ways += [change_cells] * 12
+    if "data" in path.parts[-2:-1] or "FRAMEWORK" in path.parts:
+        ways += [change_words] * 6
     return random.choice(ways)
 
 

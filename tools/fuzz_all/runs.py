@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -11,7 +12,12 @@ MODES = ["all", "summary", "communication_time_sum", "cann_api_sum,compute_op_su
 QUERIES = ["SELECT * FROM breakdown", "SELECT count(*), min(begin_ns), max(begin_ns + dur_ns) FROM slices", "SELECT * FROM kernels LIMIT 50",
            "SELECT name, sum(dur_ns) FROM slices GROUP BY name", "SELECT * FROM flows", "SELECT * FROM comm_ops", "SELECT * FROM memory_samples"]
 CHANGES = [["--scale", "kernel:*=0.5"], ["--remove", "comm"], ["--overlap", "comm"], ["--network", "2x", "--host", "2x"], ["--balance", "ranks"]]
-QUESTIONS_PER_MUTANT = 4
+MSPROF = [["--export=on", "--output={}"], ["export", "summary", "-dir", "{}"], ["export", "db", "-dir", "{}"], ["--analyze=on", "--output={}"],
+          ["--query=on", "--output={}"], ["--parse=on", "--output={}"]]
+GATES = [[], ["--fail-on", "e2e>3%"], ["--fail-on", "kernel:*>5%", "--fail-on", "memory>1MB"], ["--noise-level", "50%", "--least-change", "0.1%"]]
+QUESTIONS_PER_MUTANT = 6
+# Nothing of a capture reaches these, or they are run elsewhere (server.py).
+NOT_RUN = {"record", "view", "auto-completion"}
 PATIENCE = 10  # times the limit of CPU time: the machine may be busy with other work
 # 0 done, 1 a rule is broken, 2 usage, 3 not found, 4 damaged, 5 not supported, 6 the system refused, 7 out of memory
 EXPECTED_CODES = range(0, 8)
@@ -19,48 +25,87 @@ REPORT = re.compile(rb"AddressSanitizer|runtime error:|LeakSanitizer|terminate c
 
 
 def questions_of(program):
-    """The names of all questions that `ask` knows."""
+    """All questions that `ask` knows: the names of their arguments by name."""
     listed = subprocess.run([program, "ask", "--list"], capture_output=True, text=True, check=True)
-    return [line.split()[0] for line in listed.stdout.splitlines() if line and not line.startswith(" ")]
+    out, last = {}, None
+    for line in listed.stdout.splitlines():
+        if line and not line.startswith(" "):
+            last = out.setdefault(line.split()[0], [])
+        elif last is not None and (argument := re.match(r"  (\w+) +\w+: ", line)):
+            last.append(argument.group(1))
+    return out
 
 
-def words_of(random, capture, sound, scratch, questions):
+def commands_of(program):
+    """The names of all commands."""
+    shown = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^  ([a-z-]+)  ", shown.split("Subcommands:")[1], re.MULTILINE)
+
+
+def missing_commands(program):
+    """Commands that no mutant goes through: new ones are noticed."""
+    scratch = pathlib.Path("/nowhere")
+    run = {str(words[0]) for words in words_of(random.Random(0), scratch, scratch, scratch, questions_of(program)).values()}
+    return sorted(set(commands_of(program)) - run - NOT_RUN)
+
+
+VALUES = ["0", "1", "-1", "9223372036854775807", "-9223372036854775808", "1e300", "x", "", "0,3-7", "all", "2x", "comm", "*=0.5", "Total Op Info"]
+
+
+def arguments_of(chance, names):
+    """Some arguments of a question, some of them sensible."""
+    out = []
+    for name in names:
+        if chance.random() < 0.3:
+            out += ["--arg", f"{name}={chance.choice(VALUES)}"]
+    return out
+
+
+def words_of(chance, capture, sound, scratch, questions):
     """One command line for each command, by name; the parts that `cluster map` makes are there for `cluster reduce` if it came first, and the
     baseline that `baseline save` keeps for `baseline check`. `sound` is what the capture was before it was damaged."""
-    threads = ["--threads", random.choice(["1", "2", "7"])]
-    cache = random.choice([[], ["--no-cache"], ["--strict"]])
+    threads = ["--threads", chance.choice(["1", "2", "7"])]
+    cache = chance.choice([[], ["--no-cache"], ["--strict"]])
     out = scratch / "out"
     return {
-        "info": ["info", capture, *threads, *cache, *random.choice([[], ["--json"]])],
-        "breakdown": ["breakdown", capture, *threads, *cache, *random.choice([[], ["--json"], ["--csv"], ["--compat"], ["--step", "1"]])],
-        "ops": ["ops", capture, *threads, *cache, "--by", random.choice(["name", "type", "shape", "core", "api", "operator"])],
-        "query": ["query", capture, random.choice(QUERIES), *threads, *cache, "--format", random.choice(["table", "csv", "json"])],
+        "info": ["info", capture, *threads, *cache, *chance.choice([[], ["--json"]])],
+        "breakdown": ["breakdown", capture, *threads, *cache, *chance.choice([[], ["--json"], ["--csv"], ["--compat"], ["--step", "1"]])],
+        "ops": ["ops", capture, *threads, *cache, "--by", chance.choice(["name", "type", "shape", "core", "api", "operator"])],
+        "query": ["query", capture, chance.choice(QUERIES), *threads, *cache, "--format", chance.choice(["table", "csv", "json"])],
         "schema": ["query", capture, "--schema", *threads],
-        **{f"ask {question}": ["ask", question, capture, *threads, *cache] for question in random.sample(questions, QUESTIONS_PER_MUTANT)},
-        "verify": ["verify", capture, *threads, *cache, *random.choice([[], ["--all"], ["--json"]])],
-        "convert": ["convert", capture, "--to", random.choice(["text", "db"]), "-o", out, *threads, *cache],
-        "analyse": ["analyse", capture, "--force", "--export-type", random.choice(["text", "db", "text,db"])],
-        "export": ["analyse", capture, "--export", random.choice(["chrome_trace", "stacks", "memory_timeline"]), "--output", scratch / "one_file"],
-        "cluster": ["cluster", "-d", capture, "-m", random.choice(MODES), "-o", out, "--export_type",
-                    random.choice(["db", "text", "csv", "json", "console"]), *threads, *random.choice([[], ["--no-cache"], ["--compat"]])],
-        "cluster map": ["cluster", "map", "-d", capture, "-m", random.choice(MODES), "--out", scratch / "parts"],
+        **{f"ask {question}": ["ask", question, capture, *threads, *cache, *arguments_of(chance, questions[question])]
+           for question in chance.sample(sorted(questions), QUESTIONS_PER_MUTANT)},
+        "verify": ["verify", capture, *threads, *cache, *chance.choice([[], ["--all"], ["--json"]])],
+        "convert": ["convert", capture, "--to", chance.choice(["text", "db"]), "-o", out, *threads, *cache],
+        "analyse": ["analyse", capture, "--force", "--export-type", chance.choice(["text", "db", "text,db"])],
+        "export": ["analyse", capture, "--export", chance.choice(["chrome_trace", "stacks", "memory_timeline"]), "--output", scratch / "one_file"],
+        "cluster": ["cluster", "-d", capture, "-m", chance.choice(MODES), "-o", out, "--export_type",
+                    chance.choice(["db", "text", "csv", "json", "console"]), *threads, *chance.choice([[], ["--no-cache"], ["--compat"]])],
+        "cluster map": ["cluster", "map", "-d", capture, "-m", chance.choice(MODES), "--out", scratch / "parts"],
         "cluster reduce": ["cluster", "reduce", scratch / "parts", "-o", scratch / "reduced"],
         "in place": ["cluster", "-d", capture, "-m", "p2p_pairing", "-o", out, "--in_place"],
         "link": ["link", capture, "--time", "1ms,3ms"],
-        "advisor": ["advisor", random.choice(["all", "computation", "schedule"]), "-d", capture, "-o", out, *threads, *cache,
-                    *random.choice([["--format", "html,md,json"], ["--json"], ["--csv"], ["--language", "cn"]])],
-        "whatif": ["whatif", capture, *threads, *cache, *random.choice(CHANGES), *random.choice([[], ["--step", "1"], ["--json"]])],
-        "critical-path": ["critical-path", capture, *threads, *cache, *random.choice([[], ["--table", "slack", "--csv"], ["--json"]])],
+        "advisor": ["advisor", chance.choice(["all", "computation", "schedule"]), "-d", capture, "-o", out, *threads, *cache,
+                    *chance.choice([["--format", "html,md,json"], ["--json"], ["--csv"], ["--language", "cn"]])],
+        "whatif": ["whatif", capture, *threads, *cache, *chance.choice(CHANGES), *chance.choice([[], ["--step", "1"], ["--json"]])],
+        "critical-path": ["critical-path", capture, *threads, *cache, *chance.choice([[], ["--table", "slack", "--csv"], ["--json"]])],
         "compare": ["compare", "-d", capture, "--benchmark_profiling_path", sound, "-o", scratch / "compared", "--format",
-                    random.choice(["json", "csv", "db"]), *threads,
-                    *random.choice([[], ["--compat"], ["--fail-on", "e2e>3%"], ["--use_input_shape"], ["--disable_module"]])],
+                    chance.choice(["json", "csv", "db", "html"]), *threads,
+                    *chance.choice([[], ["--compat"], ["--use_input_shape"], ["--disable_module"], ["--use_kernel_type", "--max_kernel_num", "4"]])],
+        "compare gate": ["compare", "-d", capture, "--benchmark_profiling_path", chance.choice([sound, "baseline:one"]), "--fail-on", "e2e>3%",
+                         "-o", scratch / "compared", "--baseline-dir", scratch / "baselines", "--junit", scratch / "junit.xml", "--markdown",
+                         scratch / "gate.md", *threads],
         "compare base": ["compare", "-d", sound, "--benchmark_profiling_path", capture, "-o", scratch / "compared", "--format", "json", *threads],
         "baseline save": ["baseline", "save", "one", capture, "--dir", scratch / "baselines", *threads, *cache],
-        "baseline check": ["baseline", "check", "one", sound, "--dir", scratch / "baselines", *threads],
+        "baseline save sound": ["baseline", "save", "sound", sound, "--dir", scratch / "baselines"],
+        "baseline check": ["baseline", "check", "one", sound, "--dir", scratch / "baselines", *threads, *chance.choice(GATES)],
+        "baseline check mutant": ["baseline", "check", "sound", capture, "--dir", scratch / "baselines", *threads, *chance.choice(GATES)],
+        "baseline show": ["baseline", chance.choice(["show", "remove"]), "one", "--dir", scratch / "baselines"],
+        "msprof": ["msprof", *(word.format(capture) for word in chance.choice(MSPROF))],
     }
 
 
-WRITES_INTO_THE_CAPTURE = {"analyse", "in place"}
+WRITES_INTO_THE_CAPTURE = {"analyse", "in place", "msprof"}
 
 
 def stamp_of(folder):
