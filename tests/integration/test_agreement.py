@@ -379,6 +379,9 @@ class AgreementOnPlantedFaults(AgreementCase):
     def test_a_slow_rank(self):
         self.check_fault("late_rank", "--slow-rank", "5")
 
+    def test_a_low_clock(self):
+        self.check_fault("late_rank", "--freq-drop", "3")
+
     def test_a_slow_link(self):
         self.check_fault("slow_link", "--slow-link", "4-5")
 
