@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 from typing import Any, Optional
 
 from . import _device, _log, _rank, _versions
@@ -40,6 +41,8 @@ def _native() -> Any:
 def preload() -> None:
     """Loads what a capture needs, so that its start costs the training no more than the start itself. Problems are for the start to
     tell."""
+    if "STEPLENS_RECORD" in os.environ and f"{__package__}._native" not in sys.modules:
+        return  # the native part would begin to record by itself when it is loaded
     try:
         from . import _groups, _python_trace, _torch, _torch_patches  # noqa: F401
 
