@@ -38,7 +38,7 @@ def _native() -> Any:
     return module
 
 
-def preload() -> None:
+def preload(with_device: bool = False) -> None:
     """Loads what a capture needs, so that its start costs the training no more than the start itself. Problems are for the start to
     tell."""
     if "STEPLENS_RECORD" in os.environ and f"{__package__}._native" not in sys.modules:
@@ -49,6 +49,9 @@ def preload() -> None:
         _native()
         _torch.preload()
         from . import _pytrace  # noqa: F401
+
+        if with_device:
+            _device.look_for_libraries()
     except Exception:  # of whatever kind: nothing is recorded yet
         pass
 
