@@ -79,16 +79,27 @@ bool IsOwnRecording(const store::TraceStore& store) {
   return false;
 }
 
+bool HasCann(const RankView& rank) {
+  const std::vector<TrackKind>& tracks = rank.tracks();
+  return std::find(tracks.begin(), tracks.end(), TrackKind::kCann) != tracks.end();
+}
+
+// This project's own recordings of a CPU have the files of an accelerator, whose calls they lack.
+bool IsOnHost(const RankView& rank) {
+  if (rank.platform() == Platform::kHostOnly) return true;
+  return rank.platform() == Platform::kAscend && IsOwnRecording(rank.store()) && !HasCann(rank);
+}
+
 // A small capture may hold no work of the device: then the recorder's settings or CANN's calls say
 // whose it is.
 bool IsAscendCapture(const RankView& rank) {
   const Platform platform = rank.platform();
-  if (platform == Platform::kAscend) return true;
+  if (platform == Platform::kAscend) return !IsOnHost(rank);
   if (platform != Platform::kHostOnly) return false;
   const auto activities = rank.store().FindMeta("config.common_config.activities");
-  if (activities && activities->find("NPU") != activities->npos) return true;
-  const std::vector<TrackKind>& tracks = rank.tracks();
-  return std::find(tracks.begin(), tracks.end(), TrackKind::kCann) != tracks.end();
+  if (activities && activities->find("NPU") != activities->npos)
+    return !IsOwnRecording(rank.store());
+  return HasCann(rank);
 }
 
 }  // namespace
@@ -103,19 +114,17 @@ RankEvidence::RankEvidence(const store::Job& job, const RankView& view, AdviceCo
       times_(MeasureSteps(view_)),
       in_steps_(StepWindows(view_)),
       in_host_steps_(HostStepWindows(view_)),
+      is_on_host_(IsOnHost(view_)),
       is_ascend_(IsAscendCapture(view_)),
       given_(context) {}
 
 // A capture of PyTorch on a machine without an accelerator has the same files; CANN is not in it.
 bool RankEvidence::is_torch_npu() const {
   if (!is_ascend() || store().info.source != store::Source::kAscendPt) return false;
+  if (IsOwnRecording(store())) return HasCann(view_);
   const auto activities = store().FindMeta("config.common_config.activities");
-  if (activities) {
-    if (activities->find("NPU") != activities->npos) return true;
-  } else if (!IsOwnRecording(store())) {
-    return true;
-  }
-  return std::find(tracks().begin(), tracks().end(), TrackKind::kCann) != tracks().end();
+  if (!activities || activities->find("NPU") != activities->npos) return true;
+  return HasCann(view_);
 }
 
 const HostEvents& RankEvidence::host_events() const {

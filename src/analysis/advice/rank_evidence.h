@@ -62,6 +62,8 @@ class RankEvidence {
   // What was captured is Ascend's, be it that nothing ran on the device.
   bool is_ascend() const { return is_ascend_; }
   bool is_torch_npu() const;
+  // The host itself is the device: its operators are what computes.
+  bool is_on_host() const { return is_on_host_; }
   const RankView& view() const { return view_; }
 
   const RuleSettings& settings() const { return context().settings; }
@@ -119,6 +121,7 @@ class RankEvidence {
   Cover in_steps_;
   mutable std::optional<FreeCauses> free_causes_;
   Cover in_host_steps_;
+  bool is_on_host_ = false;
   bool is_ascend_ = false;
   AdviceContext* given_;
   mutable AdviceContext own_;
