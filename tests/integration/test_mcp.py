@@ -291,6 +291,21 @@ class Limits(McpCase):
         self.assertTrue(is_error)
         self.assertLess(len(text), 2100)
 
+    def test_a_capture_that_changes_is_read_again(self):
+        job = self.scratch / "root" / "job"
+        shutil.copytree(SAMPLE, job)
+        client = self.client(self.scratch / "root")
+        self.assertIn("2 ranks", client.text("open", path="job"))
+        client.text("link", slice_id=3)
+        [gone] = [folder for folder in job.iterdir() if list(folder.glob("profiler_info_1.json"))]
+        shutil.rmtree(gone)
+        self.assertIn("1 rank (0)", client.text("open", path="job"))
+        self.assertNotIn("\n1 | ", client.text("breakdown"))
+        shutil.rmtree(job)
+        text, is_error = client.call("breakdown")
+        self.assertTrue(is_error)
+        self.assertIn("not there", text)
+
     def test_many_captures_can_be_opened(self):
         for i in range(12):
             os.makedirs(self.scratch / "jobs")if i == 0 else None
