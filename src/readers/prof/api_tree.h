@@ -35,6 +35,13 @@ class ApiTree {
 
   explicit ApiTree(std::vector<Api> apis);
 
+  // Keeps the calls only.
+  void ForgetNodes() {
+    nodes_ = {};
+    levels_ = {};
+    threads_.clear();
+  }
+
   // All calls, by begin and, of those that begin together, outer levels first.
   const std::vector<Api>& apis() const { return apis_; }
   const std::vector<Node>& nodes() const { return nodes_; }  // by thread, then by begin

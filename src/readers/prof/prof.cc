@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -62,21 +63,32 @@ class ProfReader {
     records.tasks = {};
     records.nodes = {};
     records.tensors = {};
+    records.attributes = {};
+    records.copies = {};
+    records.node_contexts = {};
+    records.contexts = {};
     if (options_.wanted.others) {
       WriteOperatorMemory(std::move(records.memory), host_clock_, names_, out_);
       WriteFusionSheet(tree, records, names_, out_);
       WriteStaticMemorySheet(records, names_, out_);
     }
     if (!options_.wanted.timeline) return {};
+    tree.ForgetNodes();
     const HostPlaces places =
         WriteHost(tree, records.marks, main_control().pid, host_clock_, names_, tracks_, out_);
     if (tree_.host)
       WriteHostSamples(*tree_.host, main_control(), host_clock_, options_, tracks_, out_);
     for (size_t i = 0; i < tree_.devices.size(); ++i) {
       if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
-      const std::vector<KernelRun> runs = ReadDevice(i, tree, records, tasks, places);
-      if (i + 1 == tree_.devices.size()) {  // nobody asks the host's side any more
+      const bool is_last = i + 1 == tree_.devices.size();  // nobody asks the host's side any more
+      const auto forget_calls = [&] {
+        if (!is_last) return;
         tree = ApiTree({});
+        records.comm_tasks = {};
+        records.comm_ops = {};
+      };
+      const std::vector<KernelRun> runs = ReadDevice(i, tree, records, tasks, places, forget_calls);
+      if (is_last) {
         records = {};
         tasks.tasks = {};
         tasks.small_ops = {};
@@ -122,9 +134,11 @@ class ProfReader {
       AddMeta("prof.card_speed_mbps", fmt::format("{:.0f}", control.card_speed_mbps));
   }
 
-  // Leaves counters and tasks of the device in counted_. The result is what each row of kernels is.
+  // Calls `forget_calls` when no arrow from a call is left to draw. Leaves counters and tasks of
+  // the device in counted_. The result is what each row of kernels is.
   std::vector<KernelRun> ReadDevice(size_t index, const ApiTree& tree, const HostRecords& records,
-                                    const HostTasks& host, const HostPlaces& places) {
+                                    const HostTasks& host, const HostPlaces& places,
+                                    const std::function<void()>& forget_calls) {
     const Side& side = tree_.devices[index];
     const Control& control = devices_[index];
     const SideClock& clock = clocks_[index];
@@ -152,6 +166,7 @@ class ProfReader {
     DeviceWriter writer(view, names_, tracks_, groups_, out_);
     writer.WriteCollectives();
     writer.WriteTasks();
+    forget_calls();
     writer.WriteMarks(device.marks);
     writer.WriteTurns(aicpu.turns);
     WriteIterations(FindIterations(device.marks), side.device, clock, tracks_, out_);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +34,9 @@ class RunsByTask {
       const AscendTask& task = view.tasks[i];
       if (OpOf(task) == nullptr) continue;
       const uint32_t id = ShownTaskOf(task.key, Is950(view.control.chip));
-      runs_[{StreamOf(task.key), id}].push_back(static_cast<uint32_t>(i));
+      runs_.emplace_back(KeyOf(StreamOf(task.key), id), static_cast<uint32_t>(i));
     }
+    std::sort(runs_.begin(), runs_.end());
   }
   const ComputeOp* OpOf(const AscendTask& task) const {
     if (task.host == kNoRow) return nullptr;
@@ -43,9 +45,7 @@ class RunsByTask {
   }
   // The kernel of AI CPU that ran at a time of the device's counter.
   const ComputeOp* AicpuAt(uint32_t stream, uint32_t task, uint64_t time) const {
-    const auto found = runs_.find({stream, task});
-    if (found == runs_.end()) return nullptr;
-    for (const uint32_t run : found->second) {
+    for (const auto& [key, run] : RunsOf(stream, task)) {
       const AscendTask& candidate = view_.tasks[run];
       const ComputeOp* op = OpOf(candidate);
       const bool is_aicpu = op->has_task_type && op->task_type == kOpAiCpu;
@@ -55,14 +55,23 @@ class RunsByTask {
   }
   // The n-th run of a task; the last one if there are fewer.
   const ComputeOp* Nth(uint32_t stream, uint32_t task, size_t n) const {
-    const auto found = runs_.find({stream, task});
-    if (found == runs_.end()) return nullptr;
-    return OpOf(view_.tasks[found->second[std::min(n, found->second.size() - 1)]]);
+    const std::span<const Run> runs = RunsOf(stream, task);
+    return runs.empty() ? nullptr : OpOf(view_.tasks[runs[std::min(n, runs.size() - 1)].second]);
   }
 
  private:
+  using Run = std::pair<uint64_t, uint32_t>;  // stream and task; row of tasks
+
+  static uint64_t KeyOf(uint32_t stream, uint32_t task) { return uint64_t{stream} << 32 | task; }
+  std::span<const Run> RunsOf(uint32_t stream, uint32_t task) const {
+    const uint64_t key = KeyOf(stream, task);
+    const auto first = std::lower_bound(runs_.begin(), runs_.end(), Run(key, 0));
+    const auto last = std::upper_bound(first, runs_.end(), Run(key, ~uint32_t{0}));
+    return {first, last};
+  }
+
   const DeviceView& view_;
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> runs_;  // rows of tasks, by begin
+  std::vector<Run> runs_;  // of a task by their begin
 };
 
 void WriteAicpu(const SampleInput& input, const RunsByTask& runs, const AicpuRecords& aicpu,
