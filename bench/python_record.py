@@ -238,6 +238,100 @@ def idle_share(rounds):
     return statistics.median(slower), abs(statistics.median(apart))
 
 
+def thousand_operators_ns():
+    """CPU time of a step of 1000 small operators."""
+    x, y = torch.ones(8), torch.ones(8)
+
+    def operators():
+        for _ in range(1000):
+            x.add_(y)
+
+    return min(thread_ns(operators) for _ in range(50))
+
+
+def idle_calls(folder):
+    """(name, ns of CPU time of one call at the end of a step) of all that may be switched on and not record: the median of 9 loops."""
+    import steplens.mindspore as mindspore
+    import steplens.torch_npu as torch_npu
+    from steplens._autorecord import Recorder
+    from steplens.torch_npu.profiler import dynamic_profile
+
+    never = {"wait": 10**9, "warmup": 1, "active": 1}
+    of_torch = torch_npu.profiler.profile(schedule=torch_npu.profiler.schedule(**never))
+    of_torch.start()
+    of_mindspore = mindspore.Profiler(output_path=folder, schedule=mindspore.profiler.schedule(**never))
+    dynamic_profile.init(os.path.join(folder, "dynamic"))
+    monitor = mindspore.profiler.DynamicProfilerMonitor(os.path.join(folder, "monitor"), output_path=folder)
+    steered = Recorder({"profile_step_start": -1, "control_dir": os.path.join(folder, "control"), "profile_save_path": folder})
+
+    def loop(call):
+        for _ in range(10000):
+            call()
+
+    for name, call in (("profile.step", of_torch.step), ("mindspore Profiler.step", of_mindspore.step),
+                       ("dynamic_profile.step", dynamic_profile.step), ("DynamicProfilerMonitor.step", monitor.step),
+                       ("steplens record --wait-for-start", steered.step_ended)):
+        yield name, statistics.median(thread_ns(lambda call=call: loop(call)) / 10000 for _ in range(9))
+    of_torch.stop()
+    of_mindspore.stop()
+    monitor._finish()
+    dynamic_profile._dynamic.close()
+
+
+def start_times(folder, number):
+    """Milliseconds of wall time until a capture records, each after a pause in which the last one is forgotten."""
+    for i in range(number):
+        directory = os.path.join(folder, f"start_{i}")
+        begin = time.perf_counter()
+        capture = Capture(Config(activities={"cpu"}, **SWITCHES[-1][1]), directory)
+        capture.warmup()
+        capture.start()
+        yield 1e3 * (time.perf_counter() - begin)
+        capture.discard()
+        time.sleep(0.05)
+
+
+def process_cpu(folder, rounds, steps=60):
+    """(plain, ours, torch) CPU seconds of the whole process for some steps with everything on, until the recording has ended: medians of
+    runs that take turns. torch.profiler's end is that of its recording, without the tables it makes of it."""
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    data = torch.randn(4, 16, 64)
+
+    def train():
+        for _ in range(steps):
+            model_step(model, optimizer, data)
+
+    def plain(_):
+        train()
+
+    def ours(number):
+        capture = Capture(Config(activities={"cpu"}, **SWITCHES[-1][1]), os.path.join(folder, f"process_{number}"))
+        capture.start()
+        train()
+        capture.stop()
+        capture.finalize({})
+
+    def theirs(_):
+        profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **SWITCHES[-1][1])
+        profiler.start()
+        train()
+        torch.autograd._disable_profiler()
+        profiler.profiler.entered = False
+        profiler.profiler = None
+
+    train()
+    costs = {run: [] for run in (plain, ours, theirs)}
+    for number in range(rounds):
+        for run in costs:
+            begin = time.process_time()
+            run(number)
+            costs[run].append(time.process_time() - begin)
+        shutil.rmtree(os.path.join(folder, f"process_{number}"))
+    return [statistics.median(values) for values in costs.values()]
+
+
 def range_costs(folder, repeat):
     """(begin+end, context manager) in ns, without the loop around them."""
     begin, end, scope = _native.range_begin, _native.range_end, _ranges.range
@@ -298,6 +392,15 @@ def main():
         idle, nothing = idle_share(repeat)
         print(f"two equal steps differ by {nothing:.2f} % when measured like the idle profiler")
         report("idle profiler slows a step of 1000 operators by", idle, "%", 0.2)
+        step_ns = thousand_operators_ns()
+        for name, cost in idle_calls(folder):
+            report(f"idle {name} ({cost:.0f} ns) of such a step", 100 * cost / step_ns, "%", 0.2)
+        first, *others = start_times(folder, 2 * BLOCKS)
+        print(f"start of the first capture of a process: {first:.2f} ms")
+        report("start of a capture, median", statistics.median(others), "ms", 2)
+        plain, cpu, torch_cpu = process_cpu(folder, BLOCKS)
+        print(f"process CPU of 60 steps, everything on: undisturbed {plain:.3f} s, steplens {cpu:.3f} s, torch.profiler {torch_cpu:.3f} s")
+        report("process CPU added: share of torch.profiler's", (cpu - plain) / (torch_cpu - plain), "", 1)
         calls, contexts = range_costs(folder, 5 * repeat)
         report("range_begin + range_end", calls, "ns", 200)
         print(f"with steplens.range(...):          {contexts:.0f} ns")

@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import cluster
+import compare_speed
 import damage
 import sections
 
@@ -192,7 +193,7 @@ def write_report(bench, further):
 def main():
     parser = argparse.ArgumentParser(description="Measures everything and writes docs/performance.md.")
     parser.add_argument("build", type=pathlib.Path, help="folder of a release build with STEPLENS_BUILD_BENCH=ON")
-    parser.add_argument("inputs", type=pathlib.Path, nargs="?", help="where the inputs are kept, 4 GB (default: BUILD/bench/data)")
+    parser.add_argument("inputs", type=pathlib.Path, nargs="?", help="where the inputs are kept, 5 GB (default: BUILD/bench/data)")
     words = parser.parse_args()
     build = words.build.resolve()
     if not (build / "bench/steplens_bench").is_file():
@@ -202,8 +203,8 @@ def main():
         return
     folder = words.inputs or build / "bench/data"
     folder.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(folder).free < 4e9:
-        sys.exit(f"bench: {folder}: 4 GB of free space are needed for the inputs")
+    if shutil.disk_usage(folder).free < 5e9:
+        sys.exit(f"bench: {folder}: 5 GB of free space are needed for the inputs")
     make_inputs(folder)
     bench = Bench(build)
     measure_traces(bench, folder)
@@ -213,6 +214,7 @@ def main():
     measure_many_ranks(bench, folder)
     measure_python(bench, folder)
     cluster.measure_cluster(bench.add, bench.program, CAPTURE, folder)
+    compare_speed.measure_compare(bench.add, bench.measure, bench.program, folder)
     write_report(bench, sections.sections(build))
 
 

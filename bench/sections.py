@@ -38,6 +38,7 @@ def sections(build):
     program = build / "steplens"
     parts = [(FIRST, output_of([build / "bench/collect_bench"])),
              ("## Recording PyTorch, compared with torch.profiler", output_of([PYTHON, ROOT / "bench/python_record.py"], PYTHONPATH=str(build / "python"))),
+             ("## Reading in Python", output_of([PYTHON, ROOT / "bench/python_columns.py"], PYTHONPATH=str(build / "python"))),
              ("## `steplens analyse`", analyse.measure_analyse(program)),
              *viewer_sections(program)]
     lines = []

@@ -8,6 +8,7 @@
 //   steplens_bench db FILE | csv FILE     database, kernel_details.csv to store
 //   steplens_bench cache PATH             first and second open of a job
 //   steplens_bench breakdown EVENTS FORM  step table over that many device events in memory
+//   steplens_bench match COUNT            so many operators of ten names, matched with three more
 #include <fmt/format.h>
 #include <simdjson.h>
 #include <sys/resource.h>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "analysis/breakdown/breakdown.h"
+#include "analysis/compare/match.h"
 #include "base/allocator.h"
 #include "base/file.h"
 #include "open/open.h"
@@ -313,13 +315,29 @@ void Breakdown(size_t events, const std::string& format) {
   Print(times, 0, events);
 }
 
+// The worst case of matching two lists of operators: long, and nearly the same everywhere.
+void Match(size_t count) {
+  std::vector<uint32_t> base(count);
+  for (size_t i = 0; i < count; ++i) base[i] = static_cast<uint32_t>(i % 10);
+  std::vector<uint32_t> comparison = base;
+  for (const size_t fifth : {size_t{1}, size_t{2}, size_t{4}}) {
+    comparison.insert(comparison.begin() + static_cast<ptrdiff_t>(count / 5 * fifth + fifth), 3);
+  }
+  size_t pairs = 0;
+  const Times times =
+      Best([&] { pairs = analysis::compare::MatchSequences(base, comparison).size(); });
+  if (pairs < count) Fail("operators were lost");
+  Print(times, 0, pairs);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   UseLargePages();  // as the program does
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2)
-    Fail("usage: steplens_bench compare|trace|db|csv|cache|breakdown ARGUMENT [THREADS|FORM]");
+    Fail(
+        "usage: steplens_bench compare|trace|db|csv|cache|breakdown|match ARGUMENT [THREADS|FORM]");
   const std::string& what = words[0];
   if (what == "compare") Compare(words[1]);
   if (what == "trace") {
@@ -335,5 +353,6 @@ int main(int argc, char** argv) {
   }
   if (what == "cache") Cache(words[1]);
   if (what == "breakdown") Breakdown(std::stoul(words[1]), words.size() > 2 ? words[2] : "db");
+  if (what == "match") Match(std::stoul(words[1]));
   return 0;
 }

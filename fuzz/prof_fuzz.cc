@@ -1,6 +1,6 @@
 // Reads any bytes as the files of a raw PROF_* folder: [family, length low, length high,
-// bytes...]*. Every family of records can be met; control files are sound unless the input has
-// them, too.
+// bytes...]*. Every family of records can be met (tests/lint/fuzz_seeds_test.py sees to it);
+// control files are sound unless the input has them, too.
 
 #include "readers/prof/prof.h"
 
@@ -87,6 +87,13 @@ constexpr std::string_view kFamilies[] = {
     "host/data/aging.compact.memcpy_info.slice_0",
     "host/data/aging.compact.capture_stream_info_v2.slice_0",
     "device_0/data/socpmu.data.0.slice_0",
+    "host/data/aging.additional.static_op_mem.slice_0",
+    "host/data/unaging.variable.capture_op_info.slice_0",
+    "device_0/data/aiVectorCore.data.0.slice_0",
+    "device_0/data/npu_mem.data.0.slice_0",
+    "device_0/data/roce.data.0.slice_0",
+    "device_0/data/dvpp.data.0.slice_0",
+    "device_0/data/DATA_PREPROCESS.AICPU.0.slice_0",
 };
 
 // Columns have equal length, and rows refer to rows that exist.

@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 
 from setuptools import Distribution, find_packages, setup
 from setuptools.command.build_py import build_py
@@ -77,6 +78,17 @@ def find_program():
     return program
 
 
+def find_reader(program):
+    """The module that reads captures, of the build the program comes from; none if this Python cannot load it."""
+    beside = os.path.dirname(os.path.abspath(program))
+    for folder in (os.path.join(beside, "python", "steplens"), os.path.join(beside, "..", "lib", "steplens", "python", "steplens")):
+        for path in glob.glob(os.path.join(folder, "_reader.*.so")):
+            is_for_all = os.path.basename(path) == "_reader.abi3.so" and sys.version_info >= (3, 11)
+            if is_for_all or sysconfig.get_config_var("SOABI") in path:
+                return path
+    return None
+
+
 class BuildWithNative(build_py):
     def run(self):
         super().run()
@@ -87,6 +99,13 @@ class BuildWithNative(build_py):
             for path in glob.glob(os.path.join(built, pattern)):
                 shutil.copy(path, package)  # follows links: the libraries themselves
         shutil.copy(os.path.join(TREE, "VERSION"), package)
+        reader = find_reader(program)
+        if reader is None:
+            print("steplens: without reading: no _reader module for this Python beside the program; recording does not need it")
+        else:
+            shutil.copy(reader, package)
+            for types in glob.glob(os.path.join(os.path.dirname(reader), "_questions.pyi")):  # of what it answers
+                shutil.copy(types, package)
         bootstrap = os.path.join(package, "_bootstrap")
         os.makedirs(bootstrap, exist_ok=True)
         shutil.copy(os.path.join(HERE, "steplens", "_bootstrap", "sitecustomize.py"), bootstrap)
@@ -105,10 +124,11 @@ os.makedirs(BUILD, exist_ok=True)
 setup(
     name="steplens",
     version=version(),
-    description="Records where the time of a training step goes",
+    description="Records where the time of a training step goes, and reads what was recorded",
     license="Apache-2.0",
     python_requires=">=3.9",
     packages=find_packages(HERE),
+    package_data={"steplens": ["py.typed"]},
     package_dir={"": "."},
     zip_safe=False,
     entry_points={"console_scripts": ["steplens = steplens.__main__:main"]},

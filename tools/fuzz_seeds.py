@@ -9,6 +9,7 @@ instead of first having to find out what one looks like.
 import argparse
 import json
 import pathlib
+import re
 import sqlite3
 import struct
 
@@ -162,6 +163,34 @@ def prof_seed():
     return b"".join(bytes([family]) + len(data).to_bytes(2, "little") + data for family, data in files.items())
 
 
+# Names of record families and the bytes of their records; 1: lines of text. All others of the host: 64 and 256.
+PROF_RECORD_BYTES = {"api_event": 40, "stars_soc": 64, "stars_soc_profile": 64, "hwts": 64, "ffts_profile": 128, "aicore": 128, "aiVectorCore": 128,
+                     "ts_track": 40, "lpmFreqConv": 888, "aicpu": 256, "l2_cache": 72, "socpmu": 80, "hbm": 24, "llc": 24, "ddr": 20, "npu_mem": 32,
+                     "npu_mem.app": 32, "npu_module_mem": 24, "pcie": 96, "qos": 64, "DATA_PREPROCESS.AICPU": 128}
+
+
+def prof_families():
+    """The families in the order of prof_fuzz, whose number is the first byte: their files and names. Control files have no name."""
+    source = (pathlib.Path(__file__).resolve().parents[1] / "fuzz/prof_fuzz.cc").read_text()
+    files = re.findall(r'"([^"]+)"', source.split("kFamilies[] = {")[1].split("};")[0])
+    name = re.compile(r"(?:host/data/(?:un)?(?:aging\.)?(.+?)(?:\.data)?|device_0/data/(.+?)(?:\.data)?\.0)\.slice_\d+")
+    matches = [name.fullmatch(file) for file in files]
+    return [(file, match and (match[1] or match[2])) for file, match in zip(files, matches)]
+
+
+def prof_family_seed(number, name):
+    """Two records of a family, sound at their beginning, behind the tree that gives them something to belong to."""
+    if name.startswith(("compact.", "additional.", "variable.")) and not name.endswith("_dic") or name == "aicpu":
+        size = 64 if name.startswith("compact.") else 256
+        data = b"".join(struct.pack("<HHIIIQ", 0x5A5A, 10000, kind, 1, size - 24, 50).ljust(size, b"\1") for kind in (0, 13))
+    elif name in PROF_RECORD_BYTES:
+        magic = {"api_event": 0x5A5A, "DATA_PREPROCESS.AICPU": 0x5A5A | 60 << 16}.get(name, 0x6BD30000)
+        data = struct.pack("<I", magic).ljust(PROF_RECORD_BYTES[name], b"\2") * 2
+    else:
+        data = b"time 5\n1:5 " + b"1 " * 15 + b"\n"
+    return prof_seed() + bytes([number]) + len(data).to_bytes(2, "little") + data
+
+
 def make_seeds(folder):
     def write(target, name, content):
         path = folder / target / name
@@ -176,6 +205,19 @@ def make_seeds(folder):
     write("chrome_trace_fuzz", "object.json", b'{"traceEvents": ' + trace_seed() + b', "displayTimeUnit": "ms"}')
     write("framework_fuzz", "capture", framework_seed())
     write("prof_fuzz", "tree", prof_seed())
+    for number, (_, name) in enumerate(prof_families()):
+        if name:
+            write("prof_fuzz", name, prof_family_seed(number, name))
+    controls = {file: number for number, (file, name) in enumerate(prof_families()) if not name}
+    for chip in (1, 15):
+        info = b'{"platform_version":"%d","DeviceInfo":[{"hwts_frequency":"50","aic_frequency":"1000","ai_core_num":2}]}' % chip
+        for mode in (b"task-based", b"sample-based"):
+            sample = b'{"ai_core_profiling_mode":"%s","ai_core_metrics":"Memory","ai_core_profiling_events":"0x15"}' % mode
+            files = {"device_0/info.json.0": info, "device_0/sample.json": sample}
+            parts = [prof_family_seed(number, name) for number, (_, name) in enumerate(prof_families())
+                     if name in ("stars_soc", "hwts", "ffts_profile", "aicore", "ts_track", "socpmu")]
+            parts += [bytes([controls[file]]) + len(text).to_bytes(2, "little") + text for file, text in files.items()]
+            write("prof_fuzz", f"chip_{chip}_{mode.decode()}", b"".join(parts))
     write("ascend_db_fuzz", "profiler.db", b"")
     db_seed(folder / "ascend_db_fuzz/profiler.db", DB_TABLES)
     write("nsys_fuzz", "export.sqlite", b"")

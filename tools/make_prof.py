@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes raw device data (PROF_*) with known truth, for tests and measurements.
 
-    python3 tools/make_prof.py OUT [--steps N] [--ops N] [--ranks N] [--level l0|l1] [--metrics GROUP] [--chip 5|1]
+    python3 tools/make_prof.py OUT [--steps N] [--ops N] [--ranks N] [--level l0|l1] [--metrics GROUP] [--chip 5|1|15]
                                [--wrap N] [--no-comm] [--framework] [--damage KIND ...] [--seed N]
 
 OUT/rank_<r>/PROF_... for each rank; OUT/truth.json says what is in them: kernels with device times, collectives, calls. With --framework each
@@ -93,6 +93,10 @@ class Tree:
             for tag, time in ((0, begin), (1, end)):
                 self.add_device("hwts", struct.pack("<BBHHHQI44x", tag, kind, 0, 0, task, time, stream))
             return
+        if self.options.chip >= 15:
+            for function, time in ((0, begin), (1, end)):
+                self.add_device("stars_soc", struct.pack("<HHIQHH12x", function | kind << 10, STARS_MAGIC, task, time, 0, 0))
+            return
         for function, time in ((0, begin), (1, end)):
             self.add_device("stars_soc", struct.pack("<HHHHQHH44x", function | kind << 10, STARS_MAGIC, stream, task, time, 0, 0))
 
@@ -100,6 +104,9 @@ class Tree:
         values = (counters + [0] * 8)[:8]
         if self.options.chip == 1:
             self.add_device("aicore", struct.pack("<HHHHQQQ8QI28x", 0, 0, 0, task, 0, cycles, 0, *values, stream))
+        elif self.options.chip >= 15:
+            self.add_device("ffts_profile", struct.pack("<HHIQBBHBBHHHI8Q2QQQ", 0b101000, 0, task, cycles, 0, 1, 0, 0 if kind == 0 else 1, 0, 0, 0, 0, 0, *values,
+                                                        0, 0, end - 10, end))
         else:
             ffts = 0 if kind == 0 else 1 << 13  # cube cores, else vector cores
             self.add_device("ffts_profile", struct.pack("<HHHHQHHHHIHHQQ8QQQ", 0b101000, 0, stream, task, 0, 0, 0, ffts, 0, 0, 0, 0, cycles, 0, *values,
@@ -120,9 +127,13 @@ class Training:
         self.count = DEVICE_COUNT + 100_000
         self.ids = {STREAM: 0, COMM_STREAM: 0}
         self.wraps = {STREAM: 0, COMM_STREAM: 0}
-        self.launches = []  # operator, begin and end in ns of the day, launch time, kernel
+        self.last_id = 0x1FFFB  # its upper half changes soon
+        self.launches = []  # operator, begin and end in ns of the monotonic clock
 
     def next_id(self, stream):
+        if self.options.chip >= 15:  # ids of 32 bits, which do not begin again
+            self.last_id += 1
+            return self.last_id
         task = self.ids[stream]
         self.ids[stream] += 1
         if self.ids[stream] == self.options.wrap:
@@ -132,7 +143,7 @@ class Training:
 
     def flip_if_due(self, stream, task, time):
         """The driver tells both sides that the ids of a stream begin again, after the last one was launched at `time`."""
-        if task != self.options.wrap - 1:
+        if task != self.options.wrap - 1 or self.options.chip >= 15:
             return
         number = self.wraps[stream] - 1
         self.tree.launch(time + 100, stream, number << 16, 98, "")
@@ -170,7 +181,7 @@ class Training:
         begin_ns, end_ns = device_ns(start), device_ns(start + length)
         tree.truth["kernels"].append({"name": kernel, "begin_ns": begin_ns, "dur_ns": end_ns - begin_ns, "stream": STREAM, "task_id": task, "blocks": blocks,
                                       "launch_ns": begin + 1_000 + offset})
-        self.launches.append((f"aten::{name.lower()}", begin + offset - 2_000, begin + offset + 10_000))
+        self.launches.append((f"aten::{name.lower()}", begin - 2_000, begin + 10_000))
         self.host_ns = begin + 12_000 + self.rng.randint(0, 5_000)
         self.flip_if_due(STREAM, task, begin + 5_000)
 
@@ -212,8 +223,7 @@ class Training:
                 self.operator(number)
             if not self.options.no_comm:
                 self.collective(step)
-            offset = BEGIN_UTC_NS - BEGIN_MONOTONIC_NS
-            self.launches.append((f"ProfilerStep#{step}", begin + offset - 3_000, self.host_ns + offset))
+            self.launches.append((f"ProfilerStep#{step}", begin - 3_000, self.host_ns))
 
 
 SLICE_BYTES = 1 << 21
@@ -244,8 +254,12 @@ def control_files(tree, options, side):
 RECORD_BYTES = {"api_event": 40, "compact": 64, "additional": 256, "stars_soc": 64, "hwts": 64, "ffts_profile": 128, "aicore": 128, "ts_track": 40}
 
 
+def record_bytes(family):
+    return 1 if "_dic" in family else next((bytes_ for kind, bytes_ in RECORD_BYTES.items() if kind in family), 1)
+
+
 def damaged(family, data, options, rng):
-    size = 1 if "_dic" in family else next((bytes_ for kind, bytes_ in RECORD_BYTES.items() if kind in family), 1)
+    size = record_bytes(family)
     data = bytearray(data)
     if "magic" in options.damage and size > 1:
         for at in range(0, len(data), size):
@@ -260,7 +274,9 @@ def write_side(folder, families, suffix, options, rng):
     (folder / "data").mkdir(parents=True)
     for family, parts in families.items():
         data = damaged(family, b"".join(parts), options, rng)
-        slices = [data[at:at + SLICE_BYTES] for at in range(0, len(data), SLICE_BYTES)] or [b""]
+        # Slices of the host are whole numbers of records.
+        step = SLICE_BYTES if suffix else SLICE_BYTES // record_bytes(family) * record_bytes(family)
+        slices = [data[at:at + step] for at in range(0, len(data), step)] or [b""]
         if "slice" in options.damage and len(slices) < 3 and len(parts) > 2:
             third = (len(parts) + 2) // 3
             slices = [b"".join(parts[at:at + third]) for at in range(0, len(parts), third)]

@@ -5,6 +5,7 @@
 
     operator   one more operator in every forward pass: a cumulative sum over the hidden state
     memory=F   a block of memory held from the first step on, as a share of what the model's parameters need (default 1)
+    held=MB    every step holds a block of so many MB until the next one
     rank=S     rank 1 sleeps so many seconds before every step (default 0.01)
     bucket=MB  gradients are reduced in buckets of this size (default 0.05)
     loader=S   reading a batch takes so many seconds longer (default 0.02)
@@ -24,7 +25,7 @@ import torch
 import torch.utils.data
 
 TRAIN = pathlib.Path(__file__).resolve().parents[1] / "examples" / "train" / "train.py"
-DEFAULTS = {"operator": None, "memory": 1.0, "rank": 0.01, "bucket": 0.05, "loader": 0.02, "item": 2000, "tiny": 2000, "again": None}
+DEFAULTS = {"operator": None, "memory": 1.0, "held": 1.0, "rank": 0.01, "bucket": 0.05, "loader": 0.02, "item": 2000, "tiny": 2000, "again": None}
 held = []
 spent_ms = []
 
@@ -91,6 +92,14 @@ def before_each_step(work):
         zero(self, *args, **kwargs)
 
     torch.optim.Optimizer.zero_grad = with_work
+
+
+def plant_held(megabytes):
+    def hold():
+        held.clear()
+        held.append(torch.zeros(int(megabytes * 1024 * 256)))
+
+    before_each_step(hold)
 
 
 def plant_item(count):

@@ -80,6 +80,7 @@ uint64_t RawModuleKey(PyObject* module) {
 
 uint64_t KeyOfModule(PyObject* module) {
   const uint64_t key = RawModuleKey(module);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the key is an address
   if (!IsRecent(reinterpret_cast<const void*>(key)) && named_modules.insert(key).second) {
     kept.Keep(reinterpret_cast<PyObject*>(Py_TYPE(module)));
     Name(key, ModuleText(module));

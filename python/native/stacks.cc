@@ -83,7 +83,8 @@ StackTexts Resolve(const Chain& chain) {
     stack += frame_texts.Get(frame);
     if (!frame.module) continue;
     kept.Keep(reinterpret_cast<PyObject*>(frame.module));
-    modules = modules.empty() ? ClassName(frame.module) : ClassName(frame.module) + ";" + modules;
+    if (!modules.empty()) modules.insert(0, 1, ';');
+    modules.insert(0, ClassName(frame.module));
   }
   PyGILState_Release(state);
   return {want_stacks ? Intern(stack) : 0, want_modules ? Intern(modules) : 0, true};

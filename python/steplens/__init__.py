@@ -1,4 +1,7 @@
-"""steplens: records where the time of a training step goes.
+"""steplens: records where the time of a training step goes, and reads what was recorded.
+
+    job = steplens.open("profiles/run1")        # a capture or a folder of them: docs/python.md
+    steplens.compare("run1", "run2")            # what changed between two runs
 
     import steplens.torch_npu as torch_npu      # profiler and mstx as in torch_npu
     import steplens.mindspore as mindspore      # Profiler as in MindSpore
@@ -10,6 +13,23 @@
 
 Importing this package loads no framework and nothing native.
 """
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._errors import Error
+    from ._ranges import range, step
+    from ._reading import Job, Rank, Table, compare, open, questions
+    from ._result import Answer, Result
+
+_READING = {"open": "_reading", "compare": "_reading", "questions": "_reading", "Job": "_reading", "Rank": "_reading",
+            "Table": "_reading", "Answer": "_result", "Result": "_result"}
+_ERRORS = ("Error", "InvalidArgumentError", "NotFoundError", "CorruptDataError", "UnsupportedError", "InputOutputError",
+           "OutOfMemoryError", "InternalError")
+
+
+def __dir__():
+    return sorted([*globals(), "__version__", "range", "step", *_READING, *_ERRORS])
 
 
 def _version():
@@ -33,4 +53,8 @@ def __getattr__(name):
         from . import _ranges
 
         return getattr(_ranges, name)
+    if name in _READING or name in _ERRORS:
+        import importlib
+
+        return getattr(importlib.import_module(f".{_READING.get(name, '_errors')}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

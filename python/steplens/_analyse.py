@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -23,8 +24,8 @@ class AnalyseError(Exception):
     """The analysis could not be done; the text says why."""
 
 
-def find_program(in_path: bool = True) -> str:
-    """The path of the program; raises AnalyseError if there is none. `in_path`: also search PATH."""
+def find_program(in_path: bool = True, for_path: str = "PATH") -> str:
+    """The path of the program; raises AnalyseError if there is none. `in_path`: also search PATH; `for_path`: what is to be analysed."""
     named = os.environ.get("STEPLENS_PROGRAM")
     if named:
         if _is_program(named):
@@ -37,7 +38,12 @@ def find_program(in_path: bool = True) -> str:
     if found:
         return found
     raise AnalyseError("the program steplens was not found: set STEPLENS_PROGRAM to its path or add its folder to PATH. "
-                       "The recorded data is complete and can be analysed later with: steplens analyse PATH")
+                       f"The recorded data is complete and can be analysed later with: {later(for_path)}")
+
+
+def later(path: str) -> str:
+    """The command that analyses captures, for people to copy."""
+    return shlex.join(["steplens", "analyse", path])
 
 
 def _places_around(module: str) -> list[str]:
@@ -62,7 +68,7 @@ class Job:
         self.arguments = list(arguments)
         self._pid = os.getpid()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
-        command = [find_program(), *self.arguments]
+        command = [find_program(for_path=self.arguments[1]), *self.arguments]
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                              stderr=self._errors, env=_environment())
@@ -79,7 +85,7 @@ class Job:
         said = self._errors.read().decode("utf-8", "replace").strip()
         self._errors.close()
         if code != 0:
-            raise AnalyseError(f"steplens {' '.join(self.arguments)} ended with code {code}: "
+            raise AnalyseError(f"{shlex.join(['steplens', *self.arguments])} ended with code {code}: "
                                f"{said.splitlines()[-1] if said else 'it said nothing'}")
         for line in said.splitlines():
             _log.warning(line.removeprefix("steplens: "))
@@ -90,12 +96,12 @@ def _environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in ("STEPLENS_RECORD", "LD_PRELOAD")}
 
 
-def refuses() -> bool:
+def refuses(path: object = "PATH") -> bool:
     """Analysis starts processes, which a daemonic process must not; says so."""
     if not multiprocessing.current_process().daemon:
         return False
     _log.error("A daemonic process cannot analyse captures. Call the analysis from a process that is not daemonic, "
-               "or later with: steplens analyse PATH")
+               f"or later with: {later(str(path))}")
     return True
 
 
@@ -118,7 +124,7 @@ def analyse(path: str, export: Optional[Sequence[str]] = None, jobs: Optional[in
     """Analyses one capture: all its steps, or those of `steps`. `simplify`: the exporter's files go afterwards; None: as recorded.
     Without `wait` it goes on in the background until the end of this process, which joins it. Problems are reported, not raised.
     True: done, or under way."""
-    if refuses():
+    if refuses(path):
         return False
     try:
         job = Job(analyse_arguments(path, export, jobs, steps, simplify))

@@ -15,14 +15,17 @@ import os
 import shlex
 import shutil
 import sys
+import time
 import uuid
 from typing import Any, Callable, Optional
 
 from . import _analyse, _control, _launchers, _log, _paths, _rank, _session, _steps
+from ._machine import preload_capture
 from ._wishes import Window, make_config, wished_window
 
 VARIABLE = "STEPLENS_RECORD"
 _LAUNCHERS = (*_launchers.PROGRAMS, "torch-model-archiver", "accelerate", "deepspeed")
+_LOOK_PERIOD_S = 0.002  # between looks for a command: a look costs microseconds, and steps may be shorter
 _recorder: Optional["Recorder"] = None
 
 
@@ -119,6 +122,7 @@ class Recorder:
         self._only_without_steps = False  # the recording is discarded if a step ends
         self._is_warming = False  # there is a capture, and nothing is kept yet
         self._control = _control.Control(settings["control_dir"]) if settings.get("control_dir") else None
+        self._next_look_s = 0.0
         self._ranks = settings.get("profile_ranks") or [-1]
         self._pid = os.getpid()
 
@@ -141,18 +145,28 @@ class Recorder:
             self._only_without_steps = self._window.first > 1
             self._open_capture()
             self._start()
+        elif self.is_selected():  # perhaps later, by a command
+            preload_capture()
         self._report(force=True)
 
     def step_ended(self) -> None:
+        # As short as can be: most steps of a training come through here with nothing to do.
+        looks = self._control is not None and time.monotonic() >= self._next_look_s
+        if self._capture is None and not looks and (self._window is None or not self._window.is_near(self.step + 1)):
+            self.step += 1
+            return
         if os.getpid() != self._pid:
             return  # a forked child
+        if looks:
+            self._next_look_s = time.monotonic() + _LOOK_PERIOD_S
         if self._only_without_steps:
             self._only_without_steps = False
             self._stop(keep=False)
         if self._capture is not None and not self._is_warming:
             self._capture.step_end()
         self.step += 1
-        self._obey()
+        if looks:
+            self._obey()
         if self._window is not None and self._window.is_over(self.step):
             self._window = self._window.next()
             self._stop(keep=True)
@@ -298,7 +312,7 @@ class Recorder:
             self._control.answer(command, f"records from step {first}" + (f" to {end - 1}" if end else " on"))
 
     def _report(self, force: bool = False, state: Optional[str] = None) -> None:
-        if self._control is not None:
+        if self._control is not None and (force or self._control.is_due(state or self.state)):
             self._control.report(_rank.global_rank(), {"step": self.step, "state": state or self.state,
                                                        "capture": self.directory or ""}, force)
 

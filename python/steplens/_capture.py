@@ -37,6 +37,19 @@ def _native() -> Any:
     return module
 
 
+def preload() -> None:
+    """Loads what a capture needs, so that its start costs the training no more than the start itself. Problems are for the start to
+    tell."""
+    try:
+        from . import _groups, _python_trace, _torch, _torch_patches  # noqa: F401
+
+        _native()
+        _torch.preload()
+        from . import _pytrace  # noqa: F401
+    except Exception:  # of whatever kind: nothing is recorded yet
+        pass
+
+
 class Capture:
     def __init__(self, config: Config, directory: str):
         self.config = config
@@ -112,11 +125,24 @@ class Capture:
         finally:  # on any failure the writer must end, or no other capture can begin
             self._open = self._is_new = False  # from here on the folder stays
             self.statistics = self._call("stop")
+            self._name_info_of_one_card()
         lost = self.statistics["dropped"] + self.statistics["lost_on_write"]
         if lost:
             _log.error(f"{self.directory}: {lost} of {lost + self.statistics['recorded']} records were lost "
                        f"({self.statistics['dropped']} because buffers were full, {self.statistics['lost_on_write']} because "
                        "they could not be written).")
+
+    def _name_info_of_one_card(self) -> None:
+        """MindSpore's documents call the file of a job of one card profiler_info.json, its parser wants the rank in the name: it has both."""
+        if self.config.framework != "mindspore" or self.config.rank or not _rank.is_one_card():
+            return
+        source = os.path.join(self.directory, "profiler_info_0.json")
+        target = os.path.join(self.directory, "profiler_info.json")
+        try:
+            if os.path.exists(source) and not os.path.lexists(target):
+                os.link(source, target)
+        except OSError as problem:
+            _log.warning(f"{target} is left out: {problem.strerror}")
 
     def discard(self) -> None:
         self.stop()

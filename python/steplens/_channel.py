@@ -75,6 +75,7 @@ class Channel:
         self._marks_valid = marks_valid
         self._interval_s = interval_s
         self._seen: Any = None
+        self._broken: Any = None  # the state of a file that could not be read, which was published
         self._watcher: Optional[FileWatcher] = None
         self._next_check_s = 0.0
         self._publishing = threading.Lock()
@@ -126,12 +127,16 @@ class Channel:
     def _publish(self) -> None:
         config, changed_s = read_config(self.path)
         if config is None:
-            if not os.path.exists(self.path):
-                return  # nothing is asked for
+            state = _state_of(self.path)
+            if state is None or state == self._broken:
+                return  # nothing is asked for, or that it is broken is known
+            self._broken = state
             self._log(f"{self.path} is not a JSON object; it is not used.")
             config = dict(INVALID)
-        elif self._marks_valid:
-            config["is_valid"] = True
+        else:
+            self._broken = None
+            if self._marks_valid:
+                config["is_valid"] = True
         text = json.dumps(config).encode()
         if len(text) > SIZE - 4:
             self._log(f"{self.path} has more than {SIZE - 4} bytes; it is not used.")
@@ -139,6 +144,15 @@ class Channel:
         with self._publishing:
             self._layout.put(self._block.memory, text, changed_s)
         self._log(f"published {self.path}")
+
+
+def _state_of(path: str) -> Optional[tuple]:
+    """What changes when a file does: several reports come of one change. None: there is no file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read_config(path: str) -> tuple[Optional[dict], int]:

@@ -99,13 +99,14 @@ class Control:
         self._last_report = 0.0  # reported immediately
         _log.info(f"Command {command.id} ({command.action}): {text}")
 
+    def is_due(self, state: str) -> bool:
+        """Whether a report is worth its file."""
+        return self._is_usable and (state != self._last_state or time.monotonic() - self._last_report >= _REPORT_PERIOD_S)
+
     def report(self, rank: int, facts: dict, force: bool = False) -> None:
-        if not self._is_usable:
+        if not self._is_usable or not (force or self.is_due(facts["state"])):
             return
         now = time.monotonic()
-        changed = facts["state"] != self._last_state
-        if not force and not changed and now - self._last_report < _REPORT_PERIOD_S:
-            return
         facts = {"pid": os.getpid(), "host": _rank.host_name(), "rank": rank, "world_size": _rank.world_size(), **facts,
                  "step_seconds": round(self._step_time(facts["step"], now), 6), "command": self._last_id, "answer": self._answer,
                  "time": time.time()}

@@ -50,6 +50,15 @@ def new_capture(config: Config, directory: str) -> Any:
     return Capture(config, directory)
 
 
+def preload_capture() -> None:
+    """Before the training's steps: the first capture would load all of it in one of them."""
+    try:
+        from ._capture import preload
+    except Exception:  # the first capture tells
+        return
+    preload()
+
+
 class Machine:
     """Runs the captures of one profiler object, which stops it when it is destroyed. With `keeps_empty` a capture stopped
     during its warm-up stays on disk.
@@ -74,6 +83,7 @@ class Machine:
         self._holder: Optional[_session.Holder] = None
         self._pid = os.getpid()
         _machines.add(self)
+        preload_capture()
 
     def listen(self, new_directory: Callable[[], str], metadata: Callable[[], dict], on_ready: Callable[[str], None]) -> None:
         """`new_directory()` names the folder of the next capture; `metadata()` gives what goes into profiler_metadata.json;
@@ -112,9 +122,11 @@ class Machine:
         self.started = False
 
     def tell_if_idle(self, steps: int) -> None:
-        """After a stop: reports a schedule that never started, because the training may have been shorter than the user expected."""
+        """After a stop and `steps` calls of step(): reports a schedule that never started, because the training may have been shorter than the user expected."""
         if not self.was_active and self.is_of_this_process:
-            _log.warning(f"The schedule recorded nothing: none of the {steps} steps of this training was to be recorded.")
+            which = {0: "the training called step() never", 1: "the only step of this training was not to be recorded"}
+            reason = which.get(steps, f"none of the {steps} steps of this training was to be recorded")
+            _log.warning(f"The schedule recorded nothing: {reason}.")
 
     # ---- Transitions ----------------------------------------------------------------------------------------------
 

@@ -46,12 +46,15 @@ def new_capture_directory(root: str, worker: Optional[str], suffix: str, utc: bo
 
 
 def is_capture(path: str) -> bool:
-    """Whether `path` is the folder of one capture: FRAMEWORK or a PROF folder is in it."""
+    """Whether `path` is the folder of one capture: FRAMEWORK or a PROF folder is in it, or, where MindSpore's data_simplification
+    removed them, its results."""
     try:
         with os.scandir(path) as entries:
-            return any(entry.is_dir() and (entry.name == "FRAMEWORK" or _PROF.match(entry.name)) for entry in entries)
+            if any(entry.is_dir() and (entry.name == "FRAMEWORK" or _PROF.match(entry.name)) for entry in entries):
+                return True
     except OSError:
         return False
+    return path.rstrip("/").endswith("_ascend_ms") and os.path.exists(os.path.join(path, "ASCEND_PROFILER_OUTPUT", "analyse.done"))
 
 
 def captures(path: str, deep: bool = False) -> list[str]:

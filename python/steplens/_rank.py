@@ -56,6 +56,11 @@ def world_size() -> int:
     return _number(*_WORLD_SIZE) or 1
 
 
+def is_one_card() -> bool:
+    """Of MindSpore: whether the job has this process alone."""
+    return world_size() == 1 and _number("RANK_SIZE") in (None, 1) and _number("RANK_ID") in (None, 0)
+
+
 def mindspore_rank() -> str:
     """The rank of an initialised torch.distributed, else RANK_ID; "0" if there is neither or it is not a number. RANK counts where
     RANK_ID is unset: it is how torchrun tells the same, and what mpirun and srun set."""

@@ -57,6 +57,8 @@ def _load() -> ctypes.CDLL:
     library.slt_group.argtypes = [ctypes.c_uint64, ctypes.c_char_p, ctypes.c_char_p]
     library.slt_group.restype = None
     library.slt_unknown_group_hook.restype = None
+    library.slt_prepare.restype = None
+    library.slt_prepare()
     return library
 
 
@@ -81,6 +83,15 @@ def adapter() -> Optional[ctypes.CDLL]:
     _groups.connect(_library)
     os.register_at_fork(after_in_child=_library.slt_stop)  # a child is not recorded, and may record itself
     return _library
+
+
+def preload() -> None:
+    """Loads the library if there is one for this torch; that there is none is told by the first capture."""
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "__version__", None)
+    folder = os.path.dirname(os.path.abspath(__file__))
+    if version is not None and os.path.exists(os.path.join(folder, _LIBRARY.format(release(str(version))))):
+        adapter()
 
 
 class Operators:

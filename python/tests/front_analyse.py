@@ -98,6 +98,16 @@ class Program(AnalyseTest):
         self.assertEqual(lines, [("ERROR", "Analysis of /broken failed: steplens analyse /broken ended with code 4: "
                                            "broken: cannot be read")])
 
+    def test_paths_in_suggested_commands_are_quoted(self):
+        with self.said() as lines:
+            self.assertFalse(_analyse.analyse("/broken of mine"))
+            del os.environ["STEPLENS_PROGRAM"]
+            with mock.patch.object(_analyse, "__file__", "/nowhere/python/steplens/_analyse.py"), \
+                    mock.patch.dict(os.environ, {"PATH": "/nowhere"}):
+                self.assertFalse(_analyse.analyse("/its mine"))
+        self.assertIn("steplens analyse '/broken of mine' ended with code", lines[0][1])
+        self.assertIn("later with: steplens analyse '/its mine'", lines[1][1])
+
     def test_in_the_background_it_is_joined_later(self):
         self.assertTrue(_analyse.analyse("/slow", wait=False))
         self.assertNotIn("done", self.calls)
@@ -116,7 +126,8 @@ class Program(AnalyseTest):
             analyse(self.folder)
         self.assertEqual(self.calls, [])
         self.assertEqual(len(lines), 2)
-        self.assertIn("steplens analyse PATH", lines[0][1])
+        self.assertIn("steplens analyse /c", lines[0][1])
+        self.assertIn(f"steplens analyse {self.folder}", lines[1][1])
 
 
 class Captures(AnalyseTest):

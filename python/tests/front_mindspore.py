@@ -51,7 +51,7 @@ class Types(FrontTest):
         (dict(output_path=5), "output_path", "./data"),
         (dict(profiler_level="Level1"), "profiler_level", ProfilerLevel.Level0),
         (dict(activities=CPU), "activities", [CPU, NPU]), (dict(activities=["CPU"]), "activities", [CPU, NPU]),
-        (dict(activities=True), "activities", [CPU, NPU]),
+        (dict(activities=True), "activities", [CPU, NPU]), (dict(activities=[]), "activities", [CPU, NPU]),
         (dict(aic_metrics="Memory"), "aic_metrics", AicoreMetrics.AiCoreNone),
         (dict(host_sys=HostSystem.CPU), "host_sys", []), (dict(host_sys=["cpu"]), "host_sys", []),
         (dict(export_type="json"), "export_type", [ExportType.Text]),
@@ -348,6 +348,12 @@ class Handlers(MindSporeTest):
         got = self.warns("the latter is used", lambda: self.run_with(on_trace_ready=handler, output_path="mine"))
         self.assertEqual(got, os.path.realpath("theirs"))
         self.assertTrue(os.listdir("theirs")[0].startswith("w_"))
+
+    def test_two_handlers_never_share_a_folder(self):
+        first, second = tensorboard_trace_handler("first", analyse_flag=False), tensorboard_trace_handler("second", analyse_flag=False)
+        for wrap in (lambda handler: handler, lambda handler: lambda prof: handler(prof)):
+            for handler, folder in ((second, "second"), (first, "first")):
+                self.assertEqual(self.run_with(on_trace_ready=wrap(handler)), os.path.realpath(folder))
 
     def test_flags(self):
         self.run_with(on_trace_ready=tensorboard_trace_handler("a", analyse_flag=False))

@@ -134,7 +134,7 @@ class Config(FrontTest):
                 (dict(profiler_level=3), "profiler_level", ProfilerLevel.Level0),
                 (dict(profiler_level=True), "profiler_level", ProfilerLevel.Level0),
                 (dict(activities=["CPU", "x"]), "activities", [CPU, NPU]), (dict(activities=3), "activities", [CPU, NPU]),
-                (dict(activities="CPU"), "activities", [CPU, NPU]), (dict(export_type=["x"]), "export_type", [ExportType.Text]),
+                (dict(activities="CPU"), "activities", [CPU, NPU]), (dict(activities=[]), "activities", [CPU, NPU]), (dict(export_type=["x"]), "export_type", [ExportType.Text]),
                 (dict(export_type="db"), "export_type", [ExportType.Text]), (dict(host_sys=["cpu", "x"]), "host_sys", []),
                 (dict(host_sys=1), "host_sys", []), (dict(mstx_domain_include="a"), "mstx_domain_include", []),
                 (dict(data_simplification=0), "data_simplification", True), (dict(with_stack=1), "with_stack", False)]:
@@ -253,6 +253,14 @@ class StepUse(MonitorTest):
         self.make(start_step=8, stop_step=10)
         self.steps(12)
         self.assertEqual([item[1] for item in self.log if isinstance(item, tuple)], [8, 9, 10])
+
+    def test_late_steps_have_their_own_numbers_too(self):
+        self.make()
+        self.steps(4)
+        self.write(start_step=2, stop_step=5)
+        self.assertEqual(self.steps(8), [5, 6, 7, 8])
+        self.assertEqual([item[1] for item in self.log if isinstance(item, tuple)], [5, 6, 7, 8])
+        self.assertIn("until step 8", " ".join(text for _, text in self.lines))
 
     def test_parameters_reach_the_capture(self):
         self.make(start_step=1, stop_step=1, with_stack=True, profiler_level="Level1", activities=["CPU"])

@@ -92,6 +92,7 @@ class ConfigFile(DynamicTest):
                 (dict(active=0), "active", 1), (dict(warmup=-1), "warmup", 0), (dict(warmup=1.5), "warmup", 0),
                 (dict(activities="CPU"), "activities", [ProfilerActivity.CPU, ProfilerActivity.NPU]),
                 (dict(activities=["cpu", "tpu"]), "activities", [ProfilerActivity.CPU]),
+                (dict(activities=[]), "activities", [ProfilerActivity.CPU, ProfilerActivity.NPU]),
                 (dict(analyse=1), "analyse", False), (dict(async_mode=1), "async_mode", False),
                 (dict(async_mode=True), "async_mode", True), (dict(is_rank=1), "ranks", None),
                 (dict(is_rank=True, rank_list=[0, -1, "2", 3]), "ranks", [0, 3]),
@@ -185,6 +186,27 @@ class Steps(DynamicTest):
         self.wait_for_publication()
         self.steps(1)
         self.assertEqual(self.operations, [I, S])
+
+    def test_a_broken_file_is_told_once_until_it_changes(self):
+        def told():
+            with open(glob.glob("conf/log/dp_*.log")[0], encoding="utf-8") as file:
+                return file.read().count("not valid JSON")
+
+        self.init(start_step=0)
+        self.steps(1)
+        with open(CONFIG, "w", encoding="utf-8") as file:
+            file.write("{broken")
+        self.wait_for_publication()
+        lines = []
+        for _ in range(3):
+            self.dynamic._channel._publish()  # as the watcher does for each event of one change
+            lines += self.steps(1)
+        self.assertEqual((told(), lines), (1, [("ERROR", "profiler_config.json is not valid JSON; nothing is started.")]))
+        with open(CONFIG, "w", encoding="utf-8") as file:
+            file.write("{broken in another way")
+        self.dynamic._channel._publish()
+        self.steps(1)
+        self.assertEqual(told(), 2)
 
     def test_only_listed_ranks_record(self):
         for rank, expected in (("0", []), ("1", [I, S])):
@@ -356,10 +378,14 @@ class DaemonText(FrontTest):
 class Processes(FrontTest):
     """Whole programs: the environment variable and launchers."""
 
-    def run_python(self, code, *args, **environment):
+    @staticmethod
+    def with_package(environment):
         package = os.path.dirname(os.path.dirname(os.path.abspath(_dynamic_config.__file__)))
         path = os.pathsep.join([os.path.dirname(os.path.dirname(package)), os.path.dirname(os.path.abspath(__file__))])
-        return subprocess.run([sys.executable, "-c", code, *args], env={**os.environ, "PYTHONPATH": path, **environment},
+        return {**os.environ, "PYTHONPATH": path, **environment}
+
+    def run_python(self, code, *args, **environment):
+        return subprocess.run([sys.executable, "-c", code, *args], env=self.with_package(environment),
                               capture_output=True, text=True, timeout=60, check=False)
 
     @needs("torch")
@@ -407,7 +433,11 @@ class Processes(FrontTest):
     def test_daemon_variables_are_answered(self):
         result = self.run_python("import steplens.torch_npu", KINETO_USE_DAEMON="1")
         self.assertIn("deprecated", result.stderr)
-        self.assertIn("does not answer", self.run_python("import steplens.torch_npu, time; time.sleep(1)", KINETO_USE_DAEMON="1").stderr)
+        # It is told from a thread, whenever that comes to it: the program sleeps until it is killed.
+        with subprocess.Popen([sys.executable, "-c", "import steplens.torch_npu, time; time.sleep(60)"], stderr=subprocess.PIPE, text=True,
+                              env=self.with_package({"KINETO_USE_DAEMON": "1"})) as program:
+            self.assertTrue(any("does not answer" in line for line in program.stderr))
+            program.kill()
         self.assertIn("not a number", self.run_python("import steplens.torch_npu", MSMONITOR_USE_DAEMON="x").stderr)
 
 

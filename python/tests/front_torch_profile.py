@@ -1,5 +1,6 @@
 """torch_npu: the life of `profile` and `_KinetoProfile`, places, handlers, metadata, exports."""
 
+import functools
 import gc
 import os
 import re
@@ -77,7 +78,7 @@ class Life(ProfileTest):
             for _ in range(10):
                 prof.step()
         self.assertEqual((self.log, os.listdir(".")), ([], []))
-        self.assertEqual(lines, [("WARNING", "The schedule recorded nothing: none of the 11 steps of this training was to be recorded.")])
+        self.assertEqual(lines, [("WARNING", "The schedule recorded nothing: none of the 10 steps of this training was to be recorded.")])
 
     def test_step_and_stop_without_start_warn(self):
         prof = profile()
@@ -227,6 +228,29 @@ class Places(ProfileTest):
         path = silently(lambda: self.run_one(on_trace_ready=lambda prof: handler(prof)))
         self.assertIn("/out/", path)
         self.assertEqual(self.analysed, [(path, ["text"], True)])
+
+    def test_two_handlers_never_share_a_folder(self):
+        first, second = (tensorboard_trace_handler(name, analyse_flag=False) for name in ("first", "second"))
+
+        class Own:
+            def __init__(self, handler):
+                self.handler = handler
+
+            def __call__(self, prof):
+                self.handler(prof)
+
+        def around(handler):
+            return lambda prof: handler(prof)
+
+        for wrap in (lambda handler: handler, around, functools.partial, Own, lambda handler: Own(handler).__call__,
+                     lambda handler: around(around(handler))):
+            for handler, folder in ((first, "first"), (second, "second")):
+                self.assertEqual(os.path.dirname(self.run_one(on_trace_ready=wrap(handler))), os.path.abspath(folder), wrap)
+
+    def test_a_function_that_refers_to_both_handlers_uses_the_last(self):
+        both = [tensorboard_trace_handler(name, analyse_flag=False) for name in ("first", "second")]
+        path = self.run_one(on_trace_ready=lambda prof: [handler(prof) for handler in both])
+        self.assertEqual(os.path.dirname(path), os.path.abspath("second"))
 
     def test_worker_names_that_are_no_names_warn(self):
         for name in ("a/b", "", "x" * 226, 5):

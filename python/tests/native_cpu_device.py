@@ -5,12 +5,14 @@ import csv
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+import raw_reader
 from capture_support import NativeTest
 from native_distributed import run_ranks
 
@@ -68,7 +70,7 @@ for i, switches in enumerate(json.loads(sys.argv[2])):
 pending.wait()
 """
 KILLED = """
-import sys, time, torch
+import sys, torch
 from steplens._capture import Capture
 from steplens._config import Config
 
@@ -80,7 +82,6 @@ for step in range(1_000_000):
     model(torch.ones(2, 4)).sum().backward()
     capture.step_end()
     if step == 50:
-        time.sleep(0.1)  # the writer comes by
         print("recorded", flush=True)
 """
 
@@ -163,15 +164,31 @@ class CpuDevice(NativeTest):
                 links = {link for step in matrix.values() for entry in step["collective"].values() for link in entry}
                 self.assertEqual(links, {f"{rank}-{1 - rank}"})
 
+    @staticmethod
+    def recorded_steps(folder):
+        """Of a capture that is still being written; its last record may be cut."""
+        try:
+            return sum(op.name.startswith("ProfilerStep#") for op in raw_reader.ops(folder))
+        except (OSError, ValueError, IndexError, KeyError, struct.error):
+            return 0
+
     def test_a_killed_job_holds(self):
         with tempfile.TemporaryDirectory() as root:
             folder = os.path.join(root, "killed_ascend_pt")
             program = subprocess.Popen([sys.executable, "-c", KILLED, folder], stdout=subprocess.PIPE, text=True)
             self.assertEqual(program.stdout.readline(), "recorded\n")
-            time.sleep(0.05)
+            while program.poll() is None and self.recorded_steps(folder) <= 45:  # the writer comes by when it likes
+                time.sleep(0.01)
             program.send_signal(signal.SIGKILL)
             program.wait()
             program.stdout.close()
+            analysed = steplens("analyse", root)
+            self.assert_ran(analysed)
+            # That it was killed and up to when its data reaches comes first.
+            reaches = r"the process was killed or crashed while recording; its data reaches to 20\d\d-[-0-9 :.]+ UTC, \d+\.\d+ s after the first "
+            reaches += r"event, the last complete step is \d+"
+            self.assertRegex(analysed.stderr, r"^steplens: [^\n]*_ascend_pt: " + reaches)
+            self.assertRegex(steplens("info", folder).stdout, r"^Rank [^\n]*\n  ended:  " + reaches)
             (capture,) = self.captures(root)
             result = steplens("verify", capture)  # that it was killed, and nothing else
             self.assertEqual(result.returncode, 1, result.stdout)

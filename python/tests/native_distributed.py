@@ -64,6 +64,35 @@ dist.destroy_process_group()
 """
 
 
+# Rank 1 comes when the capture of rank 0 is over: of eight collectives at most two, one a thread of gloo, have begun by then.
+WAITING_RANK = """
+import os, sys, time, torch
+import torch.distributed as dist
+from steplens._capture import Capture
+from steplens._config import Config
+
+rank = int(os.environ["RANK"])
+dist.init_process_group("gloo")
+dist.all_reduce(torch.ones(1))
+over = sys.argv[1].replace("rank1", "rank0") + ".over"
+if rank == 0:
+    capture = Capture(Config(activities={"cpu"}), sys.argv[1])
+    capture.start()
+else:
+    while not os.path.exists(over):
+        time.sleep(0.01)
+works = [dist.all_reduce(torch.ones(count), async_op=True) for count in range(10, 18)]
+if rank == 0:
+    capture.stop()
+    open(over, "w").close()
+for work in works:
+    work.wait()
+dist.destroy_process_group()
+if rank == 0:
+    capture.finalize({})
+"""
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -134,6 +163,19 @@ class Collectives(NativeTest):
         # What DDP reduces by itself during backward is there as well.
         self.assertEqual(sum(op.fields[34] == "36" and op.fields[37] == "all_reduce" for op in found), 3)
         self.assertTrue([op for op in ops if op.name == "c10d::allreduce_"])
+
+    def test_collectives_that_have_not_begun_at_the_end_are_kept(self):
+        with tempfile.TemporaryDirectory() as root:
+            first, _ = run_ranks(root, "", WAITING_RANK)
+            found = sorted((op for op in raw_reader.ops(first) if op.name == "gloo:all_reduce"), key=lambda op: int(op.fields[34]))
+            self.assertEqual([op.fields[34] for op in found], [str(count) for count in range(10, 18)])
+            self.assertEqual({(op.fields[36], op.fields[37], op.is_async) for op in found}, {("0,1", "all_reduce", True)})
+            calls = sorted((op for op in raw_reader.ops(first) if op.name == "c10d::allreduce_"), key=lambda op: op.start)
+            self.assertEqual(len(found), len(calls))
+            for op, call in zip(found, calls):
+                self.assertGreaterEqual(op.end, calls[-1].end)
+                if call not in calls[:2]:  # it lasts from its call on
+                    self.assertLessEqual(op.start, call.end)
 
     def test_ranks_of_mindspore_are_those_of_their_group(self):
         with tempfile.TemporaryDirectory() as root:

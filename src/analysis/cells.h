@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -8,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "analysis/sqlite_round.h"
 #include "store/maybe.h"
 #include "table/table.h"
 
@@ -16,8 +16,16 @@ namespace steplens::analysis {
 
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// The reference viewer rounds in SQL.
-inline double RoundTo(double value, int decimals) { return SqliteRound(value, decimals); }
+// The reference viewer rounds in SQL, with an SQLite that takes the double as it is: half away from
+// zero, but 252.385 is a little less than that and becomes 252.38.
+inline double RoundTo(double value, int decimals) {
+  if (!std::isfinite(value)) return value;
+  long double scale = 1;
+  for (int i = 0; i < decimals; ++i) scale *= 10;
+  const long double scaled = std::fabs(static_cast<long double>(value)) * scale;
+  if (scaled > 1e15L) return value;
+  return std::copysign(static_cast<double>(std::floor(scaled + 0.5L) / scale), value);
+}
 
 inline double NsToUs(int64_t ns) { return static_cast<double>(ns) / 1000; }
 inline double NsToMs(int64_t ns) { return static_cast<double>(ns) / 1000000; }

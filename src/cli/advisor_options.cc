@@ -59,8 +59,10 @@ std::string FindBelow(const fs::path& folder, const std::string& suffix, bool wh
 }
 
 Status AddFile(const std::string& path, RuleSettings& settings) {
-  SL_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  return analysis::AddRuleFile(text, path, settings);
+  const Result<std::string> text = ReadFile(path);
+  // Whatever is wrong with a file that an option names is wrong usage.
+  if (!text.ok()) return Error{ErrorCode::kInvalidArgument, text.error().message};
+  return analysis::AddRuleFile(*text, path, settings);
 }
 
 // Affinity rules of the reference's tools: where its variable says, else where it looks for them.
@@ -144,8 +146,27 @@ std::set<std::string> NamesInList(const std::string& list) {
   return out;
 }
 
+namespace {
+
+// A number above 0 times `unit`; 0 without the option.
+Result<double> PeakOf(const Arguments& arguments, const std::string& option, double unit) {
+  const std::string text = arguments.Value(option);
+  if (text.empty()) return 0.0;
+  constexpr double kMost = 1e9;
+  const auto number = ParseDouble(text);
+  if (!number || !(*number > 0) || *number > kMost) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("{}: '{}' was found, a number above 0 was expected", option, text)};
+  }
+  return *number * unit;
+}
+
+}  // namespace
+
 Result<RuleSettings> ReadRuleSettings(const Arguments& arguments) {
   RuleSettings settings;
+  SL_ASSIGN_OR_RETURN(settings.peak_flops_per_s, PeakOf(arguments, "--peak-tflops", 1e12));
+  SL_ASSIGN_OR_RETURN(settings.bytes_per_s, PeakOf(arguments, "--hbm-gbs", 1e9));
   settings.as_reference = arguments.Value("--ruleset") == "reference";
   SL_RETURN_IF_ERROR(AddEnvironment(settings));
   for (const std::string& path : NamesInList(arguments.Value("--rules")))
@@ -240,7 +261,8 @@ std::vector<OptionSpec> AdvisorOptionSpecs() {
        {.name = "--format",
         .value_name = "LIST",
         .help = "Reports to write beside the table: html, xlsx, md, json, none",
-        .default_value = "html,xlsx"},
+        .default_value = "html,xlsx",
+        .suggestions = {"html", "xlsx", "md", "json", "none"}},
        {.name = "--agent", .help = "Same as --json"},
        {.name = "--only", .value_name = "RULES", .help = "Only these rules, with commas between"},
        {.name = "--skip", .value_name = "RULES", .help = "Not these rules"},
@@ -252,6 +274,12 @@ std::vector<OptionSpec> AdvisorOptionSpecs() {
         .help = "reference: judge as msprof-analyze does",
         .default_value = "default",
         .choices = {"reference", "default"}},
+       {.name = "--peak-tflops",
+        .value_name = "T",
+        .help = "TFLOP/s that the device can do at most, where its name does not say it"},
+       {.name = "--hbm-gbs",
+        .value_name = "G",
+        .help = "GB/s of the device's memory, where its name does not say it"},
        {.name = "--fail-on",
         .value_name = "PRIORITY",
         .help = "Exit with 3 if there is a finding of at least this priority",

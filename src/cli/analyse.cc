@@ -132,11 +132,12 @@ Result<int> AnalyseAll(const std::vector<RankSource>& captures, const AnalysisRe
   for (size_t i = 0; i < captures.size(); ++i) {
     const Result<AnalysisOutcome>& outcome = *outcomes[i];
     if (outcome.ok()) {
-      fmt::print("{}: {}: {}\n", RankText(captures[i]), captures[i].path, outcome->message);
+      // What is missing comes first: who reads on knows how far the results can be trusted.
       if (!outcome->warning.empty()) {
         fmt::print(stderr, "steplens: {}: {}: {}\n", RankText(captures[i]), captures[i].path,
                    outcome->warning);
       }
+      fmt::print("{}: {}: {}\n", RankText(captures[i]), captures[i].path, outcome->message);
       continue;
     }
     fmt::print(stderr, "steplens: {}: {}\n", RankText(captures[i]), outcome.error().message);
@@ -208,6 +209,46 @@ Result<int> AnalyseProfFolders(const std::vector<std::string>& folders,
   return WriteAllProfResults(folders, prof, jobs);
 }
 
+// Captures of MindSpore below `path` that were analysed and whose raw data was removed then.
+std::vector<RankSource> FindSimplified(const std::string& path) {
+  namespace fs = std::filesystem;
+  Result<readers::Detected> detected = readers::DetectRanks({path});
+  if (!detected.ok()) return {};
+  std::error_code error;
+  std::erase_if(detected->ranks, [&](const RankSource& rank) {
+    const fs::path folder = rank.path;
+    return !store::IsMindSpore(rank.source) ||
+           !fs::exists(folder / kResultsFolder / kDoneFile, error) ||
+           fs::exists(folder / format::kFrameworkFolder, error);
+  });
+  return std::move(detected->ranks);
+}
+
+// There is no raw capture: what is said of those that have results alone, else `error`.
+Result<int> WithoutRawData(const Arguments& arguments, const AnalysisRequest& request,
+                           const Error& error) {
+  if (error.code != ErrorCode::kNotFound || arguments.Has("--rank")) return error;
+  const std::vector<RankSource> captures = FindSimplified(arguments.Positional("PATH").front());
+  if (captures.empty()) return error;
+  const bool has_types = std::all_of(captures.begin(), captures.end(), [&](const auto& capture) {
+    return HasResultsOf(capture.path, request.types);
+  });
+  if (request.force || !has_types || !request.steps.empty() || arguments.Has("--export")) {
+    return Error{ErrorCode::kUnsupported,
+                 fmt::format("{}: its raw data was removed after the analysis "
+                             "(data_simplification), so the results cannot be made again; "
+                             "'steplens convert' writes them in another form",
+                             captures.front().path)};
+  }
+  for (const RankSource& capture : captures) {
+    fmt::print(
+        "{}: {}: the results are complete; the raw data was removed after the analysis "
+        "(data_simplification)\n",
+        RankText(capture), capture.path);
+  }
+  return 0;
+}
+
 Result<int> RunAnalyse(const Arguments& arguments) {
   ::umask(::umask(0) | 027);  // results are for the user and the group: files 0640, folders 0750
   AnalysisRequest request;
@@ -220,7 +261,9 @@ Result<int> RunAnalyse(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(arguments));
   const std::vector<std::string> profs = FindLoneProfFolders(arguments.Positional("PATH").front());
   if (!profs.empty()) return AnalyseProfFolders(profs, request, arguments, jobs);
-  SL_ASSIGN_OR_RETURN(const std::vector<RankSource> captures, FindCaptures(arguments));
+  const Result<std::vector<RankSource>> found = FindCaptures(arguments);
+  if (!found.ok()) return WithoutRawData(arguments, request, found.error());
+  const std::vector<RankSource>& captures = *found;
   const std::string what = arguments.Value("--export");
   if (!what.empty() && !request.steps.empty()) {
     return Error{ErrorCode::kInvalidArgument,
@@ -234,7 +277,8 @@ std::vector<OptionSpec> AnalyseOptions() {
   return {{.name = "--export-type",
            .value_name = "TYPE",
            .help = "text, db or text,db; may be repeated. Default: as recorded",
-           .is_repeated = true},
+           .is_repeated = true,
+           .suggestions = {"text", "db", "text,db"}},
           {.name = "--jobs",
            .value_name = "N",
            .help = "Threads; each converts one capture or one of its files. 0 = one per core",
@@ -261,7 +305,8 @@ std::vector<OptionSpec> AnalyseOptions() {
           {.name = "--metric",
            .value_name = "METRIC",
            .help = "For --export stacks: self_cpu_time_total or self_npu_time_total",
-           .default_value = "self_cpu_time_total"},
+           .default_value = "self_cpu_time_total",
+           .suggestions = {"self_cpu_time_total", "self_npu_time_total"}},
           {.name = "--device",
            .value_name = "DEVICE",
            .help = "For --export memory_timeline: the device to show",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/cells.h"
+#include "analysis/compare/runs/gate_trial.h"
 #include "analysis/compare/runs/run_tables.h"
 #include "base/roots.h"
 #include "base/team.h"
@@ -16,6 +17,7 @@
 namespace steplens::cli {
 namespace {
 
+namespace runs = analysis::runs;
 using analysis::runs::RunSummary;
 using cluster::Baselines;
 
@@ -79,6 +81,33 @@ int CheckRun(const Arguments& arguments, const std::string& folder, const std::s
   return GateExitCode(done.error());
 }
 
+// The rules of docs/compare_gate.md, for a trial that names none.
+constexpr const char* kUsualRules[] = {"e2e>3%",        "computing>3%", "communication>3%",
+                                       "free>3%",       "memory>2%",    "kernel:*>5%",
+                                       "operator:*>5%", "comm:*>5%",    "rank:*>5%"};
+
+// What the gate does with steps of an unchanged run.
+Result<int> TryBaseline(const Arguments& arguments, const RunSummary& run) {
+  SL_ASSIGN_OR_RETURN(const runs::NoiseOptions noise, NoiseOf(arguments));
+  SL_ASSIGN_OR_RETURN(std::vector<runs::GateRule> rules, RulesOf(arguments));
+  if (rules.empty()) {
+    for (const char* text : kUsualRules) {
+      SL_ASSIGN_OR_RETURN(runs::GateRule rule, runs::ParseGateRule(text));
+      rules.push_back(std::move(rule));
+    }
+  }
+  runs::TrialOptions options;
+  const int64_t steps = arguments.Integer("--steps").value_or(0);
+  if (steps < 0)
+    return Error{ErrorCode::kInvalidArgument, fmt::format("--steps: {} is below 0", steps)};
+  options.steps = static_cast<size_t>(steps);
+  const runs::GateTrial trial = runs::TryGate(run, rules, noise, options);
+  Say(fmt::format("steplens: {} comparisons of {} steps with {} others of the same run\n",
+                  trial.comparisons, trial.steps, trial.steps));
+  SL_RETURN_IF_ERROR(PrintTable(runs::TrialTable(trial), arguments));
+  return 0;
+}
+
 Result<int> RunBaseline(const Arguments& arguments) {
   const std::vector<std::string>& names = arguments.Positional("NAME");
   const std::vector<std::string>& paths = arguments.Positional("PATH");
@@ -100,7 +129,8 @@ Result<int> RunBaseline(const Arguments& arguments) {
     return 0;
   }
   SL_ASSIGN_OR_RETURN(const RunSummary run, baselines.Load(names.front()));
-  SL_RETURN_IF_ERROR(PrintTable(analysis::runs::SummaryTable(run), arguments));
+  if (what == "noise") return TryBaseline(arguments, run);
+  SL_RETURN_IF_ERROR(PrintTable(runs::SummaryTable(run), arguments));
   return 0;
 }
 
@@ -114,7 +144,9 @@ CommandSpec BaselineCommand() {
       "modules and communication, some kilobytes without any trace. 'check NAME PATH' compares a "
       "run "
       "with it, and exits with 3 if a "
-      "--fail-on rule is breached (docs/compare_gate.md). 'list', 'show NAME' and 'remove NAME' "
+      "--fail-on rule is breached (docs/compare_gate.md). 'noise NAME' compares steps of the run "
+      "with other steps of it: how often rules raise a false alarm, and the smallest change that "
+      "they find. 'list', 'show NAME' and 'remove NAME' "
       "manage what is there. Baselines are files in --dir, else $STEPLENS_BASELINE_DIR, else "
       "$XDG_DATA_HOME/steplens/baselines, else ~/.local/share/steplens/baselines.";
   PositionalSpec path = PathPositional(false);
@@ -123,10 +155,15 @@ CommandSpec BaselineCommand() {
       {.name = "ACTION",
        .help = "What to do",
        .is_path = false,
-       .choices = {"save", "check", "list", "show", "remove"}},
+       .choices = {"save", "check", "noise", "list", "show", "remove"}},
       {.name = "NAME", .help = "Name of the baseline", .required = false, .is_path = false},
       path};
-  spec.options = Joined({{.name = "--dir", .value_name = "DIR", .help = "Folder of the baselines"}},
+  spec.options = Joined({{.name = "--dir", .value_name = "DIR", .help = "Folder of the baselines"},
+                         {.name = "--steps",
+                          .value_name = "N",
+                          .help = "noise: steps on each side; 0 = half of the run",
+                          .default_value = "0",
+                          .is_integer = true}},
                         Joined(RunComparisonOptions(), Joined(TableOptions(), InputOptions())));
   spec.example = "steplens baseline save sample examples/sample --dir /tmp/baselines";
   spec.run = RunBaseline;

@@ -34,6 +34,7 @@ bool Asks(const std::vector<std::string>& types, std::string_view type) {
 struct Configuration {
   std::vector<std::string> types;
   bool simplify = false;
+  bool mindspore_simplifies = false;  // in so many words
 };
 
 Configuration ReadConfiguration(const store::TraceStore& store, const RankSource& capture) {
@@ -55,6 +56,7 @@ Configuration ReadConfiguration(const store::TraceStore& store, const RankSource
                                      "profiler_parameters.data_simplification"}) {
     if (const auto value = store.FindMeta(key)) out.simplify = *value == "true";
   }
+  out.mindspore_simplifies = store.FindMeta("profiler_parameters.data_simplification") == "true";
   return out;
 }
 
@@ -76,15 +78,7 @@ bool IsUpToDate(const RankSource& capture, const std::vector<std::string>& types
     const Result<FileStamp> raw = StatFile(file.path);
     if (raw.ok() && raw->mtime_ns > done->mtime_ns) return false;
   }
-  bool has_text = false;
-  bool has_db = false;
-  std::error_code error;
-  for (fs::directory_iterator it(output, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    has_text = has_text || name == "trace_view.json" || name.ends_with(".csv");
-    has_db = has_db || (name.starts_with("ascend_") && name.ends_with(".db"));
-  }
-  return (!Asks(types, "text") || has_text) && (!Asks(types, "db") || has_db);
+  return HasResultsOf(capture.path, types);
 }
 
 // <capture>/logs/profiler_<time>_<pid>_analyse.log. A log that cannot be written stops nothing.
@@ -121,10 +115,31 @@ std::string LossesOf(const store::TraceStore& store) {
     const store::IssueLog::Entry& entry = store.issues.entry(kind);
     const store::IssueInfo& info = store::GetIssueInfo(kind);
     if (entry.count == 0 || info.severity != store::Severity::kDataLoss) continue;
+    if (info.name == store::GetIssueInfo(store::IssueKind::kCaptureUnfinished).name) continue;
     text += fmt::format("{}{} x {} ({})", text.empty() ? "not all of the raw data is sound: " : " ",
                         entry.count, info.text, entry.example);
   }
   return text;
+}
+
+// Whether there was anything for result files to hold.
+bool HoldsAnything(const store::TraceStore& store) {
+  return store.slices.size() > 0 || store.memory_samples.size() > 0 ||
+         store.allocations.size() > 0 || store.counters.size() > 0;
+}
+
+// MindSpore's data_simplification leaves the results and the device's raw data. Whether FRAMEWORK
+// goes, and if it stays though it should go, why.
+bool RemovesFramework(const store::TraceStore& store, const AnalysisRequest& request,
+                      const Configuration& configuration, std::string& why_not) {
+  if (!store::IsMindSpore(store.info.source)) return false;
+  if (!request.simplify.value_or(configuration.mindspore_simplifies)) return false;
+  if (!HoldsAnything(store)) {
+    why_not = "nothing was exported, so data_simplification keeps FRAMEWORK. ";
+  } else if (!request.steps.empty()) {
+    why_not = "the results are of some steps only, so data_simplification keeps FRAMEWORK. ";
+  }
+  return why_not.empty();
 }
 
 // A capture of MindSpore that holds several configurations is read with the first of them, as the
@@ -204,6 +219,19 @@ Status WriteResults(store::TraceStore& store, const std::vector<std::string>& ty
 
 }  // namespace
 
+bool HasResultsOf(const std::string& capture, const std::vector<std::string>& types) {
+  bool has_text = false;
+  bool has_db = false;
+  std::error_code error;
+  for (fs::directory_iterator it(fs::path(capture) / kResultsFolder, error), end;
+       !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    has_text = has_text || name == "trace_view.json" || name.ends_with(".csv");
+    has_db = has_db || (name.starts_with("ascend_") && name.ends_with(".db"));
+  }
+  return (!Asks(types, "text") || has_text) && (!Asks(types, "db") || has_db);
+}
+
 Result<store::TraceStore> OpenRawCapture(const RankSource& capture, ThreadPool& pool,
                                          opening::RawUse use) {
   if (IsBeingRecorded(capture.path)) {
@@ -250,19 +278,23 @@ Result<AnalysisOutcome> AnalyseCapture(const RankSource& given, const AnalysisRe
     WriteLog(capture, &store, "failed: " + explained.message);
     return explained;
   }
-  CleanUpCapture(capture.path, {store::IsMindSpore(capture.source),
-                                request.simplify.value_or(configuration.simplify)});
+  std::string kept;
+  const bool removes_framework = RemovesFramework(store, request, configuration, kept);
+  CleanUpCapture(capture.path,
+                 {store::IsMindSpore(capture.source),
+                  request.simplify.value_or(configuration.simplify), removes_framework});
   const std::chrono::duration<double> spent = steady_clock::now() - start;
   AnalysisOutcome outcome;
   outcome.message = fmt::format("{} written in {:.2f} s: {} operators, {} kernels, {} collectives",
                                 fmt::join(types, " and "), spent.count(), store.host_ops.size(),
                                 store.kernels.size(), store.comm_ops.size());
+  if (const std::string ended = HowItEnded(store); !ended.empty()) outcome.warning = ended + ". ";
   if (LacksDevice(capture)) {
     outcome.message += "; a PROF_* folder has no data, so its device is missing";
     // If a recorder started the analysis, the message has no reader.
-    outcome.warning = "a PROF_* folder has no data of the collector; its device is missing. ";
+    outcome.warning += "a PROF_* folder has no data of the collector; its device is missing. ";
   }
-  outcome.warning += left_out + missing_steps + *pipelines + LossesOf(store);
+  outcome.warning += left_out + missing_steps + *pipelines + kept + LossesOf(store);
   if (outcome.warning.ends_with(' ')) outcome.warning.pop_back();
   WriteLog(capture, &store, outcome.message);
   return outcome;

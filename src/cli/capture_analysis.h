@@ -39,6 +39,9 @@ struct AnalysisOutcome {
 Result<AnalysisOutcome> AnalyseCapture(const readers::RankSource& capture,
                                        const AnalysisRequest& request, ThreadPool& pool);
 
+// Whether the results of a capture, of whatever age, have all of these types.
+bool HasResultsOf(const std::string& capture, const std::vector<std::string>& types);
+
 // The capture's store. Refuses a capture that is still being recorded.
 Result<store::TraceStore> OpenRawCapture(const readers::RankSource& capture, ThreadPool& pool,
                                          opening::RawUse use);

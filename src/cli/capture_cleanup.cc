@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "format/framework.h"
+
 namespace steplens::cli {
 namespace {
 
@@ -74,6 +76,7 @@ void CleanUpCapture(const std::string& capture, const CleanUp& how) {
   std::error_code error;
   const fs::path folder = fs::canonical(capture, error);
   if (error) return;
+  if (how.removes_framework) fs::remove_all(folder / format::kFrameworkFolder, error);
   for (const fs::path& child : Children(folder)) {
     if (child.filename().string().starts_with("PROF_")) {
       for (const fs::path& path : Doomed(child, how)) fs::remove_all(path, error);

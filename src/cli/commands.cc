@@ -34,6 +34,7 @@ constexpr NamedCommand kCommandMakers[] = {
     {"baseline", BaselineCommand},
     {"view", ViewCommand},
     {"link", LinkCommand, false},
+    {"mcp", McpCommand},
     {"convert", ConvertCommand},
     {"auto-completion", CompletionCommand, false},
     {"docs", DocsCommand, false},

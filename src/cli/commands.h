@@ -23,6 +23,7 @@ CommandSpec ConvertCommand();
 CommandSpec CompareCommand();
 CommandSpec ViewCommand();
 CommandSpec LinkCommand();
+CommandSpec McpCommand();
 CommandSpec CompletionCommand();
 CommandSpec DocsCommand();
 

@@ -10,6 +10,7 @@
 #include "cli/compare_console.h"
 #include "cli/compare_options.h"
 #include "cli/compare_output.h"
+#include "cli/compare_sides.h"
 #include "cli/open_input.h"
 #include "cli/run_comparison.h"
 #include "cli/standard_streams.h"
@@ -26,70 +27,30 @@ using Page = table::html::Language;
 
 constexpr int kExitUnusable = 1;
 
-// The reference prefers the db of a folder that has text as well.
-std::string PathAsReference(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return path;
-  fs::path folder = fs::path(path) / "ASCEND_PROFILER_OUTPUT";
-  if (!fs::is_directory(folder, error)) folder = path;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
-    if (!name.ends_with(".db")) continue;
-    for (const char* prefix :
-         {"ascend_pytorch_profiler", "ascend_mindspore_profiler", "msmonitor"}) {
-      if (name.starts_with(prefix) && fs::exists(folder / "trace_view.json", error)) {
-        return entry.path();
-      }
-    }
-  }
-  return path;
-}
-
-Result<store::Job> OpenSide(const Arguments& arguments, const std::string& path, bool compat) {
-  Arguments one = arguments;
-  one.Set("PATH", {compat ? PathAsReference(path) : path});
-  return OpenInput(one);
-}
-
-// The ranks that are compared: of the same number if both sides have it.
-struct RankPair {
-  const store::TraceStore* base = nullptr;
-  const store::TraceStore* comparison = nullptr;
-};
-RankPair ChooseRanks(const store::Job& base, const store::Job& comparison) {
-  for (const store::TraceStore& a : base.ranks) {
-    for (const store::TraceStore& b : comparison.ranks) {
-      if (a.info.rank == b.info.rank) return {&a, &b};
-    }
-  }
-  return {&base.ranks.front(), &comparison.ranks.front()};
-}
-
 void SayMessage(const analysis::Message& message, analysis::Language language) {
   Say(fmt::format("steplens: {}\n", Render(message, language)));
 }
 
-void SayChoice(const std::string& path, const store::Job& job, const store::TraceStore* rank,
-               analysis::Language language) {
-  if (job.ranks.size() < 2) return;
+void SayChoice(const std::string& path, const OpenedSide& side, analysis::Language language) {
+  if (side.found < 2) return;
   SayMessage({"compare.note.one_rank",
               {{"path", path},
-               {"count", std::to_string(job.ranks.size())},
-               {"rank", std::to_string(rank->info.rank)}}},
+               {"count", std::to_string(side.found)},
+               {"rank", std::to_string(side.rank().info.rank)}}},
              language);
 }
 
 // What the choice of inputs means for the numbers.
-void SayInputs(const CompareRequest& request, const RankPair& ranks) {
+void SayInputs(const CompareRequest& request, const OpenedSides& sides) {
   std::error_code error;
   if (request.sheets.compat) return;
   if (fs::equivalent(request.base, request.comparison, error) &&
       request.sheets.base_step == request.sheets.comparison_step)
     SayMessage(analysis::Message{"compare.note.same"}, request.language);
-  if (ranks.base->info.rank != ranks.comparison->info.rank) {
-    SayMessage({"compare.note.other_rank",
-                {{"a", std::to_string(ranks.base->info.rank)},
-                 {"b", std::to_string(ranks.comparison->info.rank)}}},
+  const int64_t a = sides.base.rank().info.rank;
+  const int64_t b = sides.comparison.rank().info.rank;
+  if (a != b) {
+    SayMessage({"compare.note.other_rank", {{"a", std::to_string(a)}, {"b", std::to_string(b)}}},
                request.language);
   }
 }
@@ -111,34 +72,44 @@ Status PrintTables(const compare::SheetResult& result, const CompareRequest& req
   return {};
 }
 
-Result<int> CompareRanks(const Arguments& arguments, CompareRequest& request) {
-  const bool compat = request.sheets.compat;
-  SL_ASSIGN_OR_RETURN(const store::Job base, OpenSide(arguments, request.base, compat));
-  SL_ASSIGN_OR_RETURN(const store::Job comparison, OpenSide(arguments, request.comparison, compat));
-  const RankPair ranks = ChooseRanks(base, comparison);
-  SayChoice(request.base, base, ranks.base, request.language);
-  SayChoice(request.comparison, comparison, ranks.comparison, request.language);
-  SayInputs(request, ranks);
+// Tables of whole runs as sheets: they have no banners, since a side is one column.
+void AddRunSheets(const std::vector<table::Table>& tables,
+                  std::vector<compare::ResultSheet>& sheets) {
+  for (const table::Table& table : tables) {
+    if (table.rows() == 0) continue;
+    compare::ResultSheet& sheet = sheets.emplace_back(table.name());
+    sheet.table = table;
+    sheet.base = sheet.comparison = compare::kNoColumns;
+  }
+}
+
+Result<int> CompareRanks(const Arguments& arguments, CompareRequest& request,
+                         const std::vector<table::Table>& job_tables) {
+  SL_ASSIGN_OR_RETURN(const OpenedSides opened, OpenSides(arguments, request));
+  const OpenedSide& base = opened.base;
+  const OpenedSide& comparison = opened.comparison;
+  SayChoice(request.base, base, request.language);
+  SayChoice(request.comparison, comparison, request.language);
+  SayInputs(request, opened);
   request.sheets.args = readers::MakeArgsReader();
   SL_ASSIGN_OR_RETURN(const compare::SidePair sides,
-                      compare::CollectSides(analysis::RankView(*ranks.base),
-                                            analysis::RankView(*ranks.comparison), request.sheets));
-  SL_ASSIGN_OR_RETURN(const compare::SheetResult result,
-                      compare::CompareSheets(sides, request.sheets));
+                      compare::CollectSides(analysis::RankView(base.rank()),
+                                            analysis::RankView(comparison.rank()), request.sheets));
+  SL_ASSIGN_OR_RETURN(compare::SheetResult result, compare::CompareSheets(sides, request.sheets));
   const auto make_report = [&] {
-    const auto place = [](const store::Job& job, const store::TraceStore* rank) {
-      return static_cast<uint32_t>(rank - job.ranks.data());
-    };
     const compare::ReportInput input{
-        {base, place(base, ranks.base), sides.base},
-        {comparison, place(comparison, ranks.comparison), sides.comparison},
+        {base.job, static_cast<uint32_t>(base.rank_index), sides.base},
+        {comparison.job, static_cast<uint32_t>(comparison.rank_index), sides.comparison},
         result,
-        request.sheets};
+        request.sheets,
+        {},
+        job_tables};
     return compare::CompareReport(input, !arguments.Has("--lang") ? Page::kBrowser
                                          : request.language == analysis::Language::kChinese
                                              ? Page::kChinese
                                              : Page::kEnglish);
   };
+  AddRunSheets(job_tables, result.sheets);
   std::vector<analysis::Message> notes = result.notes;
   SL_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
                       WriteSheets(result.sheets, request, make_report, notes));
@@ -167,11 +138,12 @@ Result<int> RunCompare(const Arguments& arguments) {
   SL_ASSIGN_OR_RETURN(CompareRequest request, ReadCompareRequest(arguments));
   for (const std::string& note : request.notes) Say(fmt::format("steplens: {}\n", note));
   Result<int> result = 0;
+  std::vector<table::Table> job_tables;
   // Whole jobs are compared over their steps: not if one step is asked for.
   const bool is_one_step = !arguments.Value("--base_step").empty();
   if (!request.sheets.compat && !is_one_step && HaveManyRanks(request.base, request.comparison))
-    result = CompareWholeRuns(arguments, request.comparison, request.base, "");
-  if (result.ok()) result = CompareRanks(arguments, request);
+    result = CompareWholeRuns(arguments, request.comparison, request.base, "", &job_tables);
+  if (result.ok()) result = CompareRanks(arguments, request, job_tables);
   if (result.ok() || result.error().code == ErrorCode::kInvalidArgument ||
       result.error().code == ErrorCode::kCancelled || result.error().code == ErrorCode::kInternal) {
     return result;

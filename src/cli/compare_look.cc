@@ -86,9 +86,11 @@ std::vector<double> ColumnWidths(const std::string& sheet) {
 table::SheetLook LookOf(const ResultSheet& sheet, const std::string& base_path,
                         const std::string& comparison_path, bool compat) {
   table::SheetLook look;
-  look.banners = {{sheet.base.first, sheet.base.last, "Base Profiling: " + base_path, kGreen},
-                  {sheet.comparison.first, sheet.comparison.last,
-                   "Comparison Profiling: " + comparison_path, kYellow}};
+  if (!sheet.base.empty()) {
+    look.banners = {{sheet.base.first, sheet.base.last, "Base Profiling: " + base_path, kGreen},
+                    {sheet.comparison.first, sheet.comparison.last,
+                     "Comparison Profiling: " + comparison_path, kYellow}};
+  }
   for (size_t i = 0; i < sheet.table.columns().size(); ++i) {
     look.columns.push_back(ColumnLookOf(sheet, i, compat));
   }

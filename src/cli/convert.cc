@@ -137,11 +137,43 @@ Status WriteRank(const store::TraceStore& rank, bool to_text, const fs::path& fo
   return WriteInfoFiles(rank, folder);
 }
 
+Status MakeOutput(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error) return {};
+  return Error{ErrorCode::kIo,
+               fmt::format("{}: cannot make the folder: {}", folder.string(), error.message())};
+}
+
+// One trace of all ranks, trace.pftrace.
+Result<int> WritePerfettoTrace(const store::Job& job, const fs::path& output) {
+  SL_RETURN_IF_ERROR(CheckFolders({output}, job));
+  SL_RETURN_IF_ERROR(MakeOutput(output));
+  const std::string path = (output / "trace.pftrace").string();
+  SL_RETURN_IF_ERROR(exporting::WritePerfetto(job, path));
+  fmt::print("{}\n", path);
+  return 0;
+}
+
+// A trace per rank, rank<N>.json.
+Result<int> WriteChromeTraces(const store::Job& job, const fs::path& output) {
+  SL_RETURN_IF_ERROR(CheckFolders({output}, job));
+  SL_RETURN_IF_ERROR(MakeOutput(output));
+  for (const store::TraceStore& rank : job.ranks) {
+    const std::string path = (output / fmt::format("rank{}.json", rank.info.rank)).string();
+    SL_RETURN_IF_ERROR(exporting::WriteChromeTrace(rank, OptionsFor(rank), path));
+    fmt::print("{}\n", path);
+  }
+  return 0;
+}
+
 Result<int> RunConvert(const Arguments& arguments) {
   const std::string output = arguments.Value("--output");
   SL_RETURN_IF_ERROR(CheckOutput(output, arguments.Positional("PATH")));
   SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
+  if (arguments.Value("--to") == "perfetto") return WritePerfettoTrace(job, output);
+  if (arguments.Value("--to") == "chrome") return WriteChromeTraces(job, output);
   std::set<std::string> taken;
   std::vector<fs::path> folders;
   for (const store::TraceStore& rank : job.ranks)
@@ -163,20 +195,21 @@ Result<int> RunConvert(const Arguments& arguments) {
 
 CommandSpec ConvertCommand() {
   CommandSpec spec;
-  spec.summary = "Convert the result files of a profile to text or db";
+  spec.summary = "Convert a profile to text, db, or a trace of Perfetto or Chrome";
   spec.description =
       "Reads profiles of any form and writes, for every rank, the result files of torch_npu or "
-      "MindSpore as text (trace_view.json, csv and json files) or as SQLite databases. The input "
+      "MindSpore as text (trace_view.json, csv and json files) or as SQLite databases; perfetto: "
+      "one trace of all ranks (trace.pftrace), chrome: one trace per rank (rank0.json). The input "
       "is not changed. Data that the other form cannot hold is omitted (docs/export.md lists it).";
   spec.positionals = {PathPositional(true)};
   spec.options = Joined({{.name = "--to",
                           .value_name = "FORM",
                           .help = "Output form",
                           .default_value = "text",
-                          .choices = {"text", "db"}},
+                          .choices = {"text", "db", "perfetto", "chrome"}},
                          {.name = "--output",
                           .value_name = "DIR",
-                          .help = "Output folder; gets one folder per rank",
+                          .help = "Output folder; text and db: gets one folder per rank",
                           .is_required = true,
                           .short_name = "-o"}},
                         InputOptions());

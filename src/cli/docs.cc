@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/commands.h"
+#include "cli/man_page.h"
 #include "cli/standard_streams.h"
 #include "store/schema_doc.h"
 
@@ -62,11 +64,32 @@ std::string CommandsMarkdown() {
          "| 130 | interrupted |\n";
 }
 
+Status WriteManPage(const std::string& path, const std::string& text) {
+  SL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  SL_RETURN_IF_ERROR(file.Write(text.data(), text.size()));
+  return file.Commit();
+}
+
+// steplens.1 and steplens-COMMAND.1 below the folder.
+Status WriteManPages(const std::string& folder) {
+  SL_RETURN_IF_ERROR(WriteManPage(folder + "/steplens.1", ManPage()));
+  for (const CommandSpec& command : Commands()) {
+    if (command.is_hidden) continue;
+    SL_RETURN_IF_ERROR(
+        WriteManPage(fmt::format("{}/steplens-{}.1", folder, command.name), ManPage(command)));
+  }
+  return {};
+}
+
 Result<int> RunDocs(const Arguments& arguments) {
-  const std::string text = arguments.Positional("PAGE").front() == "schema"
-                               ? store::SchemaMarkdown()
-                               : CommandsMarkdown();
-  SL_RETURN_IF_ERROR(PrintResult(text));
+  const std::string page = arguments.Positional("PAGE").front();
+  if (page == "man") {
+    if (!arguments.Has("--output"))
+      return Error{ErrorCode::kInvalidArgument, "docs man: --output names the folder"};
+    SL_RETURN_IF_ERROR(WriteManPages(arguments.Value("--output")));
+    return 0;
+  }
+  SL_RETURN_IF_ERROR(PrintResult(page == "schema" ? store::SchemaMarkdown() : CommandsMarkdown()));
   return 0;
 }
 
@@ -75,11 +98,13 @@ Result<int> RunDocs(const Arguments& arguments) {
 CommandSpec DocsCommand() {
   CommandSpec spec;
   spec.summary = "Print a page of docs/ that is made from the code";
-  spec.description = "docs/commands.md and docs/schema.md are written with it.";
+  spec.description =
+      "docs/commands.md and docs/schema.md are written with it; man: the man pages, into a folder.";
   spec.positionals = {{.name = "PAGE",
-                       .help = "commands or schema",
+                       .help = "commands, schema or man",
                        .is_path = false,
-                       .choices = {"commands", "schema"}}};
+                       .choices = {"commands", "schema", "man"}}};
+  spec.options = {{.name = "--output", .value_name = "DIR", .help = "man: the folder to write to"}};
   spec.example = "steplens docs schema > docs/schema.md";
   spec.is_hidden = true;
   spec.run = RunDocs;

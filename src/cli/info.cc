@@ -51,6 +51,7 @@ void WriteRank(JsonWriter& json, const store::TraceStore& rank) {
   json.Key("format").String(store::FormatName(rank.info.format));
   json.Key("level");
   rank.info.level.empty() ? json.Null() : json.String(rank.info.level);
+  if (const std::string ended = HowItEnded(rank); !ended.empty()) json.Key("ended").String(ended);
   json.Key("counts").BeginObject();
   for (const auto& [name, count] : summary.counts) json.Key(name).Int(static_cast<int64_t>(count));
   json.EndObject();
@@ -156,6 +157,9 @@ void AppendRank(std::string& out, const store::TraceStore& rank) {
   out += fmt::format("Rank {}: {} ({}{}{})  {}\n", rank.info.rank,
                      store::SourceName(rank.info.source), store::FormatName(rank.info.format),
                      rank.info.level.empty() ? "" : ", ", rank.info.level, rank.info.path);
+  if (const std::string ended = HowItEnded(rank); !ended.empty()) {
+    out += fmt::format("  ended:  {}\n", ended);
+  }
   out += "  rows:  ";
   for (const auto& [name, count] : summary.counts) out += fmt::format(" {} {},", count, name);
   out.back() = '\n';

@@ -1,12 +1,10 @@
 #include "cli/open_input.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
-#include "analysis/summary/summary.h"
+#include "analysis/summary/check_selection.h"
 #include "base/allocator.h"
 #include "base/roots.h"
 #include "cli/standard_streams.h"
@@ -77,18 +75,6 @@ void WarnOfLoss(const store::Job& job) {
   }
 }
 
-// "there is no step 99; steps: 10, 11, 12"
-Error NotThere(std::string_view what, int64_t wanted, const std::set<int64_t>& known) {
-  constexpr size_t kShown = 20;
-  std::vector<int64_t> shown(known.begin(), known.end());
-  const bool is_long = shown.size() > kShown;
-  if (is_long) shown.resize(kShown);
-  const std::string list = shown.empty() ? "none is marked"
-                                         : fmt::format("{}s: {}{}", what, fmt::join(shown, ", "),
-                                                       is_long ? ", ..." : "");
-  return {ErrorCode::kNotFound, fmt::format("there is no {} {}; {}", what, wanted, list)};
-}
-
 }  // namespace
 
 PositionalSpec PathPositional(bool repeated) {
@@ -146,21 +132,22 @@ void SayIfCacheIsNotUsed() {
     Say(fmt::format("steplens: no cache: {}\n", usable.error().message));
 }
 
-Result<store::Job> OpenQuietly(const Arguments& arguments) {
+Result<store::Job> OpenQuietly(const Arguments& arguments, std::optional<int64_t> only_rank) {
   UseLargePages();
   opening::OpenOptions options;
   SL_ASSIGN_OR_RETURN(options.threads, ThreadsOf(arguments));
   options.use_cache = !arguments.Has("--no-cache");
   if (options.use_cache) SayIfCacheIsNotUsed();
   options.show_progress = true;
+  options.only_rank = only_rank;
   for (const std::string& path : arguments.Positional("PATH")) AddRoot(path);
   SL_ASSIGN_OR_RETURN(store::Job job, opening::OpenJob(arguments.Positional("PATH"), options));
   if (arguments.Has("--strict")) SL_RETURN_IF_ERROR(CheckStrict(job));
   return job;
 }
 
-Result<store::Job> OpenInput(const Arguments& arguments) {
-  SL_ASSIGN_OR_RETURN(store::Job job, OpenQuietly(arguments));
+Result<store::Job> OpenInput(const Arguments& arguments, std::optional<int64_t> only_rank) {
+  SL_ASSIGN_OR_RETURN(store::Job job, OpenQuietly(arguments, only_rank));
   WarnOfLoss(job);
   return job;
 }
@@ -170,18 +157,7 @@ bool HasLostRanks(const store::Job& job) { return !LostRanks(job).empty(); }
 Result<analysis::Selection> SelectionOf(const Arguments& arguments, const store::Job& job) {
   const analysis::Selection selection{.rank = arguments.Integer("--rank"),
                                       .step = arguments.Integer("--step")};
-  std::set<int64_t> ranks;
-  std::set<int64_t> steps;
-  for (const store::TraceStore& rank : job.ranks) {
-    ranks.insert(rank.info.rank);
-    if (!selection.HasRank(rank.info.rank)) continue;
-    const std::vector<int64_t> of_rank = analysis::Summarise(rank).steps;
-    steps.insert(of_rank.begin(), of_rank.end());
-  }
-  if (selection.rank && !ranks.contains(*selection.rank))
-    return NotThere("rank", *selection.rank, ranks);
-  if (selection.step && !steps.contains(*selection.step))
-    return NotThere("step", *selection.step, steps);
+  SL_RETURN_IF_ERROR(analysis::CheckSelection(job, selection));
   return selection;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,12 @@ Result<size_t> ThreadsOf(const Arguments& arguments);
 // Tells on stderr if the cache folder is not ours alone and so not used.
 void SayIfCacheIsNotUsed();
 
-Result<store::Job> OpenQuietly(const Arguments& arguments);
+// `only_rank`: of the ranks below PATH this one alone.
+Result<store::Job> OpenQuietly(const Arguments& arguments,
+                               std::optional<int64_t> only_rank = std::nullopt);
 // The same, and says on stderr which captures and how many records could not be used.
-Result<store::Job> OpenInput(const Arguments& arguments);
+Result<store::Job> OpenInput(const Arguments& arguments,
+                             std::optional<int64_t> only_rank = std::nullopt);
 // Whether a capture below PATH could not be read.
 bool HasLostRanks(const store::Job& job);
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/api/api_statistics.h"
-#include "analysis/classify/classify.h"
-#include "analysis/operators/kernel_statistics.h"
-#include "analysis/operators/operator_tables.h"
+#include "analysis/operators/op_list.h"
 #include "base/kernel_label.h"
 #include "base/number.h"
 #include "cli/commands.h"
@@ -14,44 +11,6 @@
 
 namespace steplens::cli {
 namespace {
-
-analysis::Platform PlatformOf(const store::TraceStore& rank) {
-  return analysis::DetectPlatform(rank, analysis::ClassifyTracks(rank));
-}
-
-bool HasTypes(const store::KernelTable& kernels) {
-  return std::any_of(kernels.type.begin(), kernels.type.end(),
-                     [](StringId type) { return type != StringId::kEmpty; });
-}
-
-// What says most of the input: types where kernels have them, their names elsewhere (a GPU, Level0,
-// a timeline without its kernel_details), and the operators of a run without a device.
-std::string BestGrouping(const store::Job& job) {
-  bool has_device = false;
-  for (const store::TraceStore& rank : job.ranks) {
-    const analysis::Platform platform = PlatformOf(rank);
-    has_device = has_device || platform != analysis::Platform::kHostOnly;
-    if (platform == analysis::Platform::kAscend && HasTypes(rank.kernels)) return "type";
-  }
-  return has_device ? "name" : "operator";
-}
-
-bool GroupsKernels(const std::string& by) { return by != "operator" && by != "api"; }
-
-analysis::KernelStatisticsOptions KernelOptions(const analysis::Selection& selection,
-                                                const std::string& by,
-                                                const std::string& communication) {
-  using analysis::CommunicationRows;
-  analysis::KernelStatisticsOptions options;
-  options.selection = selection;
-  if (by == "name") options.by = analysis::KernelGrouping::kName;
-  if (by == "shape") options.by = analysis::KernelGrouping::kShape;
-  if (by == "core") options.by = analysis::KernelGrouping::kCore;
-  if (communication == "include") options.communication = CommunicationRows::kInclude;
-  if (communication == "exclude") options.communication = CommunicationRows::kExclude;
-  if (communication == "only") options.communication = CommunicationRows::kOnly;
-  return options;
-}
 
 // Nothing disappears from the list, and so from Ratio(%), without a word.
 void SayWhatIsLeftOut(const store::Job& job, const analysis::KernelStatisticsOptions& options) {
@@ -62,23 +21,6 @@ void SayWhatIsLeftOut(const store::Job& job, const analysis::KernelStatisticsOpt
       "steplens: {} communication operation{} ({} us) not listed and not in Ratio(%){}\n",
       left_out.count, left_out.count == 1 ? "" : "s", FormatNsAsUs(left_out.total_ns),
       by_default ? ", as in op_statistic.csv; --communication include lists them" : ""));
-}
-
-Result<table::Table> Compute(const store::Job& job, const analysis::Selection& selection,
-                             const std::string& by, const std::string& communication) {
-  if (GroupsKernels(by))
-    return analysis::KernelStatistics(job, KernelOptions(selection, by, communication));
-  if (!communication.empty()) {
-    return Error{
-        ErrorCode::kInvalidArgument,
-        fmt::format("--communication selects kernels, but --by {} lists {}; use --by name, "
-                    "type, shape or core",
-                    by, by == "api" ? "API calls" : "operators of the host")};
-  }
-  if (by == "operator") return analysis::HostOpStatistics(job, selection);
-  analysis::ApiStatisticsOptions options;
-  options.selection = selection;
-  return analysis::ApiStatistics(job, options);
 }
 
 // The table as people read it: short names of kernels. Files and pipes of csv and json have the
@@ -112,13 +54,15 @@ Result<int> RunOps(const Arguments& arguments) {
   }
   SL_ASSIGN_OR_RETURN(const store::Job job, OpenInput(arguments));
   SL_ASSIGN_OR_RETURN(const analysis::Selection selection, SelectionOf(arguments, job));
-  const std::string by = arguments.Has("--by") ? arguments.Value("--by") : BestGrouping(job);
+  const std::string by =
+      arguments.Has("--by") ? arguments.Value("--by") : analysis::BestOpGrouping(job);
   const std::string communication = arguments.Value("--communication");
-  SL_ASSIGN_OR_RETURN(table::Table table, Compute(job, selection, by, communication));
+  SL_ASSIGN_OR_RETURN(table::Table table, analysis::ListOps(job, selection, by, communication));
   if (top > 0) table.Truncate(static_cast<size_t>(top));
-  if (GroupsKernels(by) && IsForPeople(arguments)) table = WithShortNames(table);
+  if (analysis::GroupsKernels(by) && IsForPeople(arguments)) table = WithShortNames(table);
   SL_RETURN_IF_ERROR(PrintTable(table, arguments, EmptyText(by)));
-  if (GroupsKernels(by)) SayWhatIsLeftOut(job, KernelOptions(selection, by, communication));
+  if (analysis::GroupsKernels(by))
+    SayWhatIsLeftOut(job, analysis::OpListOptions(selection, by, communication));
   return 0;
 }
 

@@ -13,6 +13,8 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/limits.h"
+#include "cli/namesake.h"
+#include "cli/shell_protocol.h"
 #include "cli/standard_streams.h"
 #include "cli/version.h"
 
@@ -146,8 +148,7 @@ Arguments Collect(const Binding& binding) {
 }
 
 // The command line with the default command where none is named.
-std::vector<std::string> WithDefaultCommand(int argc, const char* const* argv) {
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+std::vector<std::string> WithDefaultCommand(std::vector<std::string> words) {
   if (words.empty()) return words;
   if (words.front() == "help") {  // `help info` is `info --help`
     words.erase(words.begin());
@@ -266,28 +267,49 @@ std::string MessageOf(const CLI::ParseError& error) {
 }
 
 int FailToParse(const CLI::ParseError& error, const std::vector<Binding>& bindings,
-                const CLI::App& root) {
+                const CLI::App& root, const Namesake* namesake) {
   const Binding* about = nullptr;
   for (const Binding& binding : bindings) {
     if (binding.app->parsed()) about = &binding;
   }
   std::string message = ExplainExtras(about, root);
   if (message.empty()) message = MessageOf(error);
-  Say(fmt::format("steplens: {}\nTry '{} --help'.\n", message,
-                  about == nullptr ? "steplens" : "steplens " + about->spec->name));
+  std::string called = namesake == nullptr ? "steplens" : std::string(namesake->name);
+  if (about != nullptr && (namesake == nullptr || namesake->command.empty()))
+    called += " " + about->spec->name;
+  Say(fmt::format("steplens: {}\nTry '{} --help'.\n", message, called));
   return kExitUsage;
 }
 
 }  // namespace
 
 int RunProgram(int argc, const char* const* argv) {
-  CLI::App app("Finds out why a training step is slow.", "steplens");
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const Namesake* namesake = argc < 1 ? nullptr : FindNamesake(argv[0]);
+  if (namesake != nullptr) {
+    if (const std::optional<std::string> asked = AskedByShell(*namesake)) {
+      const Result<std::string> text = AnswerShell(*namesake, *asked);
+      if (!text.ok()) return Fail(text.error());
+      const Status printed = PrintResult(*text);
+      return printed.ok() ? Finish(0) : Fail(printed.error());
+    }
+    words = WordsOf(*namesake, std::move(words));
+  }
+  CLI::App app("Finds out why a training step is slow.",
+               namesake == nullptr ? "steplens" : std::string(namesake->name));
   app.set_help_flag(kHelpNames, "Print this help message and exit");  // commands take it over
   app.set_version_flag(kVersionNames, kVersionLine);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
-  std::vector<std::string> words = WithDefaultCommand(argc, argv);
-  const std::vector<CommandSpec> commands = CommandsFor(words.empty() ? "" : words.front());
+  words = WithDefaultCommand(std::move(words));
+  const std::string first = words.empty() ? "" : words.front();
+  std::vector<CommandSpec> commands =
+      namesake == nullptr ? CommandsFor(first) : CommandsOf(*namesake);
+  if (namesake != nullptr) {
+    const auto typed = std::find_if(commands.begin(), commands.end(),
+                                    [&](const CommandSpec& one) { return one.name == first; });
+    if (typed != commands.end()) commands = std::vector<CommandSpec>{*typed};
+  }
   std::vector<Binding> bindings(commands.size());
   for (size_t i = 0; i < bindings.size(); ++i) Bind(commands[i], app, bindings[i]);
   if (words.empty()) {
@@ -302,7 +324,7 @@ int RunProgram(int argc, const char* const* argv) {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return Finish(app.exit(error));  // --help, --version
-    return FailToParse(error, bindings, app);
+    return FailToParse(error, bindings, app, namesake);
   }
   for (const Binding& binding : bindings) {
     if (binding.app->parsed()) return RunCommand(binding, std::move(rest));

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <memory>
 
 #include "cli/commands.h"
@@ -7,16 +9,28 @@
 #include "query/database.h"
 #include "query/question_tables.h"
 #include "readers/slice_args.h"
+#include "table/arrow_stream.h"
 
 namespace steplens::cli {
 namespace {
 
-// A table for people is laid out when all of it is known; the other forms go out as rows are found.
+// Arrow is for programs: a terminal would show its bytes as rubbish.
+Status PrintArrow(const table::Table& table) {
+  if (::isatty(STDOUT_FILENO) != 0) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--format arrow: stdout is a terminal, and Arrow is binary; write it to a file or "
+                 "a pipe"};
+  }
+  return table::WriteArrowStream(table, [](std::string_view bytes) { return PrintResult(bytes); });
+}
+
+// A table for people, and one whose columns have types, is laid out when all of it is known; the
+// other forms go out as rows are found.
 Status Answer(query::Database& database, const std::string& sql, const Arguments& arguments) {
   const std::string format = arguments.Value("--format");
-  if (format == "table") {
+  if (format == "table" || format == "arrow") {
     SL_ASSIGN_OR_RETURN(const table::Table table, database.Run(sql));
-    return PrintTable(table, arguments);
+    return format == "arrow" ? PrintArrow(table) : PrintTable(table, arguments);
   }
   const std::unique_ptr<RowPrinter> printer = MakeRowPrinter(format, arguments.Has("--csv-safe"));
   const Status status = database.Stream(sql, *printer, {});
@@ -58,9 +72,9 @@ CommandSpec QueryCommand() {
       {.name = "SQL", .help = "One SELECT statement", .required = false, .is_path = false}};
   spec.options = Joined({{.name = "--format",
                           .value_name = "FORMAT",
-                          .help = "Output format",
+                          .help = "Output format; arrow: an Arrow IPC stream",
                           .default_value = "table",
-                          .choices = {"table", "csv", "json"}},
+                          .choices = {"table", "csv", "json", "arrow"}},
                          CsvSafeOption(),
                          {.name = "--schema", .help = "List the tables and columns instead"}},
                         InputOptions());

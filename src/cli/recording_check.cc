@@ -1,8 +1,10 @@
 #include "cli/recording_check.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -14,6 +16,8 @@ namespace steplens::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int64_t kYear2000Ns = 946'684'800'000'000'000;  // earlier times are on no wall clock
 
 // <worker>_<pid>_<17 digits>_ascend_pt
 std::optional<int64_t> PidInName(const std::string& folder) {
@@ -27,6 +31,16 @@ std::optional<int64_t> PidInName(const std::string& folder) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
+// Whether there is a profiler_info_<rank>.json; a capture of one card has profiler_info.json too.
+bool HasRankInName(const std::string& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with("profiler_info_") && name.ends_with(".json")) return true;
+  }
+  return false;
+}
+
 // visit(root, name) for each configuration in the folder of a capture.
 template <typename Visit>
 void ForEachInfo(const std::string& folder, const Visit& visit) {
@@ -34,6 +48,7 @@ void ForEachInfo(const std::string& folder, const Visit& visit) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with("profiler_info") || !name.ends_with(".json")) continue;
+    if (name == "profiler_info.json" && HasRankInName(folder)) continue;  // the same once more
     const Result<JsonDocument> info = JsonDocument::ReadFile(it->path().string());
     if (info.ok()) visit(info->root(), name);
   }
@@ -70,6 +85,27 @@ store::IssueLog LossesIn(const std::string& folder) {
     readers::CountRecordingLosses(root, name, issues);
   });
   return issues;
+}
+
+std::string HowItEnded(const store::TraceStore& rank) {
+  if (rank.issues.entry(store::IssueKind::kCaptureUnfinished).count == 0) return {};
+  const std::string killed = "the process was killed or crashed while recording";
+  const store::Extent extent = store::ComputeExtent(rank);
+  if (extent.end_ns <= extent.begin_ns) return killed + "; no event reached the disk";
+  constexpr int64_t kNsPerMs = 1'000'000;
+  std::string until;
+  if (extent.begin_ns >= kYear2000Ns) {
+    const int64_t ms = extent.end_ns / kNsPerMs;
+    until = fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03} UTC, ",
+                        fmt::gmtime(static_cast<std::time_t>(ms / 1000)), ms % 1000);
+  }
+  std::string out = fmt::format("{}; its data reaches to {}{:.3f} s after the first event", killed,
+                                until, static_cast<double>(extent.end_ns - extent.begin_ns) / 1e9);
+  if (rank.steps.size() > 0) {
+    out += fmt::format(", the last complete step is {}",
+                       *std::max_element(rank.steps.step.begin(), rank.steps.step.end()));
+  }
+  return out;
 }
 
 std::string LostWhileRecording(const store::TraceStore& rank) {

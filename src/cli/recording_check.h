@@ -11,6 +11,10 @@ namespace steplens::cli {
 // of its files open.
 bool IsBeingRecorded(const std::string& folder);
 
+// That the recording was never ended, and up to when its data reaches, as a clause; "" if it ended
+// as it should.
+std::string HowItEnded(const store::TraceStore& rank);
+
 // What our recorder could not keep (steplens_drops of profiler_info), as a clause; "" if it kept
 // all or says nothing.
 std::string LostWhileRecording(const store::TraceStore& rank);

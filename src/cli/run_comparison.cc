@@ -44,22 +44,6 @@ Result<double> ShareOption(const Arguments& arguments, std::string_view option, 
                            option, value, most * 100)};
 }
 
-Result<runs::NoiseOptions> NoiseOf(const Arguments& arguments) {
-  runs::NoiseOptions options;
-  SL_ASSIGN_OR_RETURN(options.level, ShareOption(arguments, "--noise-level", 0.5));
-  SL_ASSIGN_OR_RETURN(options.least_change, ShareOption(arguments, "--least-change", 1));
-  return options;
-}
-
-Result<std::vector<runs::GateRule>> RulesOf(const Arguments& arguments) {
-  std::vector<runs::GateRule> rules;
-  for (const std::string& text : arguments.Values("--fail-on")) {
-    SL_ASSIGN_OR_RETURN(runs::GateRule rule, runs::ParseGateRule(text));
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
-
 // One side: a baseline, or the ranks below a path.
 Result<cluster::SummarisedRun> ReadSide(Team& team, ThreadPool& pool, const Arguments& arguments,
                                         const std::string& path,
@@ -116,18 +100,29 @@ std::string RunLine(const char* name, const runs::RunSummary& run, analysis::Lan
          "\n";
 }
 
-std::string ConsoleText(const runs::RunComparison& comparison, const runs::RunSummary& base,
+analysis::Message PairedByMessage(runs::PairedBy by) {
+  switch (by) {
+    case runs::PairedBy::kPosition:
+      return analysis::Message{"compare.paired.position"};
+    case runs::PairedBy::kNumber:
+      return analysis::Message{"compare.paired.number"};
+    case runs::PairedBy::kRole:
+      return analysis::Message{"compare.paired.role"};
+  }
+  return {};
+}
+
+std::string ConsoleText(const std::vector<table::Table>& tables,
+                        const runs::RunComparison& comparison, const runs::RunSummary& base,
                         const runs::RunSummary& run, analysis::Language language) {
-  const std::vector<table::Table> tables = runs::ComparisonTables(comparison, base, run);
   const bool is_english = language == analysis::Language::kEnglish;
   std::string text = RunLine(is_english ? "base:" : "基准：", base, language) +
                      RunLine(is_english ? "new: " : "新：", run, language);
   text += ShownTable(tables[0], {"compare.console.step"}, language);
   text += ShownTable(tables[1], {"compare.console.names"}, language);
-  text += ShownTable(
-      tables[2],
-      {"compare.console.ranks", {{"by", std::string(runs::PairedByName(comparison.pairing.by))}}},
-      language);
+  text += ShownTable(tables[2],
+                     {"compare.console.ranks", {{"by", PairedByMessage(comparison.pairing.by)}}},
+                     language);
   text += ShownTable(tables[3], {"compare.console.groups"}, language);
   return text;
 }
@@ -151,6 +146,22 @@ int ExitOfGate(const runs::GateOutcome& gate, bool is_strict) {
 }
 
 }  // namespace
+
+Result<runs::NoiseOptions> NoiseOf(const Arguments& arguments) {
+  runs::NoiseOptions options;
+  SL_ASSIGN_OR_RETURN(options.level, ShareOption(arguments, "--noise-level", 0.5));
+  SL_ASSIGN_OR_RETURN(options.least_change, ShareOption(arguments, "--least-change", 1));
+  return options;
+}
+
+Result<std::vector<runs::GateRule>> RulesOf(const Arguments& arguments) {
+  std::vector<runs::GateRule> rules;
+  for (const std::string& text : arguments.Values("--fail-on")) {
+    SL_ASSIGN_OR_RETURN(runs::GateRule rule, runs::ParseGateRule(text));
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
 
 std::vector<OptionSpec> RunComparisonOptions() {
   return {{.name = "--fail-on",
@@ -200,7 +211,8 @@ int GateExitCode(const Error& error) {
 }
 
 Result<int> CompareWholeRuns(const Arguments& arguments, const std::string& path,
-                             const std::string& base_path, const std::string& baseline_folder) {
+                             const std::string& base_path, const std::string& baseline_folder,
+                             std::vector<table::Table>* tables) {
   SL_ASSIGN_OR_RETURN(const runs::NoiseOptions noise, NoiseOf(arguments));
   SL_ASSIGN_OR_RETURN(const std::vector<runs::GateRule> rules, RulesOf(arguments));
   SL_ASSIGN_OR_RETURN(const size_t threads, ThreadsOf(arguments));
@@ -221,8 +233,10 @@ Result<int> CompareWholeRuns(const Arguments& arguments, const std::string& path
   }
   const runs::RunComparison comparison = runs::CompareRuns(base.summary, run.summary, noise);
   const runs::GateOutcome gate = runs::ApplyGate(base.summary, run.summary, rules, noise);
+  std::vector<table::Table> all = runs::ComparisonTables(comparison, base.summary, run.summary);
   SL_RETURN_IF_ERROR(
-      PrintResult(ConsoleText(comparison, base.summary, run.summary, LanguageOf(arguments))));
+      PrintResult(ConsoleText(all, comparison, base.summary, run.summary, LanguageOf(arguments))));
+  if (tables != nullptr) *tables = std::move(all);
   SayAll(comparison.notes);
   for (const runs::RuleOutcome& rule : gate.rules) SayAll(rule.Lines());
   SL_RETURN_IF_ERROR(

@@ -75,6 +75,7 @@ Result<server::HttpOptions> HttpOptionsOf(const Arguments& arguments) {
   server::HttpOptions options;
   options.host = arguments.Value("--host");
   options.assets_folder = arguments.Value("--assets");
+  options.in_frame = arguments.Has("--in-frame");
   const int64_t port = arguments.Integer("--port").value_or(0);
   if (port < 0 || port > 65535)
     return Error{ErrorCode::kInvalidArgument, fmt::format("view: --port {}: not a port", port)};
@@ -272,6 +273,7 @@ CommandSpec ViewCommand() {
        .help = "Address to listen on",
        .default_value = "127.0.0.1"},
       {.name = "--no-browser", .help = "Only print the address"},
+      {.name = "--in-frame", .help = "Let pages of this machine show the viewer, as notebooks do"},
       {.name = "--view", .value_name = "FILE", .help = "Open with a saved view (*.slview.json)"},
       {.name = "--root",
        .value_name = "DIR[:DIR...]",

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/number.h"
+#include "base/view_address.h"
 #include "cli/commands.h"
 
 namespace steplens::cli {
@@ -34,38 +35,23 @@ Result<std::string> TimeState(const std::string& text) {
   return fmt::format("{},{}", *begin, *end);
 }
 
-// A value of an address: everything that means something there is written as %XX.
-std::string Encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                          (c >= 'A' && c <= 'Z') ||
-                          std::string_view("-_.~/,:").find(c) != std::string_view::npos;
-    out += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 Result<int> RunViewLink(const Arguments& arguments) {
   const std::string path = arguments.Positional("PATH").front();
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return Error{ErrorCode::kNotFound, fmt::format("{}: no such file or folder", path)};
-  std::string state;
-  const auto add = [&](std::string_view name, std::string_view value) {
-    state += fmt::format("{}{}={}", state.empty() ? "?" : "&", name, Encoded(value));
-  };
+  std::vector<std::pair<std::string, std::string>> state;
   if (arguments.Has("--time")) {
     SL_ASSIGN_OR_RETURN(const std::string time, TimeState(arguments.Value("--time")));
-    add("t", time);
+    state.emplace_back("t", time);
   }
   const std::pair<const char*, const char*> texts[] = {
       {"--ranks", "ranks"}, {"--step", "step"}, {"--lane", "lane"},
       {"--slice", "sel"},   {"--search", "q"},  {"--filter", "filter"}};
   for (const auto& [option, name] : texts) {
-    if (arguments.Has(option)) add(name, arguments.Value(option));
+    if (arguments.Has(option)) state.emplace_back(name, arguments.Value(option));
   }
-  fmt::print("{}#/{}{}\n", path, arguments.Value("--page"), state);
+  fmt::print("{}\n", ViewAddress(path, arguments.Value("--page"), state));
   return 0;
 }
 

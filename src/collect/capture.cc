@@ -50,11 +50,11 @@ class Capture {
     encoder_.emplace(folder_.path + "/" + std::string(format::kFrameworkFolder),
                      TheLibrary().strings, clock_.samples().front().counter);
     if (is_mindspore_) {
-      encoder_->AlsoForMindSpore(
-          [start = clock_.samples().front(), megahertz = clock_.frequency_mhz()](uint64_t raw) {
-            const double elapsed_ns = static_cast<double>(raw - start.counter) * 1000 / megahertz;
-            return static_cast<uint64_t>(start.wall_ns + static_cast<int64_t>(elapsed_ns));
-          });
+      encoder_->AlsoForMindSpore([this, start = clock_.samples().front()](uint64_t raw) {
+        if (!megahertz_) megahertz_ = clock_.frequency_mhz();
+        const double elapsed_ns = static_cast<double>(raw - start.counter) * 1000 / *megahertz_;
+        return static_cast<uint64_t>(start.wall_ns + static_cast<int64_t>(elapsed_ns));
+      });
     }
     return WriteInfo(false);
   }
@@ -68,6 +68,7 @@ class Capture {
     const timespec late_threads = {
         0, 100'000};  // those that were inside a record when recording ended
     nanosleep(&late_threads, nullptr);
+    clock_.WaitUntilCertain();
     Drain();
     clock_.Stop();
     encoder_->Finish(clock_.samples().back().counter);
@@ -97,6 +98,8 @@ class Capture {
   void Pass() {
     try {
       const uint64_t begun = Now();
+      // Times of MindSpore's files are in nanoseconds: they need the frequency.
+      if (is_mindspore_ && clock_.WaitUntilCertain()) WriteInfo(false);
       Drain();
       SampleHost();
       if (clock_.Tick()) WriteInfo(false);
@@ -154,6 +157,7 @@ class Capture {
   const CaptureFolderState folder_;
   const bool is_mindspore_;
   ClockLog clock_;
+  std::optional<double> megahertz_;  // of all times of MindSpore's files
   std::optional<RecordEncoder> encoder_;
   std::optional<HostSampler> host_;
   const int64_t host_period_ns_;

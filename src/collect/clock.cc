@@ -17,6 +17,8 @@ namespace steplens::collect {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
+// The longer the distance, the better the frequency: 20 ms give it to about a millionth.
+constexpr int64_t kShortestBaseline = kSecond / 50;
 constexpr size_t kMaxSamples = 256;
 
 bool CpuHasInvariantCounter() {
@@ -79,17 +81,27 @@ double FrequencyMhz(const ClockSample& first, const ClockSample& last) {
 }
 
 void ClockLog::Start(const ClockSample& baseline) {
-  // The longer the distance, the better the frequency: 20 ms give it to about a millionth.
-  constexpr int64_t kShortestBaseline = kSecond / 50;
   baseline_ = baseline;
-  const int64_t age = ClockNs(CLOCK_MONOTONIC_RAW) - baseline.monotonic_raw_ns;
-  if (hot_state.clock_is_counter && age < kShortestBaseline) {
+  samples_.assign(1, SampleClocks());
+  period_ns_ = kSecond / 2;
+  next_ns_ = IsCertain() ? samples_[0].monotonic_raw_ns + kSecond
+                         : baseline.monotonic_raw_ns + kShortestBaseline;
+  if (IsCertain()) period_ns_ = kSecond;
+}
+
+bool ClockLog::IsCertain() const {
+  return !hot_state.clock_is_counter ||
+         samples_.back().monotonic_raw_ns - baseline_.monotonic_raw_ns >= kShortestBaseline;
+}
+
+bool ClockLog::WaitUntilCertain() {
+  if (IsCertain()) return false;
+  const int64_t age = ClockNs(CLOCK_MONOTONIC_RAW) - baseline_.monotonic_raw_ns;
+  if (age < kShortestBaseline) {
     const timespec wait = {0, kShortestBaseline - std::max<int64_t>(age, 0)};
     nanosleep(&wait, nullptr);
   }
-  samples_.assign(1, SampleClocks());
-  period_ns_ = kSecond;
-  next_ns_ = samples_[0].monotonic_raw_ns + period_ns_;
+  return Tick();
 }
 
 bool ClockLog::Tick() {

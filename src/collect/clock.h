@@ -39,11 +39,17 @@ ClockSample SampleClocks();
 double FrequencyMhz(const ClockSample& first, const ClockSample& last);
 
 // The samples of a capture: at the start, after 1, 2, 4, ... 64 seconds, then every 64 seconds, and
-// at the end; at most 256, beyond which every other one in the middle is left out.
+// at the end; at most 256, beyond which every other one in the middle is left out. One more comes
+// soon after the start where the frequency is not certain then.
 class ClockLog {
  public:
-  // `baseline` is an earlier sample of the same process: it makes the first frequency good.
+  // `baseline` is an earlier sample of the same process: it makes the first frequency good. Does
+  // not wait: a training does.
   void Start(const ClockSample& baseline);
+  // Whether the frequency is as good as it has to be: 20 ms lie between two of the samples.
+  bool IsCertain() const;
+  // True if that took a sample.
+  bool WaitUntilCertain();
   // Takes a sample if it is time to. True if it did.
   bool Tick();
   void Stop();

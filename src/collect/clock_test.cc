@@ -47,6 +47,23 @@ TEST(ClockLog, KeepsFirstAndLastOfManySamples) {
   }
 }
 
+TEST(ClockLog, TheStartDoesNotWaitForTheFrequency) {
+  const ClockSample loaded = SampleClocks();
+  ClockLog log;
+  log.Start(loaded);
+  const int64_t waited_ns = log.samples().front().monotonic_raw_ns - loaded.monotonic_raw_ns;
+  EXPECT_LT(waited_ns, 15'000'000);
+  if (!hot_state.clock_is_counter) return;
+  EXPECT_FALSE(log.IsCertain());
+  EXPECT_TRUE(log.WaitUntilCertain());
+  EXPECT_TRUE(log.IsCertain());
+  EXPECT_FALSE(log.WaitUntilCertain());
+  const double soon = log.frequency_mhz();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  log.Stop();
+  EXPECT_NEAR(soon / log.frequency_mhz(), 1, 1e-4);
+}
+
 TEST(ClockLog, TicksOnlyWhenItIsTime) {
   ClockLog log;
   log.Start(ClockSample());

@@ -53,6 +53,10 @@ Status WriteProfilerMetadata(const store::TraceStore& store, const std::string& 
 Status WriteChromeTrace(const store::TraceStore& store, const ExportOptions& options,
                         const std::string& path);
 
+// The timelines of all ranks as one trace of Perfetto (.pftrace; packed if the name ends in ".gz"):
+// tracks, slices, arrows, moments and counters. Ranks without a timeline have their kernels.
+Status WritePerfetto(const store::Job& job, const std::string& path);
+
 enum class StackMetric : uint8_t { kHostSelfTime, kDeviceSelfTime };
 // "self_cpu_time_total" and "self_npu_time_total"; anything else is an error.
 Result<StackMetric> ParseStackMetric(std::string_view name);

@@ -129,6 +129,12 @@ Result<TraceStore> OpenRaw(const readers::RankSource& source, ThreadPool& pool, 
 
 Result<store::Job> OpenJob(const std::vector<std::string>& paths, const OpenOptions& options) {
   SL_ASSIGN_OR_RETURN(Captures captures, FindCaptures(paths));
+  if (options.only_rank) {
+    std::erase_if(captures.ranks,
+                  [&](const Capture& capture) { return capture.rank != *options.only_rank; });
+    if (captures.ranks.empty())
+      return Error{ErrorCode::kNotFound, fmt::format("there is no rank {}", *options.only_rank)};
+  }
   ThreadPool pool(options.threads);
   std::optional<Progress> progress;
   if (options.show_progress) progress.emplace("reading", TotalBytes(captures));

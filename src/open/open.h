@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,10 @@ Result<Captures> FindCaptures(const std::vector<std::string>& paths, const RankN
 using SaveRank = std::function<void(const store::TraceStore&)>;
 
 struct OpenOptions {
-  size_t threads = 0;          // 0: one per core; OpenJob only
-  bool use_cache = true;       // OpenJob only
-  bool show_progress = false;  // a bar on stderr, if it is a terminal; OpenJob only
+  size_t threads = 0;                  // 0: one per core; OpenJob only
+  bool use_cache = true;               // OpenJob only
+  bool show_progress = false;          // a bar on stderr, if it is a terminal; OpenJob only
+  std::optional<int64_t> only_rank{};  // OpenJob only: of the ranks found, read this one alone
   size_t chunk_bytes = 1 << 20;
   readers::Wanted wanted{};            // OpenRank only
   store::StoreCache* cache = nullptr;  // OpenRank only; null: neither read nor written

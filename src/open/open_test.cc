@@ -116,6 +116,21 @@ TEST(OpenJob, TheNumberOfACachedRankIsThatOfThisJob) {
   ::unsetenv("STEPLENS_CACHE_DIR");
 }
 
+TEST(OpenJob, ReadsOneRankAloneIfAskedTo) {
+  const ScratchFolder folder;
+  WriteTrace(folder / "a.json", 3);
+  WriteTrace(folder / "b.json", 4);
+  OpenOptions options{.use_cache = false};
+  EXPECT_EQ(OpenJob({folder.path()}, options)->ranks.size(), 2u);
+  options.only_rank = 4;
+  const Result<store::Job> job = OpenJob({folder.path()}, options);
+  ASSERT_TRUE(job.ok()) << job.error().message;
+  ASSERT_EQ(job->ranks.size(), 1u);
+  EXPECT_EQ(job->ranks.front().info.rank, 4);
+  options.only_rank = 7;
+  EXPECT_EQ(OpenJob({folder.path()}, options).error().code, ErrorCode::kNotFound);
+}
+
 // What FRAMEWORK leaves to be derived is there without the caller's doing.
 TEST(OpenJob, RanksAreComplete) {
   const ScratchFolder folder;

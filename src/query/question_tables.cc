@@ -54,6 +54,19 @@ std::string SqlName(const Question& question, const table::Table& shape, bool is
   return IsStoreTable(question.name) ? question.name + "_page" : question.name;
 }
 
+bool IsOneTable(const Question& question) {
+  return question.answer.size() == 1 && question.args.empty();
+}
+
+// A value as SQL writes it.
+std::string Literal(const QuestionArgs::Value& value) {
+  if (const auto* whole = std::get_if<int64_t>(&value)) return fmt::format("{}", *whole);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  std::string out = "'";
+  for (const char c : std::get<std::string>(value)) out += c == '\'' ? "''" : std::string(1, c);
+  return out + "'";
+}
+
 // A table of an answer. Without arguments it is computed when it is first named.
 AnalysisTable MakeTable(const Question& question, const table::Table& shape, std::string sql_name,
                         const analysis::ArgsReader& read_args) {
@@ -82,11 +95,23 @@ AnalysisTable MakeTable(const Question& question, const table::Table& shape, std
 std::vector<AnalysisTable> QuestionTables(const analysis::ArgsReader& read_args) {
   std::vector<AnalysisTable> out;
   for (const Question& question : analysis::Questions()) {
-    const std::vector<table::Table>& shapes = question.answer;
-    const bool is_one = shapes.size() == 1 && question.args.empty();
-    for (const table::Table& shape : shapes) {
-      out.push_back(MakeTable(question, shape, SqlName(question, shape, is_one), read_args));
+    for (const table::Table& shape : question.answer) {
+      out.push_back(
+          MakeTable(question, shape, SqlName(question, shape, IsOneTable(question)), read_args));
     }
+  }
+  return out;
+}
+
+std::string QuestionQuery(const Question& question, const table::Table& table,
+                          const QuestionArgs& args) {
+  std::string out = "SELECT * FROM " + SqlName(question, table, IsOneTable(question));
+  std::string_view join = " WHERE ";
+  for (const analysis::QuestionArg& arg : question.args) {
+    const auto given = args.values.find(arg.name);
+    if (given == args.values.end()) continue;
+    out += fmt::format("{}arg_{} = {}", join, arg.name, Literal(given->second));
+    join = " AND ";
   }
   return out;
 }

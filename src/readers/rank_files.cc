@@ -131,10 +131,19 @@ bool HasTrace(const Listing& listing) {
 }
 
 void TakeInfoFiles(const std::string& folder, const Listing& listing, RankSource& rank) {
-  for (const std::string& name : WithFoldersNamedAsFiles(listing)) {
+  const std::vector<std::string> names = WithFoldersNamedAsFiles(listing);
+  const bool has_rank_in_name =
+      std::any_of(names.begin(), names.end(), [](const std::string& name) {
+        return MiddleOf(name, "profiler_info_", ".json").has_value();
+      });
+  for (const std::string& name : names) {
     const TextFileKind kind = ClassifyTextFile(name);
     if (kind != TextFileKind::kProfilerInfo && kind != TextFileKind::kProfilerMetadata) continue;
     const std::string path = Join(folder, name);
+    if (has_rank_in_name && name == "profiler_info.json") {  // of one card: under both names
+      rank.ignored.push_back({path, SizeOf(path), false, "profiler_info_<rank>.json is read"});
+      continue;
+    }
     rank.files.push_back({FileRole::kTextFile, path, SizeOf(path)});
     if (kind != TextFileKind::kProfilerInfo) continue;
     if (const auto digits = MiddleOf(name, "profiler_info_", ".json")) {

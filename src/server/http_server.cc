@@ -84,7 +84,7 @@ RequestHead AdmissionHeadOf(const HttpRequest& in) {
 // Leads from an address with a token to one without. A page of another site (a link in a chat, our
 // own file that opens the browser) stays the origin of what it redirects to, and its requests are
 // refused, and our own page continues.
-Result<Response> ForwardedTo(const RequestHead& head) {
+Result<Response> ForwardedTo(const RequestHead& head, std::string_view frame_ancestors) {
   Response out;
   out.content_type = "text/html; charset=utf-8";
   if (head.fetch_site != "cross-site" && head.fetch_site != "same-site") {
@@ -95,8 +95,8 @@ Result<Response> ForwardedTo(const RequestHead& head) {
   SL_ASSIGN_OR_RETURN(const std::string nonce, MakeToken());
   out.headers.emplace_back("Content-Security-Policy",
                            fmt::format("default-src 'none'; script-src 'nonce-{}'; base-uri "
-                                       "'none'; frame-ancestors 'none'",
-                                       nonce));
+                                       "'none'; frame-ancestors {}",
+                                       nonce, frame_ancestors));
   out.body = fmt::format(
       "<!doctype html><meta charset=\"utf-8\"><title>steplens</title>"
       "<script nonce=\"{}\">location.replace(\"./\" + location.hash)</script>\n",
@@ -113,6 +113,7 @@ struct HttpServer::Impl {
   std::optional<Response> Admit(const HttpRequest& in);
   Response Login(const HttpRequest& in, const RequestHead& head);
   Response Answer(HttpRequest in, std::function<bool()> is_gone);
+  Response Page(const HttpRequest& in);
   Response Events();
 
   Workspace& workspace;
@@ -131,7 +132,7 @@ Response HttpServer::Impl::Login(const HttpRequest& in, const RequestHead& head)
   if (!is_known && !tokens.Spend(in.query.find("token")->second))
     return ErrorResponse(401, "no_token", "the token of this address is wrong, or has been used",
                          "open the newest address that steplens printed");
-  Result<Response> out = ForwardedTo(head);
+  Result<Response> out = ForwardedTo(head, options.in_frame ? kLocalPages : kNoPages);
   if (!out.ok()) return ErrorResponse(out.error());
   if (!is_known)
     out->headers.emplace_back("Set-Cookie", fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/",
@@ -168,11 +169,17 @@ Response HttpServer::Impl::Events() {
   return out;
 }
 
+Response HttpServer::Impl::Page(const HttpRequest& in) {
+  Response out = AssetResponse(assets, in);
+  if (options.in_frame)
+    out.headers.emplace_back("Content-Security-Policy", PagePolicy(kLocalPages));
+  return out;
+}
+
 Response HttpServer::Impl::Answer(HttpRequest in, std::function<bool()> is_gone) {
   const bool is_get = in.method != "POST";
   if (!in.path.starts_with(kApi) || !in.path.substr(kApi.size()).starts_with('/'))
-    return is_get ? AssetResponse(assets, in)
-                  : ErrorResponse(404, "not_found", "there is no such request");
+    return is_get ? Page(in) : ErrorResponse(404, "not_found", "there is no such request");
   if (is_get && in.path == "/api/v1/events") return Events();
   const Stopwatch watch;
   Response response = api.Handle({.method = is_get ? "GET" : "POST",

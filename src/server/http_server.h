@@ -12,6 +12,7 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;               // 0: a free one, if possible one of the usual ones
   bool needs_token = true;    // false: whoever reaches the port is let in
+  bool in_frame = false;      // pages of this machine may show it in a frame
   std::string assets_folder;  // empty: the web app in the program
 };
 

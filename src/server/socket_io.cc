@@ -11,10 +11,8 @@
 namespace steplens::server {
 namespace {
 
+constexpr std::string_view kPolicy = "Content-Security-Policy";
 constexpr std::pair<std::string_view, std::string_view> kUsualHeaders[] = {
-    {"Content-Security-Policy",
-     "default-src 'self'; img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; "
-     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
@@ -63,9 +61,18 @@ bool SendStream(int fd, const Response& response, bool is_chunked, std::chrono::
 
 }  // namespace
 
+std::string PagePolicy(std::string_view frame_ancestors) {
+  return fmt::format(
+      "default-src 'self'; img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; "
+      "base-uri 'none'; form-action 'none'; frame-ancestors {}",
+      frame_ancestors);
+}
+
 std::string HeadOf(const Response& response, const HttpRequest& request, bool keeps_alive) {
   std::string head = fmt::format("HTTP/1.1 {}\r\n", StatusLine(response.status));
   for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
+  if (!HasHeader(response, kPolicy))
+    head += fmt::format("{}: {}\r\n", kPolicy, PagePolicy(kNoPages));
   for (const auto& [name, value] : kUsualHeaders) {
     if (!HasHeader(response, name)) head += fmt::format("{}: {}\r\n", name, value);
   }

@@ -11,6 +11,12 @@ namespace steplens::server {
 
 // Sockets below never block by themselves (O_NONBLOCK).
 
+// Who may show a page of ours in a frame: nobody, or pages of this machine.
+inline constexpr std::string_view kNoPages = "'none'";
+inline constexpr std::string_view kLocalPages = "'self' http://localhost:* http://127.0.0.1:*";
+// The value of Content-Security-Policy for our pages.
+std::string PagePolicy(std::string_view frame_ancestors);
+
 // The status line and the headers of an answer, with the empty line. Every answer says what a
 // browser may do with it: nothing but show it, unless its own headers say more.
 std::string HeadOf(const Response& response, const HttpRequest& request, bool keeps_alive);

@@ -124,7 +124,7 @@ class Column {
   }
   static bool IsSame(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {  // 0.0 and -0.0 are two values
-      return std::memcmp(&a, &b, sizeof(T)) == 0 || (std::isnan(a) && std::isnan(b));
+      return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
     }
     return a == b;
   }

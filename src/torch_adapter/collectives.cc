@@ -131,6 +131,8 @@ struct Call {
   uint64_t thread;
   Payload payload;
   int64_t peer;
+  sl_ticks called;
+  uint64_t number;  // in the order of all calls
   // Of each input: a work has those of one of them, and which one depends on the rank (the root of
   // a scatter works on what it sends, the others on what they receive).
   std::vector<const char*> places;
@@ -142,6 +144,12 @@ struct Group {
 
 constexpr size_t kMaxPending = 4096;
 std::mutex mutex;
+uint64_t calls_seen = 0;
+// The last call of each group whose work has begun.
+std::unordered_map<uint64_t, uint64_t>& LastBegun() {
+  static auto* const calls = new std::unordered_map<uint64_t, uint64_t>;
+  return *calls;
+}
 std::deque<Call>& Pending() {
   static auto* const calls = new std::deque<Call>;
   return *calls;
@@ -201,6 +209,8 @@ std::optional<Call> TakeCall(const Kind& kind, const Payload& seen, uint64_t thr
   if (best == pending.end()) return std::nullopt;
   Call call = std::move(*best);
   pending.erase(best);
+  uint64_t& last = LastBegun()[call.group];
+  last = std::max(last, call.number);
   if (best_fit == Fit::kSame && call.thread != thread && call.group != 0)
     GroupOfThread()[thread] = call.group;
   return call;
@@ -238,7 +248,7 @@ uint64_t GroupOfWorker(uint64_t thread) {
 void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
   const Kind* kind = FindCall(name.substr(std::string_view("c10d::").size()));
   if (!kind) return;
-  Call call{kind, GroupAddress(inputs), sl_thread(), {}, -1, {}};
+  Call call{kind, GroupAddress(inputs), sl_thread(), {}, -1, sl_now(), 0, {}};
   for (const c10::IValue& value : inputs) {
     if (const char* place = FirstPlace(value)) call.places.push_back(place);
   }
@@ -254,6 +264,7 @@ void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
     const std::lock_guard lock(mutex);
     unknown = call.group != 0 && !Groups().contains(call.group);
     auto& pending = Pending();
+    call.number = ++calls_seen;
     if (pending.size() >= kMaxPending) pending.pop_front();
     pending.push_back(std::move(call));
   }
@@ -262,11 +273,28 @@ void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs) {
   if (auto* hook = unknown_group_hook.load(); unknown && hook) hook(GroupAddress(inputs));
 }
 
+namespace {
+
+CollectiveFields FieldsOf(const Kind& kind, const Payload& payload, const Group& group,
+                          int64_t peer) {
+  const auto number = [](int64_t value) { return InternText(std::to_string(value)); };
+  CollectiveFields out;
+  out.Add(kGroupTag, InternText(group.name));
+  out.Add(kBytesTag, number(payload.bytes));
+  out.Add(kCountTag, number(payload.elements));
+  if (payload.type) out.Add(kTypeTag, InternText(TypeName(*payload.type)));
+  out.Add(kRanksTag, InternText(group.ranks));
+  out.Add(kKindTag, InternText(kind.name));
+  if (peer >= 0) out.Add(kPeerTag, number(peer));
+  return out;
+}
+
+}  // namespace
+
 CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue> inputs,
                           bool marks) {
-  CollectiveFields out;
   const Kind* kind = FindWork(name.substr(std::string_view("gloo:").size()));
-  if (!kind) return out;
+  if (!kind) return {};
   Payload payload;
   for (const c10::IValue& value : inputs) payload.AddAll(value);
   Group group;
@@ -278,14 +306,7 @@ CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue
     if (call) peer = call->peer;
     group = GroupOf(call ? call->group : GroupOfWorker(sl_thread()));
   }
-  const auto number = [](int64_t value) { return InternText(std::to_string(value)); };
-  out.Add(kGroupTag, InternText(group.name));
-  out.Add(kBytesTag, number(payload.bytes));
-  out.Add(kCountTag, number(payload.elements));
-  if (payload.type) out.Add(kTypeTag, InternText(TypeName(*payload.type)));
-  out.Add(kRanksTag, InternText(group.ranks));
-  out.Add(kKindTag, InternText(kind->name));
-  if (peer >= 0) out.Add(kPeerTag, number(peer));
+  CollectiveFields out = FieldsOf(*kind, payload, group, peer);
   if (marks) {
     out.mark = sl_mark_start(InternText(MarkText(*kind, payload, peer, group.name)),
                              InternText("communication"));
@@ -293,9 +314,25 @@ CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue
   return out;
 }
 
+std::vector<WaitingWork> TakeWaitingWorks() {
+  std::vector<WaitingWork> out;
+  const std::lock_guard lock(mutex);
+  for (const Call& call : Pending()) {
+    const auto last = LastBegun().find(call.group);
+    if (last != LastBegun().end() && call.number < last->second) continue;  // nobody saw its work
+    const Group group = GroupOf(call.group);
+    if (group.ranks.find(',') == std::string::npos) continue;  // alone, or not known
+    out.push_back({InternText("gloo:" + std::string(call.kind->work)), call.called, call.thread,
+                   FieldsOf(*call.kind, call.payload, group, call.peer)});
+  }
+  Pending().clear();
+  return out;
+}
+
 void ForgetCalls() {
   const std::lock_guard lock(mutex);
   Pending().clear();
+  LastBegun().clear();
 }
 
 void NameGroup(uint64_t address, std::string_view name, std::string_view ranks) {

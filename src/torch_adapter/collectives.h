@@ -12,6 +12,7 @@
 #include <steplens/collect.h>
 
 #include <string_view>
+#include <vector>
 
 namespace steplens::torch_adapter {
 
@@ -38,6 +39,16 @@ void NoteCall(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
 // Its work starts on the calling thread (start of gloo:*). Opens the mark if `marks`.
 CollectiveFields NoteWork(std::string_view name, c10::ArrayRef<const c10::IValue> inputs,
                           bool marks);
+
+// The work of a call that had not begun when the capture ended: it waited for others of its group.
+struct WaitingWork {
+  sl_string name = 0;  // "gloo:all_reduce"
+  sl_ticks called = 0;
+  uint64_t thread = 0;  // that called it
+  CollectiveFields fields;
+};
+// Of calls later than all whose work has begun; the order in a group is that of the calls.
+std::vector<WaitingWork> TakeWaitingWorks();
 
 // Forgets the calls of the last capture; groups and their threads stay known.
 void ForgetCalls();

@@ -244,6 +244,19 @@ void RecordOpenRanges() {
     range->record.is_async = range->is_work;
     RecordRange(range, range->record.start_thread);
   }
+  for (const WaitingWork& work : TakeWaitingWorks()) {
+    sl_op record = {};
+    record.name = work.name;
+    record.sequence = -1;
+    record.scope = static_cast<uint8_t>(Scope::USER_SCOPE);
+    record.start_thread = record.end_thread = work.thread;
+    record.start = work.called;
+    record.end = end;
+    record.is_async = true;
+    record.fields = work.fields.fields;
+    record.field_count = work.fields.count;
+    sl_record_op(&record);
+  }
 }
 
 // ---- The callbacks -----------------------------------------------------------------------------
@@ -338,14 +351,18 @@ at::CallbackHandle AddCallback(bool with_inputs) {
 
 }  // namespace
 
+void PrepareOperators() {
+  ListenToSchemas();
+  PrepareInputs();
+}
+
 void InstallOperators(const slt_options& options) {
   settings.versions.fetch_add(uint64_t{1} << 32, std::memory_order_relaxed);
   settings.shapes = options.shapes != 0;
   settings.tensors = options.shapes != 0 && options.tensors != 0;
   settings.marks = options.marks != 0;
   settings.stack = options.stack;
-  ListenToSchemas();
-  PrepareInputs();
+  PrepareOperators();
   ForgetCalls();
   callback_has_inputs = options.shapes != 0 || options.inputs != 0;
   capture_pid = ::getpid();

@@ -6,6 +6,9 @@
 
 namespace steplens::torch_adapter {
 
+// The first InstallOperators does it otherwise.
+void PrepareOperators();
+
 // Not for several threads at once. `options` is copied.
 void InstallOperators(const slt_options& options);
 void RemoveOperators();

@@ -18,6 +18,8 @@ bool hooks_installed = false;
 
 const char* slt_version() { return TORCH_VERSION; }
 
+void slt_prepare() { steplens::torch_adapter::PrepareOperators(); }
+
 int slt_start(const slt_options* options) {
   if (!options || options->struct_size != sizeof(slt_options)) return 1;
   const std::lock_guard lock(hooks_mutex);

@@ -33,6 +33,9 @@ typedef struct slt_options {
 /* The version of libtorch this library was built for, e.g. "1.13.0". */
 SL_API const char* slt_version(void);
 
+/* What the first start would spend time on. May be left out. */
+SL_API void slt_prepare(void);
+
 /* Installs the hooks. 0, or 1 if they are installed already or an argument is wrong. */
 SL_API int slt_start(const slt_options* options);
 /* Removes them; operators that are running are not recorded any more. */

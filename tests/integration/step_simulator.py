@@ -13,6 +13,8 @@ RETURN = 3          # from the end of the last task to the return of a synchroni
 SYNC = 4            # a synchronising call that finds nothing to wait for; 2 of them count as its own
 STREAM_GAP = 1
 COMPUTE, COMM = 7, 20
+SMALL_TRANSFER = 60  # of a collective that moves next to nothing
+ELEMENTS = 20_000_000  # of a collective that takes `transfer`
 BASE_US = 1_700_000_000_000_000
 
 
@@ -33,6 +35,10 @@ class Settings:
     allocations: int = 0      # calls of the device's allocator per step, which wait for the device
     jitter: int = 0           # a pause of the host in every third step
     buckets: int = 0          # small collectives instead of the last one, one after the other
+    is_merged: bool = False   # the same bytes in one collective
+    collections: int = 0      # a pause of the host in every step, marked as the collection of garbage
+    is_again: bool = False    # the backward pass runs the forward operators again
+    slow_host: float = 1.0    # factor on the operators of the last rank
     half_transfer: int = 0    # of the first collective, if not the same as the other
     is_overlapped: bool = True  # whether the first collective runs beside the second half of the backward pass
 
@@ -41,7 +47,9 @@ class Rank:
     def __init__(self, number, settings):
         self.number = number
         self.settings = settings
-        self.factor = settings.slow_rank if number == settings.ranks - 1 and settings.ranks > 1 else 1.0
+        is_last = number == settings.ranks - 1 and settings.ranks > 1
+        self.factor = settings.slow_rank if is_last else 1.0
+        self.host_time = round(settings.operator * settings.slow_host) if is_last else settings.operator
         self.host = 100 * number
         self.free = {COMPUTE: 0, COMM: 0}
         self.events = []
@@ -57,10 +65,10 @@ class Rank:
         self.slice(name, "cuda_runtime", 1, self.host, self.host + length, **args)
         self.host += length
 
-    def operator(self, name, kernel, length, after=None):
+    def operator(self, name, kernel, length, after=None, **args):
         """An operator and its kernel; `after`: the time another stream must have reached."""
         begin = self.host
-        self.host += self.settings.operator
+        self.host += self.host_time
         if after is not None:
             self.call("cudaStreamWaitEvent", 2)
         self.correlation += 1
@@ -69,7 +77,16 @@ class Rank:
         self.free[COMPUTE] = start + round(length * self.factor)
         self.slice(kernel, "kernel", COMPUTE, start, self.free[COMPUTE], correlation=self.correlation)
         self.host += 4
-        self.slice(name, "cpu_op", 1, begin, self.host)
+        self.slice(name, "cpu_op", 1, begin, self.host, **args)
+
+    def again(self):
+        """A layer's forward operators inside a backward one: activation checkpointing."""
+        begin = self.host
+        self.host += 2
+        self.operator("aten::mm", "matmul_kernel", self.settings.matmul)
+        self.operator("aten::layer_norm", "norm_kernel", self.settings.kernel)
+        self.host += 2
+        self.slice("CheckpointFunctionBackward", "cpu_op", 1, begin, self.host, **{"Fwd thread id": 1, "Sequence number": 7})
 
     def tiny(self):
         begin = self.host
@@ -95,7 +112,7 @@ class Rank:
         self.slice("cudaDeviceSynchronize", "cuda_runtime", 1, begin, self.host)
 
 
-def collective(ranks, number, transfer, elements=20_000_000):
+def collective(ranks, number, transfer, elements=ELEMENTS):
     """Launched by all; starts on each when its gradients are there, and ends for all together."""
     starts = []
     for rank in ranks:
@@ -121,6 +138,10 @@ def run_step(ranks, settings, number):
         rank.slice("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "user_annotation", 1, begin, rank.host)
         if settings.jitter and number % 3 == 2:
             rank.host += settings.jitter
+        if settings.collections:
+            begin = rank.host
+            rank.host += settings.collections
+            rank.slice("GC", "GC", 1, begin, rank.host)
         for _ in range(settings.tiny):
             rank.tiny()
         for layer in range(settings.layers):
@@ -133,19 +154,30 @@ def run_step(ranks, settings, number):
             if layer < settings.items:
                 rank.wait()
     half = settings.layers // 2
+
+    def backward(rank):
+        if settings.is_again:
+            rank.again()
+        rank.operator("MmBackward", "matmul_kernel", settings.matmul)
+
     for rank in ranks:
         for _ in range(half):
-            rank.operator("MmBackward", "matmul_kernel", settings.matmul)
+            backward(rank)
     end = collective(ranks, 2 * number, settings.half_transfer or settings.transfer)
     if not settings.is_overlapped:
         for rank in ranks:
             rank.operator("MmBackward", "matmul_kernel", settings.matmul, after=end)
     for rank in ranks:
         for _ in range(half):
-            rank.operator("MmBackward", "matmul_kernel", settings.matmul)
-    for bucket in range(settings.buckets):
-        end = collective(ranks, 2 * number + 1, 60, 10_000 + 100 * bucket)
-    if not settings.buckets:
+            backward(rank)
+    sizes = [10_000 + 100 * bucket for bucket in range(settings.buckets)]
+    if settings.buckets and settings.is_merged:
+        full = settings.half_transfer or settings.transfer
+        end = collective(ranks, 2 * number + 1, SMALL_TRANSFER + round(sum(sizes) * full / ELEMENTS), sum(sizes))
+    elif settings.buckets:
+        for size in sizes:
+            end = collective(ranks, 2 * number + 1, SMALL_TRANSFER, size)
+    else:
         end = collective(ranks, 2 * number + 1, settings.transfer)
     for rank, begin in zip(ranks, begins):
         rank.operator("Optimizer.step#SGD.step", "sgd_kernel", settings.kernel, after=end)

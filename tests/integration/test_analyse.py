@@ -454,6 +454,58 @@ class Running(Case):
                 folder, prof = self.exported(name)
                 self.run_program("analyse", folder, "--data-simplification", switch, expect=0)
                 self.assertEqual(self.paths_of(prof), left)
+                self.assertEqual((folder / "FRAMEWORK").exists(), name != "c_1_ascend_ms")
+
+    def mindspore_capture(self, name, parameters=None):
+        """A capture of MindSpore on the host alone, with these profiler_parameters."""
+        folder = raw.training(self.scratch / name, 0)
+        for path in folder.glob("profiler_info*.json"):
+            content = json.loads(path.read_text())
+            content.pop("config", None)
+            content["profiler_parameters"] = {"export_type": ["text"], **(parameters or {})}
+            path.write_text(json.dumps(content))
+        return folder
+
+    def test_simplification_of_mindspore_removes_framework_where_it_is_asked_for(self):
+        for name, parameters, options, stays in (
+                ("says", {"data_simplification": True}, (), False), ("off", {"data_simplification": False}, (), True),
+                ("silent", {}, (), True), ("given", {}, ("--data-simplification", "on"), False),
+                ("kept", {"data_simplification": True}, ("--data-simplification", "off"), True)):
+            folder = self.mindspore_capture(f"{name}_1_ascend_ms", parameters)
+            done = self.run_program("analyse", folder, *options, expect=0)
+            self.assertEqual(((folder / "FRAMEWORK").exists(), done.err), (stays, ""), name)
+            self.run_program("verify", folder, expect=0)
+
+    def test_results_whose_raw_data_was_removed_are_complete(self):
+        folder = self.mindspore_capture("a_1_ascend_ms", {"data_simplification": True})
+        self.run_program("analyse", folder, expect=0)
+        results = snapshot(folder / OUTPUT)
+        for options in ((), ("--export-type", "text")):
+            self.assertIn("the raw data was removed", self.run_program("analyse", folder, *options, expect=0).out)
+        for options in (("--force",), ("--export-type", "db")):
+            self.one_sentence(self.run_program("analyse", folder, *options, expect=5), "cannot be made again")
+        self.assertEqual(snapshot(folder / OUTPUT), results)
+        self.run_program("info", folder, expect=0)
+
+    def test_framework_stays_where_little_or_nothing_was_exported(self):
+        folder = self.mindspore_capture("some_1_ascend_ms", {"data_simplification": True})
+        self.assertIn("some steps only", self.run_program("analyse", folder, "--step-list", "1", expect=0).err)
+        self.assertTrue((folder / "FRAMEWORK").exists())
+        empty = self.mindspore_capture("none_1_ascend_ms", {"data_simplification": True})
+        for path in (empty / "FRAMEWORK").iterdir():
+            path.write_bytes(b"")
+        done = self.run_program("analyse", empty)
+        self.assertIn("nothing was exported, so data_simplification keeps FRAMEWORK", done.err)
+        self.assertTrue((empty / "FRAMEWORK").exists())
+
+    def test_the_configuration_of_one_card_may_have_both_names(self):
+        folder = self.mindspore_capture("both_1_ascend_ms")
+        (info,) = folder.glob("profiler_info*.json")
+        shutil.copy(info, folder / "profiler_info.json")
+        self.assertEqual(self.run_program("analyse", folder, expect=0).err, "")
+        files = {os.path.basename(file["path"]): file for file in self.info(folder)["ranks"][0]["files"]}
+        self.assertTrue(files[info.name]["used"])
+        self.assertFalse(files["profiler_info.json"]["used"])
 
     def test_without_a_word_about_it_a_capture_is_simplified(self):
         folder, prof = self.exported("e_1_ascend_pt")

@@ -694,6 +694,13 @@ class Help(Case):
             return done.stdout.decode().split()
         self.assertEqual(complete("steplens", "bre"), ["breakdown"])
         self.assertEqual(complete("steplens", "ops", "--by", "sh"), ["shape"])
+        self.assertEqual(complete("steplens", "record", "st"), ["start", "stop", "status"])
+        for command, option, words in (
+                ("record", "--analyse", ["sync", "async", "no"]), ("record", "--host-sys", ["cpu", "mem", "disk", "network", "osrt", "numa"]),
+                ("record", "--profile-export-type", ["text", "db"]), ("analyse", "--export-type", ["text", "db", "text,db"]),
+                ("analyse", "--data-simplification", ["on", "off"]), ("analyse", "--metric", ["self_cpu_time_total", "self_npu_time_total"]),
+                ("advisor", "--format", ["html", "xlsx", "md", "json", "none"]), ("whatif", "--overlap", ["comm", "copy"])):
+            self.assertEqual(complete("steplens", command, option, ""), words, option)
         self.assertIn("--no-cache", complete("steplens", "info", "--n"))
         self.assertEqual(complete("steplens", "cluster", "-m", "hccl_"), ["hccl_sum"])
         folder = str(self.scratch / "captures of today")

@@ -90,7 +90,7 @@ class MapAndReduce(ClusterCase):
         cut.write_bytes(part.read_bytes()[:-7])
         text = self.scratch / "text.part"
         text.write_text("hello")
-        for files, code, said in (((part, other), 2, "different modes"), ((cut,), 1, "damaged or cut off"), ((text,), 1, "no file of parts"),
+        for files, code, said in (((part, other), 2, "different modes"), ((cut,), 1, "damaged or cut off"), ((text,), 1, "is not a parts file"),
                                   ((self.scratch / "absent",), 3, "absent"), ((), 2, "files were expected")):
             with self.subTest(said):
                 done = self.reduce(*files, expect=code)

@@ -1,5 +1,6 @@
 """Whole runs against each other: baselines, verdicts and the gate, on simulated jobs with planted changes."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -44,6 +45,37 @@ class CompareGate(Case):
         done = self.check(self.job("large", ranks=8, seed=2), "computing>3%")
         self.assertIn("new:  ", done.out)
         self.assertIn("8 ranks", done.out)
+
+    def test_the_whole_job_is_in_every_form(self):
+        old, slow = self.job("old", ranks=18), self.job("slow", "--slow-rank", "5:1.05", ranks=18, seed=2)
+        done = self.run_program("compare", "-bp", old, "-d", slow, "-o", self.scratch / "out", "--output_name", "r", "--format", "csv,json,html,xlsx,db", expect=0)
+        self.assertIn("has 18 ranks; rank 0 is compared", done.err)
+        with open(self.scratch / "out" / "r" / "RunRanks.csv", newline="", encoding="utf-8") as file:
+            ranks = list(csv.DictReader(file))
+        self.assertEqual(len(ranks), 18)
+        self.assertRegex(ranks[0]["Name"], "^rank 5 ")
+        self.assertEqual([row["Verdict"] for row in ranks[:2]], ["regression", "within noise"])
+        tables = json.loads((self.scratch / "out" / "r.json").read_text())
+        self.assertEqual(len(tables["RunRanks"]), 18)
+        self.assertGreater(len(tables["RunChanges"]), 3)
+        self.assertIn("e2e", [row["Name"] for row in tables["RunOverview"]])
+        self.assertGreater(len(tables["RunGroups"]), 4)
+        page = (self.scratch / "out" / "r.html").read_text(encoding="utf-8")
+        for words in ("The whole job", "整个作业", "Own time of ranks", "各卡自身耗时", "rank 5 "):
+            self.assertIn(words, page)
+
+    def test_how_honest_the_gate_is_on_a_run(self):
+        self.baseline("save", "old", self.job("old", "--steps", "40", seed=4))
+        done = self.baseline("noise", "old", "--json", "--fail-on", "e2e>1%", "--fail-on", "rank:*>2%", "--fail-on", "kernel:Nope>1%")
+        rows = json.loads(done.out)
+        self.assertEqual([row["Rule"] for row in rows], ["e2e>1%", "rank:*>2%", "kernel:Nope>1%", "(any of them)"])
+        self.assertIn("200 comparisons of 20 steps with 20 others of the same run", done.err)
+        self.assertLessEqual(rows[-1]["False Alarms"], 2)
+        self.assertLessEqual(rows[0]["Smallest Change Found(%)"], 10)
+        self.assertIsNone(rows[2]["Smallest Change Found(%)"])
+        self.baseline("noise", "old", "--fail-on", "e2e", expect=2)
+        self.baseline("noise", "old", "--steps", "-1", expect=2)
+        self.baseline("noise", expect=2)
 
     def test_reports_for_ci(self):
         self.baseline("save", "old", self.job("old"))

@@ -7,6 +7,7 @@ import html.parser
 import json
 import random
 import re
+import shutil
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -232,6 +233,60 @@ class FailOn(ReportCase):
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
         self.assertIn("**Gate: breached**", page.read_text())
 
+    def test_each_breach_is_one_line(self):
+        old, new = self.trace("old.json"), self.trace("new.json", seed=2, slower={"gemm_kernel": 1.2, "conv_kernel": 1.3})
+        done = self.compare(old, new, "--fail-on", "e2e>3%", "--fail-on", "kernel:*_kernel>10%", "--fail-on", "computing>90us", "--fail-on", "memory>2%",
+                            expect=3)
+        lines = [line for line in done.err.splitlines() if "is breached" in line]
+        self.assertEqual([re.match(r"steplens: '(.*)' is breached by (\S+): ", line).groups() for line in lines],
+                         [("e2e>3%", "e2e"), ("kernel:*_kernel>10%", "gemm_kernel"), ("kernel:*_kernel>10%", "conv_kernel"), ("computing>90us", "computing")])
+        for line in lines:
+            self.assertRegex(line, r": \d[\d.]* [mu]s -> \d[\d.]* [mu]s \(\+\d+\.\d\d %, 95 % range \+\S+ [mu]s to \+\S+ [mu]s, p \S.*\)$")
+        self.assertFalse((self.scratch / "out").exists(), "the gate writes no sheets")
+
+    def test_every_kind_of_target(self):
+        old = self.trace("old.json")
+        new = self.trace("new.json", seed=2, slower={"gemm_kernel": 1.5, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)": 1.5}, memory=1.1)
+        for rule in ("e2e>3%", "computing>3%", "communication>3%", "kernel:gemm*>5%", "comm:*>5%", "group:*>5%", "memory>2%", "memory>20MB"):
+            with self.subTest(rule=rule):
+                self.assertIn(f"'{rule}' is breached by", self.compare(old, new, "--fail-on", rule, expect=3).err)
+        for rule in ("free>50%", "operator:aten::add>50%", "reserved>1%", "jitter>900%", "e2e>1s"):
+            with self.subTest(rule=rule):
+                self.assertNotIn("is breached", self.compare(old, new, "--fail-on", rule).err)
+        uneven = self.trace("uneven.json", seed=3, noise=0.3, steps=40)
+        self.assertIn("'jitter>50%' is breached by jitter", self.compare(self.trace("even.json", steps=40), uneven, "--fail-on", "jitter>50%", expect=3).err)
+
+    def test_junit_and_markdown_say_the_same(self):
+        old, new = self.trace("old.json"), self.trace("new.json", seed=2, slower={"gemm_kernel": 1.2})
+        junit, page = self.scratch / "gate.xml", self.scratch / "gate.md"
+        rules = ("kernel:gemm*>3%", "kernel:conv*>3%", "kernel:none*>3%")
+        words = [word for rule in rules for word in ("--fail-on", rule)]
+        done = self.compare(old, new, *words, "--junit", junit, "--markdown", page, expect=3)
+        [line] = [line for line in done.err.splitlines() if "is breached" in line]
+        suite = ElementTree.parse(junit).getroot()
+        self.assertEqual((suite.tag, suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")), ("testsuite", "3", "1", "0", "1"))
+        self.assertEqual([(case.get("classname"), case.get("name"), [child.tag for child in case]) for case in suite],
+                         [("steplens.compare", rules[0], ["failure"]), ("steplens.compare", rules[1], []), ("steplens.compare", rules[2], ["skipped"])])
+        self.assertEqual("steplens: " + suite[0][0].text, line)
+        self.assertIn("matches nothing", suite[2][0].get("message"))
+        text = page.read_text()
+        table = [row for row in text.splitlines() if row.startswith("| kernel:")]
+        self.assertEqual([row.split(" | ")[1] for row in table], ["breached", "passed", "nothing matched"])
+        self.assertRegex(text, r"\| kernel \| gemm\\_kernel \| .* \| regression \|")
+        # Under --strict what cannot be decided fails as well, in both forms and the exit code.
+        self.compare(old, new, "--fail-on", rules[2], "--junit", junit, "--strict", expect=2)
+        self.assertEqual(ElementTree.parse(junit).getroot().get("failures"), "1")
+        self.compare(old, new, "--fail-on", rules[0], "--junit", self.scratch / "no" / "gate.xml", expect=1)
+        self.compare(old, new, "--fail-on", rules[0], "--markdown", self.scratch / "no" / "gate.md", expect=1)
+
+    def test_a_baseline_stands_for_the_base(self):
+        old, new = self.trace("old.json"), self.trace("new.json", seed=2, slower={"gemm_kernel": 1.2})
+        self.run_program("baseline", "save", "main", old, "--dir", self.scratch / "baselines", expect=0)
+        old.unlink()
+        words = ("--baseline-dir", self.scratch / "baselines", "--fail-on", "kernel:gemm*>3%")
+        self.assertIn("is breached by gemm_kernel", self.compare("baseline:main", new, *words, expect=3).err)
+        self.assertIn("no baseline 'other'", self.compare("baseline:other", new, *words, expect=1).err)
+
     def test_one_step_decides_nothing(self):
         done = self.compare(self.trace("old.json", steps=1), self.trace("new.json", steps=1, slower={"gemm_kernel": 2}), "--fail-on", "e2e>3%")
         self.assertIn("not enough steps to tell noise", done.err)
@@ -268,6 +323,73 @@ class BadInput(ReportCase):
         self.compare(old, cut)  # what is before the cut is read
         self.assertEqual(self.run_program("compare", "-bp", old, expect=2).out, "")
 
+    def without(self, name, is_kept):
+        trace = kineto()
+        trace["traceEvents"] = [event for event in trace["traceEvents"] if is_kept(event)]
+        return self.write(name, json.dumps(trace))
+
+    def sentences(self, done, words):
+        return [line for line in done.err.splitlines() if words in line]
+
+    def test_a_side_without_steps(self):
+        new = self.without("stepless.json", lambda event: not event["name"].startswith("ProfilerStep"))
+        for base, other in ((self.trace("old.json"), new), (new, self.trace("old.json"))):
+            done = self.compare(base, other, "--format", "csv,html")
+            self.assertIn("E2E Time", (self.scratch / "out" / "r" / "OverallMetrics.csv").read_text())
+        done = self.compare(self.trace("old.json"), new, "--fail-on", "e2e>3%")
+        self.assertEqual(len(self.sentences(done, "not enough steps to tell noise: 1 against 14")), 1)
+        done = self.compare(self.trace("old.json"), new, "--base_step", "2", "--comparison_step", "2", expect=2)
+        self.assertIn("has no steps, so step 2 cannot be compared; leave out --base_step", done.err)
+
+    def test_a_side_without_kernels(self):
+        new = self.without("host.json", lambda event: event.get("cat") not in ("kernel", "ac2g"))
+        done = self.compare(self.trace("old.json"), new, "--format", "csv")
+        for words in ("host.json: no kernels", "host.json: no collectives"):
+            self.assertEqual(len(self.sentences(done, words)), 1, done.err)
+        sheets = {path.stem for path in (self.scratch / "out" / "r").glob("*.csv")}
+        self.assertLessEqual({"ApiCompare", "OperatorCompare", "MemoryCompare"}, sheets)
+        self.assertNotIn("KernelCompare", sheets)
+
+    def test_a_side_without_memory(self):
+        new = self.without("nomemory.json", lambda event: event["name"] != "[memory]")
+        done = self.compare(self.trace("old.json"), new, "--format", "csv")
+        self.assertEqual(len(self.sentences(done, "nomemory.json: no memory of operators")), 1, done.err)
+        self.assertTrue((self.scratch / "out" / "r" / "OverallMetrics.csv").is_file())
+        done = self.compare(self.trace("old.json"), new, "--fail-on", "memory>2%")
+        self.assertEqual(len(self.sentences(done, "'memory>2%'")), 1, done.err)
+
+    @needs_shared
+    def test_a_side_without_stacks(self):
+        # No python functions: modules of one side have nothing to stand beside, so operators are compared.
+        folder = self.scratch / "plain"
+        shutil.copytree(LEVEL1 / "rank0_ascend_pt", folder)
+        path = next(folder.rglob("trace_view.json"))
+        path.chmod(0o644)
+        path.write_text(json.dumps([event for event in json.loads(path.read_text()) if event.get("cat") != "python_function"]))
+        self.compare(LEVEL1 / "rank1_ascend_pt", folder, "--format", "csv,html")
+        sheets = {path.stem for path in (self.scratch / "out" / "r").glob("*.csv")}
+        self.assertIn("OperatorCompare", sheets)
+        self.assertNotIn("ModuleCompare", sheets)
+
+    def test_a_damaged_side_is_compared_as_far_as_it_goes(self):
+        text = json.dumps(kineto())
+        cut = self.write("cut.json", text[:len(text) // 2])
+        done = self.compare(self.trace("old.json"), cut, "--format", "csv")
+        self.assertRegex(done.err, r"rank 0: \d+ problems? in the input; 'steplens info' lists")
+        self.assertTrue((self.scratch / "out" / "r" / "KernelCompare.csv").is_file())
+        self.compare(self.trace("old.json"), cut, "--strict", expect=1)
+
+    def test_results_that_cannot_be_written(self):
+        old, new = self.trace("old.json"), self.trace("new.json", seed=2)
+        for form in ("xlsx", "json", "html", "db"):
+            (self.scratch / "out" / f"r.{form}").mkdir(parents=True)
+            with self.subTest(form=form):
+                done = self.compare(old, new, "--format", form, expect=1)
+                self.assertIn(f"r.{form}", done.err)
+        (self.scratch / "out" / "r").write_text("a file")
+        self.assertIn("out/r", self.compare(old, new, "--format", "csv", expect=1).err)
+        self.assertIn("is a file", self.run_program("compare", "-bp", old, "-d", new, "-o", old, expect=2).err)
+
     @needs_shared
     def test_different_levels_are_said(self):
         done = self.compare(DATA / "ascend_pt" / "db" / "level0" / "rank0_ascend_pt", DATA / "ascend_pt" / "db" / "level1" / "rank0_ascend_pt")
@@ -275,8 +397,23 @@ class BadInput(ReportCase):
 
     @needs_shared
     def test_one_rank_against_many(self):
-        done = self.compare(LEVEL1 / "rank1_ascend_pt", LEVEL1, "--format", "html")
+        for words in (("html",), ("csv",)):
+            done = self.compare(LEVEL1 / "rank1_ascend_pt", LEVEL1, "--format", *words)
+            self.assertEqual(len(self.sentences(done, "has 2 ranks; rank 1 is compared")), 1, done.err)
+        done = self.compare(LEVEL1, LEVEL1 / "rank1_ascend_pt")
         self.assertIn("has 2 ranks; rank 1 is compared", done.err)
+
+    @needs_shared
+    def test_a_rank_that_cannot_be_read_gives_way_to_the_next(self):
+        folder = self.scratch / "job"
+        for rank in (0, 1):
+            output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+            output.mkdir(parents=True)
+            name = f"ascend_pytorch_profiler_{rank}.db"
+            data = (DATA / "ascend_pt" / "db" / "level1" / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / name).read_bytes()
+            (output / name).write_bytes(data if rank == 1 else b"no database")
+        done = self.compare(DATA / "ascend_pt" / "db" / "level1", folder, "--enable_api_compare", "--format", "csv")
+        self.assertIn(f"{folder} has 2 ranks; rank 1 is compared", done.err)
 
 
 if __name__ == "__main__":

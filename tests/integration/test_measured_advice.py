@@ -26,8 +26,7 @@ KNOWN_ERRORS = {"late_rank": 0.25, "exposed_communication": 0.12, "small_collect
 class Planted(Case):
     def judged(self, cause, planted, clean):
         def make(folder):
-            write(planted, folder)
-            return simulate(clean)[1]
+            return (write(planted, folder) - simulate(clean)[1]) / 1000
 
         return measure_advice.judge(PROGRAM, measure_advice.Case(cause, "gpu", cause, make), self.scratch / cause.replace(" ", "_"))
 

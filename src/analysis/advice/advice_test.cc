@@ -29,7 +29,6 @@ TEST(Rules, HaveATitleInBothLanguages) {
     EXPECT_TRUE(CatalogueOf(Language::kChinese).contains(key)) << key;
     EXPECT_EQ(RuleName(rule.id), rule.name);
     EXPECT_EQ(rule.find == nullptr, rule.scope == RuleScope::kJob) << key;
-    EXPECT_TRUE(rule.compare == nullptr || rule.scope == RuleScope::kJob) << key;
   }
 }
 
@@ -120,6 +119,24 @@ TEST(AffinityApi, IsAdviceForTorchNpuOnly) {
   EXPECT_TRUE(is_named(store::Source::kAscendPt, true));
   EXPECT_FALSE(is_named(store::Source::kAscendMs, true)) << "MindSpore has no torch_npu";
   EXPECT_FALSE(is_named(store::Source::kAscendPt, false)) << "a machine without an accelerator";
+}
+
+// Its files name an accelerator, and the activities are what was asked for.
+TEST(Advise, SaysNothingOfCannOnARecordingOfACpu) {
+  const auto rules_of = [](std::string_view device) {
+    TestRank rank = WithSilu(store::Source::kAscendPt, false);
+    const auto add = [&](std::string_view name, std::string_view value) {
+      rank.store.meta.Append({.name = rank.Text(name), .value = rank.Text(value)});
+    };
+    add("steplens_host.device", device);
+    add("config.common_config.activities", R"(["ProfilerActivity.CPU","ProfilerActivity.NPU"])");
+    add("ENV_VARIABLES", R"({"ACLNN_CACHE_LIMIT": "", "HOST_CACHE_CAPACITY": ""})");
+    const std::vector<Finding> findings = FindingsOf(rank);
+    return std::pair(FindRule(findings, RuleId::kAffinityApi) != nullptr,
+                     FindRule(findings, RuleId::kEnvironment) != nullptr);
+  };
+  EXPECT_EQ(rules_of("npu"), std::pair(true, true));
+  EXPECT_EQ(rules_of("cpu"), std::pair(false, false));
 }
 
 TEST(Aicpu, CountsKernelsOfTheSteps) {

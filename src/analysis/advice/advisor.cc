@@ -71,10 +71,21 @@ double MsPerStep(const StepReplay& replay, int64_t ns) {
 }
 
 // What a replay with its change says, instead of the bound.
-void ReplayChange(const StepReplay& replay, const std::vector<Edit>& change, Finding& finding) {
+void ReplayChange(const StepReplay& replay, Platform platform, const std::vector<Edit>& change,
+                  Finding& finding) {
   if (change.empty() || replay.measured_ns() <= 0) return;
+  // Late ranks have a replay of the job's calls already, where all of these say how they divide. On
+  // a GPU they do not, and the host's times are those of a real host: there the step's is better.
+  const bool is_late = finding.rule == RuleId::kLateRank || finding.rule == RuleId::kLateGroup;
+  if (is_late && (!replay.is_trusted() || platform != Platform::kGpu)) return;
   const StepReplay::Outcome outcome = replay.Run(change);
-  if (outcome.changed_edges == 0) return;
+  if (outcome.changed_edges == 0) {
+    // The rule knows that no computing could run beside these collectives.
+    const bool is_overlap = finding.rule == RuleId::kExposedCommunication;
+    if (is_overlap && !finding.change.empty() && finding.saving) finding.saving->ms = 0;
+    return;
+  }
+  if (is_late) finding.saving.reset();
   Saving saving = finding.saving.value_or(Saving{});
   const double bound_ms = MsPerStep(replay, outcome.bound_ns);
   saving.ms = std::max(0.0, MsPerStep(replay, outcome.saving_ns));
@@ -250,13 +261,14 @@ class AdvisorRun {
     for (Message& warning : ReplayWarnings(replay)) report_.warnings.push_back(std::move(warning));
     std::vector<Edit> together;
     const auto exposed = std::count_if(findings_.begin(), findings_.end(), [](const Finding& one) {
-      return one.rule == RuleId::kExposedCommunication;
+      return one.rule == RuleId::kExposedCommunication && one.change.empty();
     });
     for (Finding& finding : findings_) {
       // Collectives of one group among several cannot be told apart by their names.
-      if (finding.rule == RuleId::kExposedCommunication && exposed > 1) continue;
+      if (finding.rule == RuleId::kExposedCommunication && finding.change.empty() && exposed > 1)
+        continue;
       const std::vector<Edit> change = ChangeOf(finding);
-      ReplayChange(replay, change, finding);
+      ReplayChange(replay, ranks_.front().platform(), change, finding);
       if (finding.saving && finding.saving->ms)
         together.insert(together.end(), change.begin(), change.end());
     }
@@ -264,7 +276,12 @@ class AdvisorRun {
                   [&](const Finding& finding) { return SavesNothing(finding, report_.step_ms); });
     constexpr double kLeastShare = 0.01;
     TakeExplained(kLeastShare * report_.step_ms, findings_);
-    for (Finding& finding : findings_) AddRecipe(report_.step_ms, finding);
+    for (Finding& finding : findings_) {
+      AddRecipe(report_.step_ms, finding);
+      const auto& priorities = options_.settings.priorities;
+      if (const auto set = priorities.find(RuleName(finding.rule)); set != priorities.end())
+        finding.set_priority = PriorityFrom(set->second);
+    }
     if (together.empty()) return;
     report_.cumulative_saving_ms = std::max(0.0, MsPerStep(replay, replay.Run(together).saving_ns));
   }
@@ -286,6 +303,7 @@ Result<AdvisorReport> RunAdvisor(const store::Job& job, const AdvisorOptions& op
 }
 
 std::string_view PriorityOf(const Finding& finding, double step_ms) {
+  if (finding.set_priority) return PriorityName(*finding.set_priority);
   const double share =
       finding.saving && !finding.is_hidden && step_ms > 0 ? finding.saving->Best() / step_ms : 0;
   constexpr double kHighShare = 0.05;

@@ -58,12 +58,6 @@ std::vector<Blindness> BlindRules(const std::vector<RankView>& ranks,
                                   const std::vector<const RankEvidence*>& evidence) {
   uint16_t sights = 0;
   for (const RankView& rank : ranks) sights |= SightsOf(rank);
-  bool is_ascend = false;
-  bool is_torch_npu = false;
-  for (const RankEvidence* rank : evidence) {
-    is_ascend = is_ascend || rank->is_ascend();
-    is_torch_npu = is_torch_npu || rank->is_torch_npu();
-  }
   std::vector<Blindness> out;
   for (const SightText& sight : kSights) {
     if ((sights & sight.sight) != 0) continue;
@@ -73,8 +67,10 @@ std::vector<Blindness> BlindRules(const std::vector<RankView>& ranks,
     std::string names;
     for (const RuleSpec& rule : Rules()) {
       if ((rule.sees & sight.sight) == 0) continue;
-      if (rule.needs == RuleNeeds::kAscend && !is_ascend) continue;
-      if (rule.needs == RuleNeeds::kTorchNpu && !is_torch_npu) continue;
+      const bool is_asked =
+          std::any_of(evidence.begin(), evidence.end(),
+                      [&](const RankEvidence* rank) { return MeetsNeeds(rule.needs, *rank); });
+      if (rule.needs != RuleNeeds::kNothing && !is_asked) continue;
       blind.rules.emplace_back(rule.name);
       names += (names.empty() ? "" : ", ") + std::string(rule.name);
     }

@@ -75,6 +75,12 @@ void TakeExplained(double least_ms, std::vector<Finding>& findings) {
 std::vector<Edit> ChangeOf(const Finding& finding) {
   if (!finding.change.empty()) return finding.change;
   using Part = EditSelector::Part;
+  if ((finding.rule == RuleId::kLateRank || finding.rule == RuleId::kLateGroup) &&
+      !finding.is_hidden) {
+    Edit level{.action = Edit::Action::kBalance};
+    level.ranks = finding.ranks;
+    return {level};
+  }
   std::vector<Edit> out;
   for (const int64_t rank : finding.ranks) {
     switch (finding.rule) {

@@ -30,6 +30,13 @@ std::string_view PriorityName(Priority priority) {
   return "";
 }
 
+std::optional<Priority> PriorityFrom(std::string_view name) {
+  for (const Priority one : {Priority::kLow, Priority::kMedium, Priority::kHigh}) {
+    if (PriorityName(one) == name) return one;
+  }
+  return std::nullopt;
+}
+
 std::string_view EffortName(Effort effort) {
   switch (effort) {
     case Effort::kSetting:

@@ -90,6 +90,7 @@ std::string_view ConfidenceName(Confidence confidence);  // "measured"
 // How urgent a finding is: by its share of the step, unless the rule knows better.
 enum class Priority : uint8_t { kLow, kMedium, kHigh };
 std::string_view PriorityName(Priority priority);  // "low"
+std::optional<Priority> PriorityFrom(std::string_view name);
 
 // What has to be changed.
 enum class Effort : uint8_t { kSetting, kCode, kModel, kHardware };
@@ -132,6 +133,7 @@ struct Finding {
   std::vector<Evidence> evidence{};
   // Not below this one: faults, and what says nothing of a share of the step.
   Priority least_priority = Priority::kLow;
+  std::optional<Priority> set_priority{};  // what a rule file says, whatever it costs
   // All rows that the sentence sums up, one table per rank: sheets of the workbook.
   std::vector<table::Table> details{};
   // What it advises as edits of the step graph, where ChangeOf cannot tell from the rule alone.

@@ -6,6 +6,7 @@
 
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/breakdown/step_times.h"
+#include "analysis/classify/cpu_words.h"
 #include "analysis/overlap/overlap_lanes.h"
 #include "analysis/time_math.h"
 
@@ -82,11 +83,11 @@ bool IsOwnRecording(const store::TraceStore& store) {
 // A small capture may hold no work of the device: then the recorder's settings or CANN's calls say
 // whose it is.
 bool IsAscendCapture(const RankView& rank) {
+  if (IsCpuCapture(rank.store())) return false;
   const Platform platform = rank.platform();
   if (platform == Platform::kAscend) return true;
   if (platform != Platform::kHostOnly) return false;
-  const auto activities = rank.store().FindMeta("config.common_config.activities");
-  if (activities && activities->find("NPU") != activities->npos) return true;
+  if (SaysNpu(rank.store())) return true;
   const std::vector<TrackKind>& tracks = rank.tracks();
   return std::find(tracks.begin(), tracks.end(), TrackKind::kCann) != tracks.end();
 }
@@ -109,13 +110,13 @@ RankEvidence::RankEvidence(const store::Job& job, const RankView& view, AdviceCo
 // A capture of PyTorch on a machine without an accelerator has the same files; CANN is not in it.
 bool RankEvidence::is_torch_npu() const {
   if (!is_ascend() || store().info.source != store::Source::kAscendPt) return false;
-  const auto activities = store().FindMeta("config.common_config.activities");
-  if (activities) {
-    if (activities->find("NPU") != activities->npos) return true;
-  } else if (!IsOwnRecording(store())) {
-    return true;
-  }
+  if (SaysNpu(store())) return true;
+  if (!IsOwnRecording(store()) && !store().FindMeta("config.common_config.activities")) return true;
   return std::find(tracks().begin(), tracks().end(), TrackKind::kCann) != tracks().end();
+}
+
+bool RankEvidence::may_be_ascend() const {
+  return is_ascend() || (platform() == Platform::kHostOnly && !IsOwnRecording(store()));
 }
 
 const HostEvents& RankEvidence::host_events() const {
@@ -146,10 +147,17 @@ std::string RankEvidence::DetailName(RuleId rule) const {
 const Cover& RankEvidence::free_time() const {
   if (free_time_) return *free_time_;
   std::vector<Interval> gaps;
-  for (const OverlapLanes& device : ComputeOverlapLanes(store()))
+  int64_t first_work_ns = INT64_MAX;
+  for (const OverlapLanes& device : ComputeOverlapLanes(store())) {
     gaps.insert(gaps.end(), device.free.begin(), device.free.end());
+    for (const auto* work : {&device.computing, &device.communication}) {
+      if (!work->empty()) first_work_ns = std::min(first_work_ns, work->front().begin_ns);
+    }
+  }
   // Before its first work of a step the device is free, too: the host's steps know of it.
   std::vector<Interval> free = CutTo(in_steps_, gaps);
+  if (!view_.steps().empty() && first_work_ns != INT64_MAX)
+    gaps.push_back({INT64_MIN / 4, first_work_ns});
   const std::vector<Interval> preparing = CutTo(in_host_steps_, gaps);
   free.insert(free.end(), preparing.begin(), preparing.end());
   free_time_ = Cover(std::move(free));
@@ -196,12 +204,15 @@ double RankEvidence::PerStepUs(int64_t ns) const {
 }
 
 Saving RankEvidence::AtMost(int64_t ns, int64_t limit_ns) const {
-  return {.ms = std::nullopt, .at_most_ms = PerStepUs(std::min(ns, limit_ns)) / 1000};
+  const int64_t most_ns = std::min({ns, limit_ns, times_.step_ns});
+  return {.ms = std::nullopt, .at_most_ms = PerStepUs(most_ns) / 1000};
 }
 
 std::string RankEvidence::Percent(int64_t ns) const {
-  const double share =
-      times_.step_ns > 0 ? static_cast<double>(ns) / static_cast<double>(times_.step_ns) : 0;
+  // Where steps differ much, a part may be more than the step time that all pages show.
+  const double share = times_.step_ns > 0 ? static_cast<double>(std::min(ns, times_.step_ns)) /
+                                                static_cast<double>(times_.step_ns)
+                                          : 0;
   return fmt::format("{:.1f}", 100 * share);
 }
 

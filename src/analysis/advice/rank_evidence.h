@@ -62,6 +62,8 @@ class RankEvidence {
   // What was captured is Ascend's, be it that nothing ran on the device.
   bool is_ascend() const { return is_ascend_; }
   bool is_torch_npu() const;
+  // Nothing that was captured is another device's.
+  bool may_be_ascend() const;
   const RankView& view() const { return view_; }
 
   const RuleSettings& settings() const { return context().settings; }

@@ -53,8 +53,8 @@ constexpr std::array kRules = {
              kSeesComm},
     // What the advisor asks besides.
     RuleSpec{RuleId::kOverall, "overall", kRank, kNothing, SummariseOverall},
-    RuleSpec{RuleId::kEnvironment, "environment", kRank, kNothing, CheckEnvironment, kEver,
-             kSeesEnvironment},
+    RuleSpec{RuleId::kEnvironment, "environment", kRank, kNoOther, CheckEnvironment, kEver,
+             kSeesEnvironment, RuleRisk::kNone, CompareEnvironments},
     RuleSpec{RuleId::kSlowRank, "slow_rank", kJob, kNothing},
     RuleSpec{RuleId::kLinkBandwidth, "link_bandwidth", kJob, kNothing, nullptr, kEver, kSeesComm},
     RuleSpec{RuleId::kStageCompute, "stage_compute", kJob, kNothing, nullptr, kCompute},
@@ -120,18 +120,6 @@ static_assert([] {
   return true;
 }());
 
-bool MeetsNeeds(RuleNeeds needs, const RankEvidence& rank) {
-  switch (needs) {
-    case kNothing:
-      return true;
-    case kAscend:
-      return rank.is_ascend();
-    case kTorchNpu:
-      return rank.is_torch_npu();
-  }
-  return false;
-}
-
 // Where to look at what a finding says of the whole: the first step, or all that was recorded.
 std::vector<Place> PlacesOfAll(const RankEvidence& rank) {
   const std::vector<StepRange>& steps = rank.view().steps();
@@ -146,6 +134,20 @@ std::vector<Place> PlacesOfAll(const RankEvidence& rank) {
 }  // namespace
 
 std::span<const RuleSpec> Rules() { return kRules; }
+
+bool MeetsNeeds(RuleNeeds needs, const RankEvidence& rank) {
+  switch (needs) {
+    case kNothing:
+      return true;
+    case kAscend:
+      return rank.is_ascend();
+    case kTorchNpu:
+      return rank.is_torch_npu();
+    case kNoOther:
+      return rank.may_be_ascend();
+  }
+  return false;
+}
 
 const RuleSpec& RuleOf(RuleId rule) { return kRules[static_cast<size_t>(rule)]; }
 

@@ -17,6 +17,7 @@ enum class RuleNeeds : uint8_t {
   kNothing,
   kAscend,    // its units, kernels and counters
   kTorchNpu,  // the advice names an API of torch_npu
+  kNoOther,   // no other device: settings of CANN, be it that nothing ran on its device
 };
 
 // Which part of the advisor asks a rule: `advisor all` asks every one.
@@ -39,6 +40,8 @@ enum RuleSight : uint16_t {
   kSeesComm = 128,    // communication results
   kSeesEnvironment = 256,
 };
+
+bool MeetsNeeds(RuleNeeds needs, const RankEvidence& rank);
 
 struct RuleSpec {
   RuleId id;

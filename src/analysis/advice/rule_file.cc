@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "analysis/advice/rule.h"
@@ -14,6 +15,8 @@ namespace steplens::analysis {
 namespace {
 
 using Kind = YamlNode::Kind;
+
+constexpr double kMostOfAChip = 1e6;  // cores, or MHz
 
 class RuleFileReader {
  public:
@@ -47,7 +50,7 @@ class RuleFileReader {
 
   Status ReadRule(const std::string& rule, const YamlNode& node) {
     if (node.kind != Kind::kMap)
-      return Bad(node, fmt::format("'{}' needs 'enabled' or 'thresholds'", rule));
+      return Bad(node, fmt::format("'{}' needs 'enabled', 'priority' or 'thresholds'", rule));
     for (const auto& [key, value] : node.members) {
       if (key == "enabled") {
         if (value.scalar != "true" && value.scalar != "false")
@@ -55,11 +58,18 @@ class RuleFileReader {
                      fmt::format("'{}' was found, true or false was expected", value.scalar));
         if (value.scalar == "false") out_.disabled.insert(rule);
         if (value.scalar == "true") out_.disabled.erase(rule);
+      } else if (key == "priority") {
+        if (!PriorityFrom(value.scalar)) {
+          return Bad(value,
+                     fmt::format("'{}' was found, high, medium or low was expected", value.scalar));
+        }
+        out_.priorities[rule] = value.scalar;
       } else if (key == "thresholds") {
         SL_RETURN_IF_ERROR(ReadThresholds(rule, value));
       } else {
-        return Bad(value,
-                   fmt::format("'{}' was found, 'enabled' or 'thresholds' was expected", key));
+        return Bad(
+            value,
+            fmt::format("'{}' was found, 'enabled', 'priority' or 'thresholds' was expected", key));
       }
     }
     return {};
@@ -80,7 +90,7 @@ class RuleFileReader {
                    fmt::format("'{}' has no threshold '{}'{}", rule, key, DidYouMean(key, known)));
       }
       const auto number = value.kind == Kind::kScalar ? ParseDouble(value.scalar) : std::nullopt;
-      if (!number || *number < 0) {
+      if (!number || !std::isfinite(*number) || *number < 0) {
         return Bad(value,
                    fmt::format("'{}' was found, a number of 0 or more was expected", value.scalar));
       }
@@ -103,12 +113,17 @@ class RuleFileReader {
   }
 
   Status ReadChips(const YamlNode& node) {
+    if (node.kind != Kind::kMap) return Bad(node, "a map of chips was expected");
     for (const auto& [chip, values] : node.members) {
+      if (values.kind != Kind::kMap) {
+        return Bad(values, fmt::format("'{}' needs ai_core_num, aiv_num or aic_frequency", chip));
+      }
       ChipCores cores;
       for (const auto& [key, value] : values.members) {
         const auto number = ParseDouble(value.scalar);
         const bool is_known = key == "ai_core_num" || key == "aiv_num" || key == "aic_frequency";
-        if (!is_known || !number || *number < 0) {
+        if (!is_known || !number || !std::isfinite(*number) || *number < 0 ||
+            *number > kMostOfAChip) {
           return Bad(value, fmt::format("'{}: {}' was found; ai_core_num, aiv_num or aic_frequency "
                                         "with a number was expected",
                                         key, value.scalar));

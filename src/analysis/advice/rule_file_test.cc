@@ -24,6 +24,18 @@ TEST(AddRuleFile, ChangesThresholdsAndTables) {
   EXPECT_EQ(settings.chips.at("Ascend910B").vector, 40);
 }
 
+TEST(AddRuleFile, SetsPrioritiesThatAreKnown) {
+  RuleSettings settings;
+  ASSERT_TRUE(AddRuleFile("gc: {priority: high}\n", "f", settings).ok());
+  EXPECT_EQ(settings.priorities.at("gc"), "high");
+  EXPECT_EQ(AddRuleFile("gc:\n  priority: urgent\n", "f", settings).error().message,
+            "f:2: 'urgent' was found, high, medium or low was expected");
+  EXPECT_EQ(AddRuleFile("gc:\n  thresholds: {pause_us: nan}\n", "f", settings).error().message,
+            "f:2: 'nan' was found, a number of 0 or more was expected");
+  EXPECT_EQ(AddRuleFile("chips: 24\n", "f", settings).error().message,
+            "f:1: a map of chips was expected");
+}
+
 TEST(AddRuleFile, LeavesTheSettingsAloneAfterAMistake) {
   RuleSettings settings;
   const Status added = AddRuleFile(

@@ -103,11 +103,14 @@ struct ChipCores {
 // What users may change about the rules (docs/advisor.md, "Rule files").
 struct RuleSettings {
   RuleThresholds thresholds{};
-  std::set<std::string, std::less<>> disabled{};  // names of rules
-  std::vector<Replacement> affinity{};            // before the built-in ones
+  std::set<std::string, std::less<>> disabled{};                 // names of rules
+  std::map<std::string, std::string, std::less<>> priorities{};  // "high" by rule
+  std::vector<Replacement> affinity{};                           // before the built-in ones
   std::vector<Replacement> fusion{};
   std::vector<FusionPattern> graph{};
   std::map<std::string, ChipCores, std::less<>> chips{};
+  double peak_flops_per_s = 0;  // of the device, if the user says it; 0: by its name
+  double bytes_per_s = 0;
   bool replaces_affinity = false;  // the built-in ones are not asked
   bool as_reference = false;       // its judgement, with those defects that can be emulated
 };

@@ -40,7 +40,13 @@ std::vector<StepRow> ReadStepTable(const RankView& rank) {
   std::vector<StepRow> out;
   for (size_t row = 0; row < traces.size(); ++row) out.push_back(DeliveredRow(traces, row));
   if (!out.empty()) return out;
-  for (const StepParts& parts : BreakDown(rank)) out.push_back(RowOfParts(parts));
+  // Of a raw capture, what its results will have.
+  const store::TraceStore& store = rank.store();
+  const bool is_raw =
+      store::IsRaw(store.info.format) && store.info.source != store::Source::kMsprof;
+  BreakdownOptions options;
+  if (is_raw) options.rule = BreakdownRule::kText;
+  for (const StepParts& parts : BreakDown(rank, options)) out.push_back(RowOfParts(parts));
   return out;
 }
 

@@ -24,7 +24,8 @@ struct StepRow {
   double memory_us = 0;  // copies of a GPU; no file has them
 };
 
-// The step table that was delivered with the rank; without one, BreakDown of its timeline.
+// The step table that was delivered with the rank; of a raw capture the one that its results will
+// have; else BreakDown of its timeline.
 std::vector<StepRow> ReadStepTable(const RankView& rank);
 
 }  // namespace steplens::analysis

@@ -11,6 +11,10 @@ namespace steplens::analysis {
 // pages show the host's.
 bool IsCpuCapture(const store::TraceStore& store);
 
+// Whether the recorder says that it drove an NPU. The activities of another recorder say so; ours
+// are what was asked for.
+bool SaysNpu(const store::TraceStore& store);
+
 inline constexpr std::string_view kCpuCore = "CPU";
 
 // The core of a kernel in the words of its device.

@@ -4,8 +4,6 @@
 #include <array>
 #include <initializer_list>
 
-#include "store/slice_kind.h"
-
 namespace steplens::analysis {
 namespace {
 
@@ -41,13 +39,16 @@ WaitKind DeviceWaitOf(std::string_view name) {
 }  // namespace
 
 bool IsDeviceWait(std::string_view text) {
-  return DeviceWaitOf(text) != WaitKind::kNone ||
-         store::KindOfCategory(text) == store::SliceKind::kDeviceSync;
+  return WaitKindOf(text, TrackKind::kDevice, store::KindOfCategory(text)) != WaitKind::kNone;
 }
 
-WaitKind WaitKindOf(std::string_view name, TrackKind track) {
+WaitKind WaitKindOf(std::string_view name, TrackKind track, store::SliceKind category) {
   if (HoldsOneOf(name, {"notify wait", "notify_wait"})) return WaitKind::kNotify;
-  if (track == TrackKind::kDevice) return DeviceWaitOf(name);
+  const bool is_recorded_sync = category == store::SliceKind::kDeviceSync;
+  if (track == TrackKind::kDevice) {
+    const WaitKind kind = DeviceWaitOf(name);
+    return kind == WaitKind::kNone && is_recorded_sync ? WaitKind::kHost : kind;
+  }
   if (track == TrackKind::kCommGroup || track == TrackKind::kCommPlane) return WaitKind::kNone;
   if (HoldsOneOf(name, {"synchronize", "synchronise", "stream sync", "context sync", "event sync",
                         "device sync"})) {

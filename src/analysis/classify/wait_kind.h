@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analysis/classify/classify.h"
+#include "store/slice_kind.h"
 
 namespace steplens::analysis {
 
@@ -16,10 +17,12 @@ enum class WaitKind : uint8_t {
   kQueue,   // a thread of the host waits for another one
 };
 
-// By its name and where it ran.
-WaitKind WaitKindOf(std::string_view name, TrackKind track);
+// By its name, where it ran and the kind of its category. What GPUs record of a synchronisation
+// (cuda_sync: "Stream Sync") is the host's wait for the stream it is shown on.
+WaitKind WaitKindOf(std::string_view name, TrackKind track,
+                    store::SliceKind category = store::SliceKind::kOther);
 
-// Whether a slice of a stream waits instead of working, by its name or its category (cuda_sync).
+// The same of a text that is the name or the category of a slice on a stream.
 bool IsDeviceWait(std::string_view name_or_category);
 
 // The task that marks a point of its stream, which others wait for: EVENT_RECORD.

@@ -21,6 +21,16 @@ TEST(WaitKindOf, TheSameNameOnTheHostIsACall) {
   EXPECT_EQ(WaitKindOf("cudaStreamSynchronize", TrackKind::kHost), WaitKind::kHost);
 }
 
+TEST(WaitKindOf, ASynchronisationThatIsShownOnItsStreamIsTheHostsWait) {
+  using store::SliceKind;
+  const auto kind_of = [](const char* name, SliceKind category) {
+    return WaitKindOf(name, TrackKind::kDevice, category);
+  };
+  EXPECT_EQ(kind_of("Stream Sync", SliceKind::kDeviceSync), WaitKind::kHost);
+  EXPECT_EQ(kind_of("Stream Wait Event", SliceKind::kDeviceSync), WaitKind::kEvent);
+  EXPECT_EQ(kind_of("Stream Sync", SliceKind::kKernel), WaitKind::kNone);
+}
+
 // What the timeline does not show as busy is what the explanation calls a wait.
 TEST(IsDeviceWait, IsWhatWaitKindOfSaysAndTheCategoryOfSynchronizations) {
   for (const char* name : {"EVENT_WAIT", "Notify Wait", "CAPTURE_WAIT", "MatMulV2", "MEMCPY_ASYNC"})

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,13 +58,23 @@ class Recipe {
   // A way back to the timeline of a rank that was added, for the few that a finding is about: null
   // if it cannot be read, or is too long to be read for that. Set before Finish, where the captures
   // are at hand. Set before Map if parts are made for another machine: what Finish would look up
-  // there goes into every part then.
-  using Timelines = std::function<std::unique_ptr<store::TraceStore>(int64_t rank)>;
+  // there goes into every part then. Shared, for some are read for this and others are at hand.
+  using Timelines = std::function<std::shared_ptr<const store::TraceStore>(int64_t rank)>;
   virtual void SetTimelines(Timelines timelines) { static_cast<void>(timelines); }  // NOLINT
   // What the job is compared with (RecipeSpec::baseline_option), before the first rank is added.
   // The captures are gone afterwards.
   virtual void SetBaseline(const store::Job& baseline) { static_cast<void>(baseline); }
 };
+
+// The timelines of a job in memory, which outlives them.
+inline Recipe::Timelines TimelinesInMemory(std::span<const store::TraceStore> ranks) {
+  return [ranks](int64_t rank) -> std::shared_ptr<const store::TraceStore> {
+    for (const store::TraceStore& one : ranks) {
+      if (one.info.rank == rank) return {std::shared_ptr<const store::TraceStore>(), &one};
+    }
+    return nullptr;
+  };
+}
 
 // A recipe whose part is a struct with Fields (base/archive.h).
 template <typename Part>

@@ -24,6 +24,7 @@ Result<cluster::Answer> AskRecipe(std::string_view name, const cluster::Options&
       return Error{ErrorCode::kInternal, fmt::format("'{}' cannot read its own part", name)};
     }
   }
+  recipe->SetTimelines(cluster::TimelinesInMemory(job.ranks));
   return recipe->Finish(cluster::Form::kTables);
 }
 

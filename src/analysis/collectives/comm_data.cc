@@ -36,7 +36,7 @@ void AddResults(const TraceStore& rank, const CommScope& scope, CommData& data) 
     time.op = part.Text(row.op);
     time.group = group;
     time.is_p2p = row.is_p2p;
-    time.source = TimesSource::kResults;
+    time.source = SourceOfResults(rank);
     time.start_us = row.start_us;
     time.elapse_ms = row.elapse_ms;
     time.transit_ms = row.transit_ms;
@@ -110,7 +110,7 @@ void CompareRanks(const GroupSizes& sizes, const std::set<int64_t>& undivided, C
       data.captured = row.peers.captured;
       data.members = row.peers.members;
     }
-    if (row.source != TimesSource::kResults || !undivided.contains(row.rank)) continue;
+    if (!undivided.contains(row.rank)) continue;
     Take(DivideCall(NsOfResult(row.elapse_ms), std::nullopt, row.peers), row);
   }
 }

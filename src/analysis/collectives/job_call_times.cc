@@ -34,7 +34,7 @@ class ResultRows {
     const uint32_t row =
         *std::min_element(rows->second.begin(), rows->second.end(),
                           [&](uint32_t a, uint32_t b) { return distance_us(a) < distance_us(b); });
-    return RecordedTimes{TimesSource::kResults, NsOfResult(times.transit_ms[row]),
+    return RecordedTimes{SourceOfResults(store_), NsOfResult(times.transit_ms[row]),
                          NsOfResult(times.wait_ms[row]), NsOfResult(times.synchronization_ms[row])};
   }
 
@@ -45,12 +45,16 @@ class ResultRows {
 
 }  // namespace
 
+TimesSource SourceOfResults(const TraceStore& store) {
+  return store::IsRaw(store.info.format) ? TimesSource::kTasks : TimesSource::kResults;
+}
+
 bool ResultsDivideCalls(const TraceStore& store) {
   const store::CommTimeTable& times = store.comm_times;
   for (size_t i = 0; i < times.size(); ++i) {
     if (store.Text(times.op_name[i]).starts_with("Total")) continue;
     if (!std::isfinite(times.transit_ms[i])) continue;
-    const RecordedTimes recorded{TimesSource::kResults, NsOfResult(times.transit_ms[i]),
+    const RecordedTimes recorded{SourceOfResults(store), NsOfResult(times.transit_ms[i]),
                                  NsOfResult(times.wait_ms[i]), 0};
     if (LeavesTime(recorded, NsOfResult(times.elapse_ms[i]))) return true;
   }

@@ -11,6 +11,9 @@
 
 namespace steplens::analysis {
 
+// Where the rank's comm_times come from: of raw device data they are worked out from tasks.
+TimesSource SourceOfResults(const store::TraceStore& store);
+
 // Whether the rank's communication results were written with a look at tasks: one of its calls, of
 // any step, took longer than its transfer. O(comm_times).
 bool ResultsDivideCalls(const store::TraceStore& store);

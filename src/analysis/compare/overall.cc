@@ -248,7 +248,7 @@ void MeasureCopies(const Side& side, const SheetOptions& options, Overall& overa
   constexpr std::array<std::string_view, 6> kComputeTasks{"AI_CORE", "MIX_AIC",        "MIX_AIV",
                                                           "AI_CPU",  "AI_VECTOR_CORE", "FFTS_PLUS"};
   const store::SliceTable& slices = side.store.slices;
-  if (side.is_db) {
+  if (side.is_db || !options.compat) {
     for (const uint32_t row : ComputeKernels(side)) {
       const store::SliceId slice = side.view.kernel_slices().slice_of()[row];
       if (slice != store::kNoSlice) computing.insert(slices.track[static_cast<size_t>(slice)]);
@@ -256,7 +256,7 @@ void MeasureCopies(const Side& side, const SheetOptions& options, Overall& overa
   }
   const auto is_copy = [&](std::string_view type) {
     if (type == "SDMA_SQE" || type == "PCIE_DMA_SQE") return true;
-    return !options.compat && side.is_db && (type == "MEMCPY_ASYNC" || type == "SDMA");
+    return !options.compat && (type == "MEMCPY_ASYNC" || type == "SDMA");
   };
   bool knows_stream = !options.compat || side.is_db;
   std::vector<size_t> copies;

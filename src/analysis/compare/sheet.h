@@ -14,7 +14,9 @@ namespace steplens::analysis::compare {
 struct ColumnRange {
   size_t first = 0;
   size_t last = 0;
+  bool empty() const { return first > last; }
 };
+inline constexpr ColumnRange kNoColumns{1, 0};
 
 // One sheet of the workbook. Both sides have columns of the same names.
 struct ResultSheet {

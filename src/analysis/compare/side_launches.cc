@@ -82,6 +82,13 @@ class EventMaker {
       event.task_id = kernels.task_id[row];
       event.shapes = side_.store.Text(kernels.input_shapes[row]);
       event.knows_shapes = side_.has_tables && HasShapeColumn();
+      // The core is what text and db both say; the task type is that of the trace or the driver,
+      // and the trace rounds durations otherwise.
+      if (!options_.compat) {
+        const std::string_view core = side_.store.Text(kernels.core[row]);
+        if (!core.empty()) event.task_type = core;
+        if (kernels.dur_ns[row] != kNone) event.dur_ns = kernels.dur_ns[row];
+      }
     }
     if (event.task_id == kNone) event.task_id = TaskIdInArgs(slice);
   }

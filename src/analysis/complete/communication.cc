@@ -29,34 +29,62 @@ void FillRatios(TraceStore& store) {
   }
 }
 
-void AppendTotal(TraceStore& store, StringId step, StringId kind, const OperationFacts& total) {
-  const StringId name = store.strings.Intern(kTotalOpInfo);
+// One operation, or the total of a class. `with_idle`: also kinds of links without traffic.
+void AppendFacts(TraceStore& store, StringId step, StringId kind, const OperationFacts& facts,
+                 bool with_idle) {
+  const StringId name = store.strings.Intern(facts.name);
+  const StringId group = store.strings.Intern(facts.group);
   store.comm_times.Append({.step = step,
                            .kind = kind,
                            .op_name = name,
-                           .group_name = StringId::kEmpty,
-                           .start_us = kNoValue,
-                           .elapse_ms = total.elapse_ms,
-                           .transit_ms = total.transit_ms,
-                           .wait_ms = total.wait_ms,
-                           .synchronization_ms = total.synchronization_ms,
-                           .idle_ms = total.idle_ms,
-                           .wait_ratio = total.wait_ratio,
-                           .synchronization_ratio = total.synchronization_ratio});
-  for (const TransportFacts& transport : total.transports) {
-    if (transport.transit_size_mb == 0 && transport.transit_ms == 0) continue;  // as in a db
+                           .group_name = group,
+                           .start_us = facts.start_us,
+                           .elapse_ms = facts.elapse_ms,
+                           .transit_ms = facts.transit_ms,
+                           .wait_ms = facts.wait_ms,
+                           .synchronization_ms = facts.synchronization_ms,
+                           .idle_ms = facts.idle_ms,
+                           .wait_ratio = facts.wait_ratio,
+                           .synchronization_ratio = facts.synchronization_ratio});
+  for (const TransportFacts& transport : facts.transports) {
+    if (!with_idle && transport.transit_size_mb == 0 && transport.transit_ms == 0) continue;
     const auto row = static_cast<uint32_t>(store.comm_bandwidths.size());
     store.comm_bandwidths.Append({.step = step,
                                   .kind = kind,
                                   .op_name = name,
-                                  .group_name = StringId::kEmpty,
+                                  .group_name = group,
                                   .transport = store.strings.Intern(transport.transport),
                                   .transit_size_mb = transport.transit_size_mb,
                                   .transit_ms = transport.transit_ms,
-                                  .bandwidth_gbps = kNoValue,
-                                  .large_packet_ratio = kNoValue});
+                                  .bandwidth_gbps = transport.bandwidth_gbps,
+                                  .large_packet_ratio = transport.large_packet_ratio});
     for (const PacketFacts& packet : transport.packets) {
       store.comm_packets.Append({row, packet.size_mb, packet.count, packet.total_ms});
+    }
+  }
+}
+
+void AppendTotal(TraceStore& store, StringId step, StringId kind, const OperationFacts& total) {
+  AppendFacts(store, step, kind, total, /*with_idle=*/false);  // as in a db
+}
+
+void KeepClass(TraceStore& store, StringId step, StringId kind, const CommunicationClass& of) {
+  for (const OperationFacts& operation : of.operations)
+    AppendFacts(store, step, kind, operation, /*with_idle=*/true);
+  if (!of.operations.empty()) AppendFacts(store, step, kind, of.total, /*with_idle=*/true);
+  for (const MatrixEntry& entry : of.matrix) {
+    for (const LinkFacts& link : entry.links) {
+      store.comm_links.Append({.step = step,
+                               .kind = kind,
+                               .op_name = store.strings.Intern(entry.name),
+                               .group_name = store.strings.Intern(entry.group),
+                               .src_rank = link.src_rank,
+                               .dst_rank = link.dst_rank,
+                               .transport = store.strings.Intern(link.transport),
+                               .transit_size_mb = link.transit_size_mb,
+                               .transit_ms = link.transit_ms,
+                               .bandwidth_gbps = link.bandwidth_gbps,
+                               .picked_op = store.strings.Intern(link.picked_op)});
     }
   }
 }
@@ -113,6 +141,16 @@ void AddCommunicationTotals(TraceStore& store) {
     if (facts == steps.end()) continue;
     const bool is_p2p = store.Text(kind) == "p2p";
     AppendTotal(store, step, kind, (is_p2p ? facts->p2p : facts->collective).total);
+  }
+}
+
+void KeepCommunication(TraceStore& store) {
+  const bool has_rows = store.comm_times.size() > 0 || store.comm_links.size() > 0;
+  if (has_rows || store.comm_tasks.size() == 0 || store.info.level == "Level0") return;
+  for (const CommunicationStep& step : DeriveCommunication(store)) {
+    const StringId name = store.strings.Intern(step.step);
+    KeepClass(store, name, store.strings.Intern("p2p"), step.p2p);
+    KeepClass(store, name, store.strings.Intern("collective"), step.collective);
   }
 }
 

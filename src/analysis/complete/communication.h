@@ -8,6 +8,10 @@ namespace steplens::analysis {
 // comm_bandwidths and comm_packets for each step and kind that lacks it: a db has neither.
 void AddCommunicationTotals(store::TraceStore& store);
 
+// Fills comm_times, comm_bandwidths, comm_packets and comm_links of a raw capture from the tasks of
+// its collectives, as result files have them; level 0 has none.
+void KeepCommunication(store::TraceStore& store);
+
 // Timelines of CANN 8.0 number their groups ("Group 0 Communication"). communication.json knows
 // which group its operations belong to: comm_ops and comm_tasks get that name instead.
 void NameCommunicationGroups(store::TraceStore& store);

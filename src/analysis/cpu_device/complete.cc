@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/classify/classify.h"
+#include "analysis/classify/cpu_words.h"
 #include "analysis/complete/communication.h"
 #include "analysis/cpu_device/application_memory.h"
 #include "analysis/cpu_device/cpu_device.h"
@@ -30,16 +31,8 @@ bool HasPrefix(const TraceStore& store, std::string_view prefix) {
 
 namespace {
 
-// Whether an accelerator was recorded, by what the recorder says.
-bool DroveDevice(const TraceStore& store) {
-  if (const auto device = store.FindMeta("steplens_host.device")) return *device == "npu";
-  if (HasPrefix(store, "steplens_")) return false;  // it did not say
-  const auto activities = store.FindMeta("config.common_config.activities");
-  return activities && activities->find("NPU") != activities->npos;
-}
-
 void ReportMissingDevice(TraceStore& store) {
-  if (store.info.level == "LevelNone" || !DroveDevice(store)) return;
+  if (store.info.level == "LevelNone" || !SaysNpu(store)) return;
   if (store.kernels.size() > 0 || store.comm_ops.size() > 0) return;
   if (DetectPlatform(store, ClassifyTracks(store)) != Platform::kHostOnly) return;
   store.issues.Add(
@@ -54,7 +47,7 @@ void ReportMissingDevice(TraceStore& store) {
 
 bool IsHostTheDevice(const TraceStore& store) {
   if (store.info.level == "LevelNone") return false;  // no device was to be recorded
-  if (DroveDevice(store)) return false;
+  if (SaysNpu(store)) return false;
   if (store.strings.Find("dequeue")) return false;  // a task queue feeds an accelerator
   if (store.info.has_device_folder) return false;
   const std::vector<TrackKind> kinds = ClassifyTracks(store);
@@ -115,6 +108,7 @@ void AddDevice(TraceStore& store, OverlapSlices slices) {
 void CompleteRawCapture(TraceStore& store) {
   AddDevice(store, OverlapSlices::kAdded);
   OrderMemoryRows(store);
+  KeepCommunication(store);
 }
 
 void CompleteForExport(TraceStore& store) {

@@ -72,7 +72,7 @@ class SyncExplainer {
               EndNs(store_.slices.begin_ns[slice], store_.slices.dur_ns[slice])} {}
 
   std::optional<Explanation> Explain() {
-    const WaitKind kind = WaitKindOf(NameOf(slice_), KindOfTrack(slice_));
+    const WaitKind kind = WaitOf(slice_);
     if (kind == WaitKind::kNone) return std::nullopt;
     out_.title = Message{
         "slice.title",
@@ -93,6 +93,12 @@ class SyncExplainer {
   TrackKind KindOfTrack(size_t slice) const {
     const auto track = static_cast<size_t>(store_.slices.track[slice]);
     return track < kinds_.size() ? kinds_[track] : TrackKind::kOther;
+  }
+  store::SliceKind CategoryOf(size_t slice) const {
+    return facts_.slice_kinds()[store_.slices.category[slice]];
+  }
+  WaitKind WaitOf(size_t slice) const {
+    return WaitKindOf(NameOf(slice), KindOfTrack(slice), CategoryOf(slice));
   }
   std::string TrackName(size_t slice) const {
     const auto track = static_cast<size_t>(store_.slices.track[slice]);
@@ -146,11 +152,13 @@ class SyncExplainer {
     Add(out_.verdict, 0);
   }
 
-  // Device work: kernels, copies and tasks, but nothing that itself only waits or marks.
+  // Device work: kernels, copies and tasks, but nothing that itself only waits, marks or annotates.
   bool IsWork(size_t slice) const {
     const TrackKind kind = KindOfTrack(slice);
     if (kind != TrackKind::kDevice && kind != TrackKind::kCommGroup) return false;
-    return WaitKindOf(NameOf(slice), TrackKind::kDevice) == WaitKind::kNone &&
+    const store::SliceKind category = CategoryOf(slice);
+    return category != store::SliceKind::kDeviceAnnotation &&
+           WaitKindOf(NameOf(slice), TrackKind::kDevice, category) == WaitKind::kNone &&
            !IsEventRecord(NameOf(slice));
   }
 
@@ -160,8 +168,10 @@ class SyncExplainer {
     if (args && ExplainRecord(*args)) return;
     LastEnding last(store_, wait_);
     last.LookAtAll([&](size_t i) {
-      const bool is_anywhere = !args || args->stream == store::kNone;
-      return IsWork(i) && (is_anywhere || IsOnStream(store_, i, args->stream));
+      if (args && args->stream != store::kNone)
+        return IsWork(i) && IsOnStream(store_, i, args->stream);
+      const bool is_anywhere = args || KindOfTrack(slice_) != TrackKind::kDevice;
+      return IsWork(i) && (is_anywhere || store_.slices.track[i] == store_.slices.track[slice_]);
     });
     if (last.found() == store::kNoSlice) return NotCaptured();
     Blame("sync.last_work", last.found(), last.end_ns());
@@ -237,7 +247,7 @@ class SyncExplainer {
   }
   bool IsEventWait(SliceId slice) const {
     const auto row = static_cast<size_t>(slice);
-    return WaitKindOf(NameOf(row), KindOfTrack(row)) == WaitKind::kEvent;
+    return WaitOf(row) == WaitKind::kEvent;
   }
   bool IsElsewhere(size_t slice, size_t waiting) const {
     return KindOfTrack(slice) == TrackKind::kDevice &&
@@ -270,7 +280,7 @@ class SyncExplainer {
       const TrackKind kind = KindOfTrack(i);
       const bool is_host = kind == TrackKind::kHost || kind == TrackKind::kCann;
       return is_host && store_.slices.track[i] != store_.slices.track[slice_] &&
-             WaitKindOf(NameOf(i), kind) == WaitKind::kNone;
+             WaitOf(i) == WaitKind::kNone;
     });
     if (last.found() == store::kNoSlice) return NotCaptured();
     Blame("sync.producer", last.found(), last.end_ns());

@@ -308,6 +308,36 @@ TEST(ExplainSlice, AnEventWaitOnAGpuIsExplainedByTheRecordThatTheTraceNames) {
   EXPECT_EQ(why->items.back().slice->slice, a);
 }
 
+// A GPU shows the wait of a call on the stream that it waits for; annotations are shown there, too.
+// None of them is the work that was waited for.
+//   host     |290 cudaStreamSynchronize 910|
+//   stream 7 |100 --- a --- 900|, |300 -- Stream Sync -- 905|, |50 --- annotation --- 906|
+//   stream 9 |100 - elsewhere - 904|
+TEST(ExplainSlice, ASynchronisationOnItsStreamIsExplainedByTheWorkThere) {
+  StoreBuilder b;
+  b.store.info.source = store::Source::kKineto;
+  const store::TrackId host = b.ThreadOf("python", "main");
+  const store::TrackId gpu = b.Process("GPU 0");
+  const store::TrackId seven = b.Thread(gpu, "stream 7");
+  b.store.tracks.tid.Set(static_cast<size_t>(seven), b.Text("7"));
+  const store::SliceId a = b.Slice(seven, 100, 900, "a", "kernel", 1);
+  b.Slice(b.Thread(gpu, "stream 9"), 100, 904, "elsewhere", "kernel", 2);
+  b.Slice(seven, 50, 906, "annotation", "gpu_user_annotation");
+  const store::SliceId sync = b.Slice(seven, 300, 905, "Stream Sync", "cuda_sync", 3);
+  const store::SliceId call = b.Slice(host, 290, 910, "cudaStreamSynchronize", "cuda_runtime", 3);
+  const store::Job job = b.Job();
+  const auto of_sync = ExplainSlice(job, 0, sync);
+  ASSERT_TRUE(of_sync.ok());
+  EXPECT_EQ(English(of_sync->verdict), "it waited for a on stream 7, which ended 5 ns before it");
+  EXPECT_EQ(of_sync->items.back().slice->slice, a);
+  const auto read_args = [&](const store::TraceStore&, store::SliceId slice) {
+    return slice == sync ? std::string(R"({"stream": 7})") : std::string();
+  };
+  const auto of_call = ExplainSlice(job, 0, call, RankView(job.ranks[0]), read_args);
+  ASSERT_TRUE(of_call.ok());
+  EXPECT_EQ(of_call->items.back().slice->slice, a);
+}
+
 TEST(ExplainSlice, AQueueWaitIsExplainedByTheThreadThatEndsIt) {
   TestRank rank;
   const store::TrackId worker = rank.ThreadOf("Python", "pin memory");

@@ -12,16 +12,17 @@ using store::kNoSlice;
 using store::SliceId;
 using store::TraceStore;
 
-bool IsGpuSync(const TraceStore& store, size_t slice) {
-  return store.Text(store.slices.category[slice]) == "cuda_sync";
+bool IsGpuSync(const RankView& rank, size_t slice) {
+  return rank.slice_kinds()[rank.store().slices.category[slice]] == store::SliceKind::kDeviceSync;
 }
 
 // The synchronisation beside a call: it has the call's correlation.
-SliceId SyncOfCall(const TraceStore& store, size_t call) {
+SliceId SyncOfCall(const RankView& rank, size_t call) {
+  const TraceStore& store = rank.store();
   const int64_t correlation = store.slices.correlation[call];
   if (correlation == kNone) return kNoSlice;
   for (size_t i = 0; i < store.slices.size(); ++i) {
-    if (store.slices.correlation[i] == correlation && IsGpuSync(store, i))
+    if (store.slices.correlation[i] == correlation && IsGpuSync(rank, i))
       return static_cast<SliceId>(i);
   }
   return kNoSlice;
@@ -37,7 +38,7 @@ std::optional<SyncArgs> ReadSyncArgs(const RankView& rank, SliceId slice,
                                      const ArgsReader& read_args) {
   const TraceStore& store = rank.store();
   const auto row = static_cast<size_t>(slice);
-  const SliceId sync = IsGpuSync(store, row) ? slice : SyncOfCall(store, row);
+  const SliceId sync = IsGpuSync(rank, row) ? slice : SyncOfCall(rank, row);
   if (!read_args || sync == kNoSlice) return std::nullopt;
   const std::string text = read_args(store, sync);
   const Result<JsonDocument> document = JsonDocument::Parse(text, "args");

@@ -50,6 +50,8 @@ struct Edit {
   };
   Action action = Action::kScale;
   EditSelector selector{};
+  // kBalance: only these ranks, which then do each thing as long as the others usually do.
+  std::vector<int64_t> ranks{};
   double factor = 1;
   std::string text{};  // as the user wrote it
 };

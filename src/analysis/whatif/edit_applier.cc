@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "analysis/time_math.h"
 
@@ -218,8 +221,79 @@ size_t EditApplier::Balance(std::vector<int64_t>& weights) const {
   return changed;
 }
 
+// Kernels and stretches of the host by name: on the late ranks they take in sum what they usually
+// take on ranks that run the same kernels; what only the late ranks do is gone.
+size_t EditApplier::BalanceRanks(std::span<const int64_t> late,
+                                 std::vector<int64_t>& weights) const {
+  using Sums = std::map<std::pair<bool, std::string_view>, double>;  // of a host, and the name
+  const auto key_of = [&](const GraphNode& node, uint32_t rank) {
+    const store::TraceStore& store = ranks_[rank].store();
+    const bool is_host = node.kind != NodeKind::kCompute;
+    if (node.slice == store::kNoSlice) return std::pair(is_host, std::string_view());
+    return std::pair(is_host, store.Text(store.slices.name[static_cast<size_t>(node.slice)]));
+  };
+  const auto counts = [&](size_t e) {
+    const NodeKind kind = graph_.nodes[graph_.edge_node[e]].kind;
+    return graph_.edge_kind[e] == EdgeKind::kWork && weights[e] != DependencyGraph::kDropped &&
+           (kind == NodeKind::kCompute || kind == NodeKind::kHost || kind == NodeKind::kLaunch);
+  };
+  std::vector<Sums> sums(ranks_.size());
+  for (size_t e = 0; e < weights.size(); ++e) {
+    if (!counts(e)) continue;
+    const GraphNode& node = graph_.nodes[graph_.edge_node[e]];
+    const uint32_t rank = graph_.lanes[node.lane].rank_index;
+    sums[rank][key_of(node, rank)] += static_cast<double>(weights[e]);
+  }
+  const auto is_late = [&](size_t r) {
+    return std::find(late.begin(), late.end(), ranks_[r].rank()) != late.end();
+  };
+  // How much of the kernel time of a rank is of kernels that another one runs, too.
+  constexpr double kAlike = 0.9;
+  const auto is_alike = [&](size_t own, size_t other) {
+    double all = 0;
+    double shared = 0;
+    for (const auto& [key, sum] : sums[own]) {
+      if (key.first) continue;
+      all += sum;
+      if (sums[other].contains(key)) shared += sum;
+    }
+    return all > 0 && shared >= kAlike * all;
+  };
+  std::vector<Sums> factors(ranks_.size());
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (!is_late(r)) continue;
+    std::vector<size_t> peers;
+    for (size_t other = 0; other < ranks_.size(); ++other) {
+      if (!is_late(other) && is_alike(r, other)) peers.push_back(other);
+    }
+    if (peers.empty()) continue;
+    for (const auto& [key, sum] : sums[r]) {
+      std::vector<double> theirs;
+      for (const size_t peer : peers) {
+        const auto found = sums[peer].find(key);
+        theirs.push_back(found == sums[peer].end() ? 0 : found->second);
+      }
+      std::sort(theirs.begin(), theirs.end());
+      const double usual = (theirs[(theirs.size() - 1) / 2] + theirs[theirs.size() / 2]) / 2;
+      if (sum > 0) factors[r][key] = usual / sum;
+    }
+  }
+  size_t changed = 0;
+  for (size_t e = 0; e < weights.size(); ++e) {
+    if (!counts(e)) continue;
+    const GraphNode& node = graph_.nodes[graph_.edge_node[e]];
+    const uint32_t rank = graph_.lanes[node.lane].rank_index;
+    const auto found = factors[rank].find(key_of(node, rank));
+    if (found == factors[rank].end()) continue;
+    weights[e] = ScaledNs(weights[e], found->second);
+    ++changed;
+  }
+  return changed;
+}
+
 size_t EditApplier::Apply(const Edit& edit, std::vector<int64_t>& weights) const {
-  if (edit.action == Edit::Action::kBalance) return Balance(weights);
+  if (edit.action == Edit::Action::kBalance)
+    return edit.ranks.empty() ? Balance(weights) : BalanceRanks(edit.ranks, weights);
   if (edit.action == Edit::Action::kOverlap) return Overlap(edit, weights);
   return Scale(edit, weights);
 }

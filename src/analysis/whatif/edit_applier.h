@@ -29,6 +29,7 @@ class EditApplier {
   size_t Scale(const Edit& edit, std::vector<int64_t>& weights) const;
   size_t Overlap(const Edit& edit, std::vector<int64_t>& weights) const;
   size_t Balance(std::vector<int64_t>& weights) const;
+  size_t BalanceRanks(std::span<const int64_t> late, std::vector<int64_t>& weights) const;
 
   const StepGraph& graph_;
   std::span<const RankView> ranks_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -23,6 +24,20 @@ using store::kNone;
 
 constexpr std::string_view kMissingText = "N/A";
 constexpr int64_t kNoEnum = 65535;
+
+// A sub-task of a task, or a mark on its stream.
+struct PartKey {
+  uint64_t task;
+  uint64_t part;
+  bool is_mark;
+  bool operator==(const PartKey&) const = default;
+};
+struct PartKeyHash {
+  size_t operator()(const PartKey& key) const {
+    return std::hash<uint64_t>()(key.task * 0x9E3779B97F4A7C15 ^ key.part << 1 ^
+                                 (key.is_mark ? 1 : 0));
+  }
+};
 
 int64_t EndOf(int64_t begin_ns, int64_t dur_ns) { return analysis::EndNs(begin_ns, dur_ns); }
 
@@ -55,20 +70,29 @@ class ProfDbWriter {
   void NumberTasks() {
     const store::DeviceTaskTable& tasks = store_.device_tasks;
     task_ids_.resize(tasks.size());
-    std::unordered_map<uint64_t, int64_t> known[2];  // whole tasks, sub-tasks and marks
-    known[0].reserve(tasks.size());
+    std::unordered_map<uint64_t, int64_t> whole;
+    std::unordered_map<PartKey, int64_t, PartKeyHash> parts;  // sub-tasks and marks
+    whole.reserve(tasks.size());
     int64_t next = 0;
     for (size_t i = 0; i < tasks.size(); ++i) {
-      const bool is_whole = tasks.context_id[i] == ~uint32_t{0} && !facts_.IsMark(i);
-      const uint64_t tail = facts_.IsMark(i)
-                                ? static_cast<uint64_t>(tasks.correlation[i]) & 0xFFFFFFFF
-                                : uint64_t{tasks.context_id[i] & 0xFFFF} << 16 | tasks.task_id[i];
-      const uint64_t key = static_cast<uint64_t>(tasks.device[i] & 0xFF) << 56 |
-                           uint64_t{tasks.stream[i] & 0xFFFF} << 40 |
-                           uint64_t{tasks.batch_id[i] & 0xFF} << 32 | tail;
-      const auto [place, is_new] = known[is_whole ? 0 : 1].try_emplace(key, next);
+      const bool is_mark = facts_.IsMark(i);
+      // Ids of 16 bits that wrap, or of 32 bits that do not.
+      const uint64_t id = (uint64_t{tasks.batch_id[i]} << 16 | tasks.task_id[i]) & 0xFFFFFFFF;
+      const uint64_t key = static_cast<uint64_t>(tasks.device[i] & 0xFF) << 48 |
+                           uint64_t{tasks.stream[i] & 0xFFFF} << 32 | id;
+      const uint64_t part =
+          is_mark ? static_cast<uint64_t>(tasks.correlation[i]) : uint64_t{tasks.context_id[i]};
+      const bool is_whole = !is_mark && tasks.context_id[i] == ~uint32_t{0};
+      const auto [place, is_new] = [&] {
+        if (!is_whole) {
+          const auto [at, is_first] = parts.try_emplace({key, part, is_mark}, next);
+          return std::pair(at->second, is_first);
+        }
+        const auto [at, is_first] = whole.try_emplace(key, next);
+        return std::pair(at->second, is_first);
+      }();
       if (is_new) ++next;
-      task_ids_[i] = place->second;
+      task_ids_[i] = place;
     }
   }
 
@@ -434,10 +458,32 @@ std::string ColumnList(const ProfFacts& facts, std::string_view sheet_name) {
   return columns;
 }
 
+// The metrics of each core over the whole capture; the mean of the cores is in the csv file only.
+void WriteCoreSummary(const ProfFacts& facts, DbContext& ctx) {
+  constexpr std::string_view kSheets[] = {"ai_core_utilization", "ai_vector_core_utilization"};
+  TableWriter rows = ctx.db.Table("SAMPLE_PMU_SUMMARY",
+                                  "deviceId INTEGER, metric INTEGER, value NUMERIC, coreId "
+                                  "INTEGER, coreType INTEGER");
+  for (size_t kind = 0; kind < std::size(kSheets); ++kind) {
+    const store::DynamicTable* sheet = FindSheet(facts.store, kSheets[kind]);
+    if (sheet == nullptr) continue;
+    for (size_t row = 0; row < sheet->size(); ++row) {
+      const auto core = ParseInt64(facts.store.Text(sheet->columns[1].texts[row]));
+      if (!core) continue;
+      for (size_t column = 2; column < sheet->columns.size(); ++column) {
+        rows.Int(static_cast<int64_t>(sheet->columns[0].numbers[row]));
+        rows.Int(ctx.strings.exporter(std::string_view(sheet->columns[column].name)));
+        rows.Real(sheet->columns[column].numbers[row]);
+        rows.Int(*core).Int(static_cast<int64_t>(kind)).EndRow();
+      }
+    }
+  }
+}
+
 void WriteSampleTables(const ProfFacts& facts, DbContext& ctx) {
   constexpr double kMb = 1 << 20;
-  constexpr std::string_view kOwn[] = {"PCIE", "NIC", "ROCE", "HOST_DISK_USAGE",
-                                       "HOST_NETWORK_USAGE"};
+  constexpr std::string_view kOwn[] = {
+      "PCIE", "NIC", "ROCE", "HOST_DISK_USAGE", "HOST_NETWORK_USAGE", "SAMPLE_PMU_TIMELINE"};
   std::vector<CounterSource> sources = CounterSources();
   std::erase_if(sources, [&](const CounterSource& source) {
     return std::find(std::begin(kOwn), std::end(kOwn), source.table) != std::end(kOwn);
@@ -446,6 +492,11 @@ void WriteSampleTables(const ProfFacts& facts, DbContext& ctx) {
   WriteCounterTables(ctx, sources);
   WriteSheetTable(facts, ctx, "PCIE", "prof_pcie", ColumnList(facts, "prof_pcie"), true, 1);
   WriteSheetTable(facts, ctx, "NIC", "prof_nic", ColumnList(facts, "prof_nic"), true, kMb);
+  WriteSheetTable(facts, ctx, "SAMPLE_PMU_TIMELINE", "prof_core_samples",
+                  "deviceId INTEGER, timestampNs INTEGER, totalCycle INTEGER, usage NUMERIC, "
+                  "freq NUMERIC, coreId INTEGER, coreType INTEGER",
+                  true, 1);
+  WriteCoreSummary(facts, ctx);
   WriteSheetTable(facts, ctx, "ROCE", "prof_roce", ColumnList(facts, "prof_roce"), true, kMb);
 }
 

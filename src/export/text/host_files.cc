@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "analysis/classify/text_memo.h"
 #include "analysis/operators/host_ops.h"
@@ -110,6 +112,21 @@ std::string CustomInfoText(std::string_view pairs) {
   return out.empty() ? out : "{" + out + "}";
 }
 
+// The operation and the stage that a range of the data pipeline stands for. MindSpore names them
+// "Dataset::<operation>::<stage>", torch's DataLoader "enumerate(DataLoader)#<class>.<method>".
+std::optional<std::pair<std::string_view, std::string_view>> PipelineStage(std::string_view name) {
+  for (const auto& [prefix, separator] :
+       {std::pair<std::string_view, std::string_view>{"Dataset::", "::"},
+        std::pair<std::string_view, std::string_view>{"enumerate(DataLoader)#", "."}}) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    const size_t cut = std::min(name.find(separator), name.size());
+    return std::pair{name.substr(0, cut),
+                     name.substr(std::min(cut + separator.size(), name.size()))};
+  }
+  return std::nullopt;
+}
+
 // What MindSpore says of single slices beside their names.
 std::map<size_t, StringId> CustomInfos(const TraceStore& store) {
   std::map<size_t, StringId> infos;
@@ -123,25 +140,21 @@ std::map<size_t, StringId> CustomInfos(const TraceStore& store) {
 
 }  // namespace
 
-// MindSpore names ranges of the data pipeline "Dataset::<operation>::<stage>".
 Status WriteDataset(const TraceStore& store, const Timeline& timeline, const std::string& dir) {
   if (!IsMindSpore(store)) return {};
   struct Total {
     int64_t count = 0;
     int64_t total_ns = 0;
   };
-  constexpr std::string_view kPrefix = "Dataset::";
   const std::map<size_t, StringId> infos = CustomInfos(store);
   std::map<std::tuple<std::string_view, std::string_view, std::string>, Total> totals;
   for (size_t i = 0; i < store.slices.size(); ++i) {
-    std::string_view name = store.Text(store.slices.name[i]);
-    if (!name.starts_with(kPrefix)) continue;
+    const auto stage = PipelineStage(store.Text(store.slices.name[i]));
+    if (!stage) continue;
     if (timeline.of(store.slices.track[i]).kind == analysis::TrackKind::kDevice) continue;
-    name.remove_prefix(kPrefix.size());
-    const size_t cut = std::min(name.find("::"), name.size());
     const auto info = infos.find(i);
     Total& total =
-        totals[{name.substr(0, cut), name.substr(std::min(cut + 2, name.size())),
+        totals[{stage->first, stage->second,
                 info == infos.end() ? std::string() : CustomInfoText(store.Text(info->second))}];
     ++total.count;
     total.total_ns = AddSaturating(total.total_ns, store.slices.dur_ns[i]);

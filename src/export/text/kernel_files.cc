@@ -8,6 +8,7 @@
 #include "analysis/api/api_statistics.h"
 #include "analysis/breakdown/breakdown.h"
 #include "analysis/classify/collective_kernels.h"
+#include "analysis/cpu_device/kernel_stacks.h"
 #include "analysis/cpu_device/mindspore_lanes.h"
 #include "analysis/operators/kernel_statistics.h"
 #include "analysis/steps/steps.h"
@@ -93,11 +94,13 @@ std::vector<KernelColumn> JoinConstants(std::vector<KernelColumn> columns) {
 class KernelColumns {
  public:
   // `is_new`: with the headers of the newest versions.
-  // `launchers`: the names that MindSpore puts before those of kernels, by row; empty: none.
-  KernelColumns(const TraceStore& store, bool is_new, std::vector<StringId> launchers)
+  // `before_names`: the texts that MindSpore puts before the names of kernels, by row: call stacks,
+  // and the ranges that launched them. Each list may be empty.
+  KernelColumns(const TraceStore& store, bool is_new,
+                std::vector<std::vector<StringId>> before_names)
       : store_(store),
         kernels_(store.kernels),
-        launchers_(std::move(launchers)),
+        before_names_(std::move(before_names)),
         steps_(store),
         texts_(store,
                [](std::string_view text) { return CsvText(text.empty() ? kNotKnown : text); }),
@@ -181,12 +184,16 @@ class KernelColumns {
     Add(std::move(header), [cell](CsvFile& csv, size_t row) { csv.Rendered(cell(row)); });
   }
   void AddName() {
-    if (launchers_.empty()) return Text("Name", kernels_.name);
+    std::erase_if(before_names_, [](const auto& texts) { return texts.empty(); });
+    if (before_names_.empty()) return Text("Name", kernels_.name);
     Add("Name", [this](CsvFile& csv, size_t row) {
-      const std::string_view name = store_.Text(kernels_.name[row]);
-      const std::string_view launcher = store_.Text(launchers_[row]);
-      launcher.empty() ? csv.Rendered(texts_[kernels_.name[row]])
-                       : csv.Text(std::string(launcher) + '/' + std::string(name));
+      std::string whole;
+      for (const std::vector<StringId>& texts : before_names_) {
+        const std::string_view text = store_.Text(texts[row]);
+        if (!text.empty()) whole.append(text) += '/';
+      }
+      whole.empty() ? csv.Rendered(texts_[kernels_.name[row]])
+                    : csv.Text(whole.append(store_.Text(kernels_.name[row])));
     });
   }
   // The file tells collectives by their core, a GPU trace by their name.
@@ -246,7 +253,7 @@ class KernelColumns {
 
   const TraceStore& store_;
   const store::KernelTable& kernels_;
-  std::vector<StringId> launchers_;
+  std::vector<std::vector<StringId>> before_names_;
   KernelSteps steps_;
   RenderedTexts<RenderText> texts_;
   RenderedTexts<RenderText> shapes_;
@@ -306,10 +313,10 @@ bool IsMindSpore(const TraceStore& store) { return store::IsMindSpore(store.info
 
 Status WriteKernelDetails(const TraceStore& store, const ExportOptions& options,
                           const std::string& dir) {
-  const bool has_launchers = options.is_raw && IsMindSpore(store);
-  KernelColumns maker(
-      store, IsNewest(store, options),
-      has_launchers ? analysis::MindSporeLaunchers(store) : std::vector<StringId>());
+  std::vector<std::vector<StringId>> before_names;
+  if (options.is_raw && IsMindSpore(store))
+    before_names = {analysis::KernelStacks(store), analysis::MindSporeLaunchers(store)};
+  KernelColumns maker(store, IsNewest(store, options), std::move(before_names));
   std::vector<KernelColumn> columns = maker.Make();
   std::vector<std::string> header;
   for (const KernelColumn& column : columns) header.push_back(column.header);

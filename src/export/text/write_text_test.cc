@@ -198,6 +198,7 @@ TEST(WriteText, RawCapturesOfMindSporeShowTheirHostAsItsLane) {
 TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
   StoreBuilder b = SmallStore();
   b.store.info.source = store::Source::kAscendMs;
+  b.store.host_ops.call_stack.Set(1, StringId::kEmpty);
   const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
   b.Slice(host, 2100, 4000, "Kernel::KernelLaunch::Default/Mul-op1");
   b.Flow("async_npu", host, 2100, b.store.slices.track[2], 10000);
@@ -211,6 +212,33 @@ TEST(WriteText, RawCapturesOfMindSporeHaveTheLaunchingRangeBeforeTheKernel) {
   EXPECT_NE(trace.find(R"("name": "mindspore_to_npu", "id": "10.000", )"), trace.npos) << trace;
   ASSERT_TRUE(Write(b.store, folder.path()).ok());  // names that were read stay
   EXPECT_NE(folder.Read("kernel_details.csv").find(",Mul_1,Mul,"), std::string::npos);
+}
+
+TEST(WriteText, RawCapturesOfMindSporeHaveTheCallStackBeforeTheKernel) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = store::Source::kAscendMs;
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_NE(folder.Read("kernel_details.csv").find(",f.py(1): f;main.py(2): main/Mul_1,Mul,"),
+            std::string::npos)
+      << folder.Read("kernel_details.csv");
+  b.store.info.source = store::Source::kAscendPt;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_NE(folder.Read("kernel_details.csv").find(",Mul_1,Mul,"), std::string::npos);
+}
+
+TEST(WriteText, MindSporeSumsUpTheDataPipeline) {
+  StoreBuilder b = SmallStore();
+  b.store.info.source = store::Source::kAscendMs;
+  const store::TrackId host = b.ThreadOf("MindSpore", "Thread 77");
+  b.Slice(host, 3000, 4000, "Dataset::Batch::fetch");
+  b.Slice(host, 5000, 6000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  b.Slice(host, 7000, 10000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+  ScratchFolder folder;
+  ASSERT_TRUE(WriteRaw(b.store, folder.path()).ok());
+  EXPECT_EQ(folder.Read("dataset.csv"),
+            "Operation,Stage,Occurrences,Avg. time (us),Custom Info\r\nBatch,fetch,1,1.0,\r\n"
+            "_SingleProcessDataLoaderIter,__next__,2,2.0,\r\n");
 }
 
 TEST(WriteText, MindSporeHasOperatorDetailsOnlyWithShapes) {

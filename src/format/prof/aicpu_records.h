@@ -48,6 +48,35 @@ struct AicpuNode {
 };
 static_assert(sizeof(AicpuNode) == 119);
 
+// DATA_PREPROCESS.AICPU.<n>, 128 bytes: what earlier runtimes write instead of kAicpuNode.
+struct AicpuNodeOld {
+  uint16_t magic;         // 0
+  uint16_t tag;           // 2: kAicpuNodeTag
+  uint16_t stream;        // 4
+  uint16_t task;          // 6
+  uint64_t run_start_us;  // 8
+  uint64_t run_start;     // 16
+  uint64_t compute_us;    // 24
+  uint64_t copy_us;       // 32
+  uint64_t copy_end_us;   // 40
+  uint64_t run_end_us;    // 48
+  uint64_t run_end;       // 56
+  uint32_t thread;        // 64
+  uint32_t device;        // 68
+  uint64_t submit;        // 72
+  uint64_t schedule;      // 80
+  uint64_t before_run;    // 88
+  uint64_t after_run;     // 96
+  uint32_t kernel_type;   // 104
+  uint32_t dispatch_us;   // 108
+  uint32_t total_us;      // 112
+  uint16_t ffts_thread;   // 116
+  uint8_t version;        // 118
+  uint8_t rest[9];        // 119
+};
+static_assert(sizeof(AicpuNodeOld) == 128);
+inline constexpr uint16_t kAicpuNodeTag = 60;
+
 // kAicpuHcclOp: the collective that a kernel carries out.
 struct AicpuHcclOp {
   uint8_t flags;       // 0: bit 0 relay, bit 1 retry

@@ -48,6 +48,22 @@ struct StarsLog {
 };
 static_assert(sizeof(StarsLog) == 64);
 
+// The same of chips 15 and 16, 32 bytes: ids of tasks have 32 bits and do not wrap; the stream is
+// not said.
+struct StarsLog950 {
+  uint16_t head;       // 0
+  uint16_t magic;      // 2
+  uint16_t task_low;   // 4
+  uint16_t task_high;  // 6
+  uint64_t time;       // 8
+  uint16_t sub_type;   // 16: sub-tasks: low 8 bits
+  uint16_t context;    // 18: sub-tasks
+  uint16_t ffts;       // 20: sub-tasks: bits 13-15
+  uint16_t thread;     // 22
+  uint8_t rest[8];     // 24
+};
+static_assert(sizeof(StarsLog950) == 32);
+
 // stars_soc_profile.data, 64 bytes: sampled counters; what they are depends on the function.
 struct StarsSample {
   uint16_t head;     // 0: the upper six bits are the die
@@ -64,6 +80,8 @@ struct StarsSample {
   } values;
 };
 static_assert(sizeof(StarsSample) == 64);
+inline constexpr size_t kQosPerSample = 10;  // kQosSample: u32 from 24 on
+inline constexpr size_t kQosAt = 24;
 
 // ffts_profile.data, 128 bytes: counters of a task (kContextPmu) or of one block of it (kBlockPmu).
 struct FftsPmu {
@@ -86,6 +104,28 @@ struct FftsPmu {
   uint64_t end;          // 120
 };
 static_assert(sizeof(FftsPmu) == 128);
+
+// The same of chips 15 and 16, 128 bytes.
+struct FftsPmu950 {
+  uint16_t head;          // 0
+  uint16_t magic;         // 2
+  uint16_t task_low;      // 4
+  uint16_t task_high;     // 6
+  uint64_t cycles;        // 8
+  uint8_t context_type;   // 16
+  uint8_t flags;          // 17: bit 0 master, bit 1 mix, bit 2 a counter ran over
+  uint16_t unused;        // 18
+  uint8_t core_type;      // 20: bit 0
+  uint8_t core;           // 21
+  uint16_t unused2;       // 22
+  uint16_t sub_block;     // 24
+  uint16_t block;         // 26
+  uint32_t unused3;       // 28
+  uint64_t counters[10];  // 32
+  uint64_t begin;         // 112
+  uint64_t end;           // 120
+};
+static_assert(sizeof(FftsPmu950) == 128);
 
 // ts_track.data, 40 bytes.
 enum TsFunction : uint8_t {
@@ -110,6 +150,13 @@ struct TsTrack {
       uint16_t tag;     // 36
       uint16_t unused;  // 38
     } step;
+    struct {
+      uint64_t index;   // 16
+      uint64_t model;   // 24
+      uint16_t tag;     // 32
+      uint16_t stream;  // 34
+      uint32_t task;    // 36
+    } step950;          // of chips 15 and 16
     struct {
       uint16_t stream;   // 16
       uint16_t number;   // 18
@@ -164,6 +211,31 @@ struct AicorePmu {
 };
 static_assert(sizeof(AicorePmu) == 128);
 
+// aicore.data and aiVectorCore.data with counters of a core every few ms, 96 bytes.
+struct CoreSample {
+  uint8_t mode;          // 0
+  uint8_t unused[7];     // 1
+  uint64_t counters[8];  // 8
+  uint64_t cycles;       // 72
+  uint64_t time;         // 80
+  uint8_t count;         // 88
+  uint8_t core;          // 89
+  uint8_t rest[6];       // 90
+};
+static_assert(sizeof(CoreSample) == 96);
+// The same of chips 15 and 16, 112 bytes.
+struct CoreSample950 {
+  uint8_t mode;           // 0
+  uint8_t unused[7];      // 1
+  uint64_t counters[10];  // 8
+  uint64_t cycles;        // 88
+  uint64_t time;          // 96
+  uint8_t count;          // 104
+  uint8_t core;           // 105
+  uint8_t rest[6];        // 106
+};
+static_assert(sizeof(CoreSample950) == 112);
+
 // lpmFreqConv.data, 888 bytes: changes of the AI cores' frequency.
 struct FrequencyChange {
   uint64_t time;  // 0
@@ -198,6 +270,17 @@ struct SocPmu {
   uint64_t counters[8];  // 16: in the order of the SMMU part of npuEvents
 };
 static_assert(sizeof(SocPmu) == 80);
+
+// The same of chips 15 and 16.
+struct SocPmu950 {
+  uint8_t unused[6];     // 0
+  uint16_t data_type;    // 6
+  uint16_t task_type;    // 8
+  uint16_t stream;       // 10
+  uint32_t task;         // 12
+  uint64_t counters[8];  // 16
+};
+static_assert(sizeof(SocPmu950) == 80);
 
 // hbm.data and llc.data, 24 bytes. Times are us since the device's start.
 struct BandwidthSample {

@@ -272,6 +272,18 @@ struct GraphIdMap {
 };
 static_assert(sizeof(GraphIdMap) == 16);
 
+// additional.static_op_mem: memory that a graph sets aside for an operator.
+struct StaticOpMem {
+  int64_t size;              // 0
+  uint64_t name;             // 8
+  uint64_t life_start;       // 16: places of operators in the graph
+  uint64_t life_end;         // 24
+  uint64_t total_allocated;  // 32
+  uint64_t dynamic_op;       // 40: 0 = none
+  uint32_t graph;            // 48
+};
+static_assert(sizeof(StaticOpMem) == 52);
+
 // additional.logic_stream_info
 struct LogicStreamInfo {
   uint32_t logic;         // 0
@@ -281,6 +293,7 @@ struct LogicStreamInfo {
 static_assert(sizeof(LogicStreamInfo) == 232);
 
 // additional.capture_op_info: an operator of a graph recorded from a stream; tensors follow.
+// variable.capture_op_info: the same with as many bytes as the head's data_len says.
 struct CaptureOpInfo {
   uint32_t model;         // 0
   uint32_t device;        // 4

@@ -127,6 +127,18 @@ TEST(ReadKernelDetails, KnowsTheNamesOfOtherGenerations) {
   EXPECT_THAT(store.kernels.block_dim.span(), ElementsAre(24));
 }
 
+TEST(ReadKernelDetails, LeavesOutTheCallStackBeforeAName) {
+  const TraceStore store =
+      ReadText("kernel_details.csv",
+               "Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us)\n"
+               "/a/b.py(3): f;/c.py(7): <built-in g>/aten::mm,mm,AI_CORE,1.000,5.482,0\n"
+               "/c.py(7): g/Default/net/Add-op1,Add,AI_CORE,2.000,5.482,0\n"
+               "Default/net/Add-op1,Add,AI_CORE,3.000,5.482,0\n"
+               "/a/b.py(3): f;/c.py(7): <built-in g>/aten::mm,mm,AI_CORE,4.000,5.482,0\n");
+  EXPECT_THAT(Texts(store, store.kernels.name),
+              ElementsAre("aten::mm", "Default/net/Add-op1", "Default/net/Add-op1", "aten::mm"));
+}
+
 TEST(ReadKernelDetails, FindsColumnsByNameInAnyOrder) {
   const TraceStore store =
       ReadText("kernel_details.csv",

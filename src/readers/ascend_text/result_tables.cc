@@ -1,5 +1,9 @@
 #include "readers/ascend_text/result_tables.h"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "readers/ascend_text/csv_table.h"
 
 // Which column of which file goes where, with the names it had in each generation. A column is
@@ -38,6 +42,28 @@ Result<CsvTable> OpenTable(const TextInput& input, const ReadOptions& options,
   return CsvTable(std::move(rows), out);
 }
 
+// MindSpore's Name is "frame;frame/kernel" where stacks were recorded: "a.py(3): f;b.py(7): g/mm".
+// Function names hold no slash; a kernel's may. The stacks are those of the operators.
+std::string_view WithoutStack(std::string_view name) {
+  const size_t frame = name.rfind("): ");
+  const size_t cut = frame == name.npos ? name.npos : name.find('/', frame);
+  return cut == name.npos ? name : name.substr(cut + 1);
+}
+
+void RemoveStacks(store::TraceStore& out) {
+  std::vector<StringId> kernel_of(out.strings.size(), StringId::kEmpty);  // by name, once looked at
+  for (size_t i = 0; i < out.kernels.size(); ++i) {
+    const StringId name = out.kernels.name[i];
+    StringId& kernel = kernel_of[static_cast<size_t>(name)];
+    if (kernel == StringId::kEmpty) {
+      const std::string text(out.strings.Get(name));
+      const std::string_view plain = WithoutStack(text);
+      kernel = plain.size() < text.size() ? out.strings.Intern(plain) : name;
+    }
+    if (kernel != name) out.kernels.name.Set(i, kernel);
+  }
+}
+
 }  // namespace
 
 Status ReadKernelDetails(const TextInput& input, const ReadOptions& options,
@@ -71,7 +97,9 @@ Status ReadKernelDetails(const TextInput& input, const ReadOptions& options,
   table.Text({"Output Data Types"}, kernels.output_types, tensors);
   table.Text({"Output Formats"}, kernels.output_formats, tensors);
   table.Metrics(out.kernel_metrics, kernels.size());
-  return table.ReadInto(kernels);
+  SL_RETURN_IF_ERROR(table.ReadInto(kernels));
+  RemoveStacks(out);
+  return {};
 }
 
 Status ReadOperatorDetails(const TextInput& input, const ReadOptions& options,

@@ -1,6 +1,7 @@
 #include "readers/prof/aicpu_records.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "format/prof/aicpu_records.h"
@@ -12,12 +13,15 @@ namespace {
 namespace raw = format::prof;
 using format::Bytes;
 
+constexpr Marker kHeadMarker{offsetof(raw::RecordHead, magic), raw::kHostMagic};
+
 struct AicpuPart {
   AicpuRecords records;
   std::vector<std::pair<uint32_t, Flip>> flips;
 };
 
-AicpuRun MakeRun(const raw::AicpuNode& node, bool has_wide_streams) {
+template <typename Node>
+AicpuRun MakeRun(const Node& node, bool has_wide_streams) {
   const StreamTask ids = CorrectIds(node.stream, node.task, 0, has_wide_streams);
   AicpuRun run;
   run.begin = node.run_start;
@@ -32,7 +36,7 @@ AicpuRun MakeRun(const raw::AicpuNode& node, bool has_wide_streams) {
   return run;
 }
 
-AicpuTask MakeCommTask(const raw::AicpuHcclTask& entry, uint64_t time, bool has_wide_streams) {
+AicpuTask MakeAicpuTask(const raw::AicpuHcclTask& entry, uint64_t time, bool has_wide_streams) {
   const StreamTask ids =
       CorrectIds(entry.stream, static_cast<uint16_t>(entry.task & 0xFFFF), 0, has_wide_streams);
   AicpuTask task;
@@ -100,7 +104,8 @@ void AddRecord(const raw::RecordHead& head, Bytes record, bool has_wide_streams,
       for (size_t i = 0; i < 2; ++i) {
         const auto entry =
             As<raw::AicpuHcclTask>(record, raw::kPayloadAt + i * sizeof(raw::AicpuHcclTask));
-        if (entry.group != 0) out.tasks.push_back(MakeCommTask(entry, head.time, has_wide_streams));
+        if (entry.group != 0)
+          out.tasks.push_back(MakeAicpuTask(entry, head.time, has_wide_streams));
       }
       break;
     default:
@@ -117,15 +122,24 @@ void AppendRows(std::vector<Row>& to, std::vector<Row>& from) {
 
 AicpuRecords ReadAicpuRecords(const Side& device, bool has_wide_streams, const ReadOptions& options,
                               store::IssueLog& issues) {
-  std::vector<AicpuPart> parts =
-      ReadParts<AicpuPart>(device.Find("aicpu"), raw::kAdditionalBytes, Cut::kAnywhere, options,
-                           issues, [&](Bytes record, const Slice&, AicpuPart& part) {
-                             const auto head = As<raw::RecordHead>(record);
-                             if (head.magic != raw::kHostMagic) return false;
-                             AddRecord(head, record, has_wide_streams, part);
-                             return true;
-                           });
+  std::vector<AicpuPart> parts = ReadParts<AicpuPart>(
+      device.Find("aicpu"), raw::kAdditionalBytes, Cut::kAnywhere, options, issues,
+      [&](Bytes record, const Slice&, AicpuPart& part) {
+        const auto head = As<raw::RecordHead>(record);
+        if (head.magic != raw::kHostMagic) return false;
+        AddRecord(head, record, has_wide_streams, part);
+        return true;
+      },
+      &kHeadMarker);
   AicpuRecords out;
+  out.runs = ReadRows<AicpuRun>(
+      device.Find("DATA_PREPROCESS.AICPU"), sizeof(raw::AicpuNodeOld), Cut::kAnywhere, options,
+      issues, [&](Bytes record, const Slice&, std::vector<AicpuRun>& rows) {
+        const auto node = As<raw::AicpuNodeOld>(record);
+        if (node.magic != raw::kHostMagic || node.tag != raw::kAicpuNodeTag) return false;
+        rows.push_back(MakeRun(node, has_wide_streams));
+        return true;
+      });
   FlipsByStream flips;
   for (AicpuPart& part : parts) {
     AppendRows(out.runs, part.records.runs);

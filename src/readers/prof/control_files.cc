@@ -205,10 +205,10 @@ bool HasUniqueTasks(const Control& control) {
 }
 
 bool IsKnownChip(int64_t chip) {
-  constexpr int64_t kNano = 9;
-  constexpr int64_t kFirst950 = 15;  // and what comes later
-  return chip >= kChip910A && chip != kNano && chip < kFirst950;
+  return chip >= kChip910A && chip != kChipNano && chip <= kChip950 + 1;
 }
+
+bool Is950(int64_t chip) { return chip == kChip950 || chip == kChip950 + 1; }
 
 bool HasStars(int64_t chip) {
   return chip != kChip310 && chip != kChip910A && chip != kChipMdc && chip != kChip610 &&
@@ -227,7 +227,7 @@ std::string ChipName(int64_t chip) {
       return "Ascend910B";
     case kChip310B:
       return "Ascend310B";
-    case 15:
+    case kChip950:
       return "Ascend950";
     default:
       return fmt::to_string(chip);

@@ -21,7 +21,12 @@ enum Chip : int64_t {
   kChip310P = 4,
   kChip910B = 5,
   kChip310B = 7,
+  kChipNano = 9,
+  kChip950 = 15,  // and 16
 };
+
+// Counters of a record at most; chips before 950 have eight.
+inline constexpr size_t kMaxCounters = 10;
 
 // Counters that a kind of AI core was told to count.
 struct CounterSetup {
@@ -67,6 +72,8 @@ Control ReadControl(const Side& side, store::IssueLog& issues);
 bool HasUniqueTasks(const Control& control);
 // Whether the layouts of the chip's task records are known.
 bool IsKnownChip(int64_t chip);
+// Chips 15 and 16: records of their own, and ids of tasks that do not wrap.
+bool Is950(int64_t chip);
 // STARS schedules the tasks; earlier chips have the hardware task scheduler.
 bool HasStars(int64_t chip);
 std::string ChipName(int64_t chip);

@@ -1,6 +1,7 @@
 #include "readers/prof/device_logs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <tuple>
 
 #include "format/prof/device_records.h"
@@ -12,6 +13,7 @@ namespace {
 namespace raw = format::prof;
 using format::Bytes;
 
+constexpr Marker kStarsMarker{offsetof(raw::StarsLog, magic), raw::kStarsMagic};
 constexpr uint32_t kHostCpuBit = 3;  // PLACE_HOLDER_SQE
 constexpr uint32_t kEventRecord = 4;
 
@@ -121,7 +123,31 @@ TaskLogs ReadStarsLogs(const Side& device, bool has_wide_streams, const ReadOpti
         if (is_sub) log.context = raw_log.context;
         ((function & 1) == 0 ? part.starts : part.ends).push_back(log);
         return true;
-      }));
+      },
+      &kStarsMarker));
+}
+
+TaskLogs ReadStars950Logs(const Side& device, const ReadOptions& options, store::IssueLog& issues) {
+  return JoinParts(ReadParts<TaskLogs>(
+      device.Find("stars_soc"), sizeof(raw::StarsLog950), Cut::kAnywhere, options, issues,
+      [](Bytes record, const Slice&, TaskLogs& part) {
+        const auto raw_log = As<raw::StarsLog950>(record);
+        if (raw_log.magic != raw::kStarsMagic) return false;
+        const uint16_t function = raw::FunctionOf(raw_log.head);
+        const bool is_sub = function == raw::kSubTaskStart || function == raw::kSubTaskEnd;
+        if (!is_sub && function != raw::kTaskStart && function != raw::kTaskEnd) return true;
+        TaskLog log;
+        log.time = raw_log.time;
+        log.stream = raw_log.task_high;
+        log.task = raw_log.task_low;
+        log.is_sub_task = is_sub;
+        log.type =
+            static_cast<uint8_t>(is_sub ? raw_log.sub_type & 0xFF : raw::SqeTypeOf(raw_log.head));
+        if (is_sub) log.context = raw_log.context;
+        ((function & 1) == 0 ? part.starts : part.ends).push_back(log);
+        return true;
+      },
+      &kStarsMarker));
 }
 
 TaskLogs ReadHwtsLogs(const Side& device, const ReadOptions& options, store::IssueLog& issues) {

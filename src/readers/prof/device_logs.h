@@ -25,6 +25,8 @@ struct TaskLogs {
 
 TaskLogs ReadStarsLogs(const Side& device, bool has_wide_streams, const ReadOptions& options,
                        store::IssueLog& issues);
+// Chips 15 and 16: `stream` is the high half of the id until NameStreams.
+TaskLogs ReadStars950Logs(const Side& device, const ReadOptions& options, store::IssueLog& issues);
 TaskLogs ReadHwtsLogs(const Side& device, const ReadOptions& options, store::IssueLog& issues);
 
 // Starts and ends of one task in the order of time: the i-th goes with the i-th where there are as

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "readers/prof/control_files.h"
@@ -51,7 +53,7 @@ enum class Accelerator : uint8_t { kAic, kAiv, kMixAic, kMixAiv };
 struct TaskPmu {
   uint64_t time = 0;  // its end; 910A: its place in the file
   uint64_t cycles = 0;
-  std::array<uint64_t, 8> counters = {};
+  std::array<uint64_t, kMaxCounters> counters = {};
   uint32_t stream = 0;
   uint32_t task = 0;
   uint32_t context = 0;
@@ -63,7 +65,7 @@ struct TaskPmu {
 struct BlockPmu {
   uint64_t time = 0;  // the last end
   uint64_t cycles = 0;
-  std::array<uint64_t, 8> counters = {};
+  std::array<uint64_t, kMaxCounters> counters = {};
   uint32_t blocks = 0;
   uint32_t stream = 0;
   uint32_t task = 0;
@@ -82,7 +84,29 @@ struct DeviceRecords {
   std::vector<FrequencyPoint> frequencies;  // by time
 };
 
-DeviceRecords ReadDeviceRecords(const Side& device, const Control& control, bool has_wide_streams,
+// Which stream the host gave each task to, for chips whose records do not say it: by id.
+class TaskStreams {
+ public:
+  static constexpr uint32_t kUnknown = 0xFFFF;
+
+  void Add(uint32_t id, uint32_t stream) { streams_.emplace_back(id, stream); }
+  void Sort() { std::sort(streams_.begin(), streams_.end()); }
+  uint32_t Of(uint32_t id) const {
+    const auto found = std::lower_bound(streams_.begin(), streams_.end(), std::pair(id, 0U));
+    return found == streams_.end() || found->first != id ? kUnknown : found->second;
+  }
+
+ private:
+  std::vector<std::pair<uint32_t, uint32_t>> streams_;
+};
+
+// How the device's ids are read.
+struct IdRules {
+  bool has_wide_streams = false;
+  TaskStreams streams;  // chips 15 and 16 only
+};
+
+DeviceRecords ReadDeviceRecords(const Side& device, const Control& control, const IdRules& rules,
                                 const ReadOptions& options, store::IssueLog& issues);
 
 }  // namespace steplens::readers::prof

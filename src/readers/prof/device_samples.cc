@@ -179,7 +179,7 @@ void WritePcie(const SampleInput& input) {
     if (ts_ns >= input.clock.begin_ns) {
       all.Number(static_cast<double>(input.side.device))
           .Number(static_cast<double>(ts_ns - input.clock.begin_ns));
-      for (size_t i = 0; i < std::size(sample.values); ++i) {
+      for (size_t i = 0; i < kLengthOf<decltype(sample.values)>; ++i) {
         for (size_t k = 0; k < 3; ++k) {
           const uint32_t value = sample.values[i][k];
           all.Number(i == kLatency ? value : value * 1e6);
@@ -200,10 +200,27 @@ void WriteQos(const SampleInput& input) {
   CounterWriter counters = Counters(input, kQos);
   for (const auto& sample : ReadSamples<raw::QosSample>(input, "qos")) {
     const int64_t ts_ns = input.clock.DeviceUtc(sample.time);
-    for (size_t i = 0; i < input.control.qos_events.size() && i < std::size(sample.bandwidth);
-         ++i) {
+    for (size_t i = 0;
+         i < input.control.qos_events.size() && i < kLengthOf<decltype(sample.bandwidth)>; ++i) {
       const uint32_t mb = sample.bandwidth[i];
       counters.Add(fmt::format("QoS {}", input.control.qos_events[i]), "value", ts_ns, mb);
+    }
+  }
+}
+
+// The same from STARS' own samples; the upper bits of the head are the die.
+void WriteStarsQos(const SampleInput& input, const std::vector<raw::StarsSample>& samples) {
+  CounterWriter counters = Counters(input, kQos);
+  for (const raw::StarsSample& sample : samples) {
+    if (sample.magic != raw::kStarsMagic || raw::FunctionOf(sample.head) != raw::kQosSample)
+      continue;
+    const Bytes record = format::AsBytes({reinterpret_cast<const char*>(&sample), sizeof(sample)});
+    const int64_t ts_ns = input.clock.DeviceUtc(sample.time);
+    const uint32_t die = raw::SqeTypeOf(sample.head);
+    for (size_t i = 0; i < input.control.qos_events.size() && i < raw::kQosPerSample; ++i) {
+      const auto mb = As<uint32_t>(record, raw::kQosAt + i * sizeof(uint32_t));
+      counters.Add(fmt::format("QoS {}", input.control.qos_events[i]),
+                   die == 0 ? "value" : fmt::format("die {}", die), ts_ns, mb);
     }
   }
 }
@@ -252,6 +269,7 @@ void WriteStarsSamples(const SampleInput& input) {
     }
   }
   WriteChipLinks(input, samples);
+  WriteStarsQos(input, samples);
   CounterWriter sio = Counters(input, kSio);
   constexpr std::string_view kNames[] = {"req_rx", "rsp_rx", "snp_rx", "dat_rx",
                                          "req_tx", "rsp_tx", "snp_tx", "dat_tx"};

@@ -1,11 +1,14 @@
 #include "readers/prof/host_records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <tuple>
 
 #include "format/prof/host_records.h"
+#include "readers/folder_listing.h"
 #include "readers/prof/record_files.h"
 
 namespace steplens::readers::prof {
@@ -61,7 +64,7 @@ std::vector<Row> ReadFamily(const Side& host, std::string_view family, size_t re
                        });
 }
 
-LaunchedTask MakeTask(const raw::RecordHead& head, Bytes record, const Slice&) {
+LaunchedTask MakeLaunch(const raw::RecordHead& head, Bytes record, const Slice&) {
   const auto track = As<raw::TaskTrack>(record, raw::kPayloadAt);
   LaunchedTask task;
   task.time = head.time;
@@ -223,7 +226,7 @@ AicpuGroup MakeAicpuGroup(const raw::RecordHead&, Bytes record, const Slice&) {
   AicpuGroup group;
   group.group = info.group;
   group.kernel_stream = info.kernel_stream;
-  for (uint32_t i = 0; i < std::size(info.streams) && i < info.stream_count; ++i) {
+  for (uint32_t i = 0; i < kLengthOf<decltype(info.streams)> && i < info.stream_count; ++i) {
     const uint32_t stream = info.streams[i];
     group.streams.push_back(stream);
   }
@@ -241,7 +244,7 @@ FusedOp MakeFusedOp(const raw::RecordHead& head, Bytes record, const Slice&) {
   op.sizes[2] = info.weight;
   op.sizes[3] = info.workspace;
   op.sizes[4] = info.total;
-  for (uint32_t i = 0; i < std::size(info.fused) && i < info.count; ++i) {
+  for (uint32_t i = 0; i < kLengthOf<decltype(info.fused)> && i < info.count; ++i) {
     const uint64_t part = info.fused[i];
     op.parts.push_back(part);
   }
@@ -251,6 +254,17 @@ FusedOp MakeFusedOp(const raw::RecordHead& head, Bytes record, const Slice&) {
 GraphName MakeGraphName(const raw::RecordHead&, Bytes record, const Slice&) {
   const auto info = As<raw::GraphIdMap>(record, raw::kPayloadAt);
   return {info.model_name, info.graph, info.model};
+}
+
+StaticMemory MakeStaticMemory(const raw::RecordHead&, Bytes record, const Slice&) {
+  const auto info = As<raw::StaticOpMem>(record, raw::kPayloadAt);
+  StaticMemory memory;
+  memory.name = info.name;
+  memory.first = info.life_start;
+  memory.last = info.life_end;
+  memory.bytes = info.size;
+  memory.graph = info.graph;
+  return memory;
 }
 
 // Tensors of a piece of the file, with the numbers of its own sets.
@@ -283,38 +297,80 @@ void ReadTensors(const Side& host, const ReadOptions& options, store::IssueLog& 
   }
 }
 
-// The same for graphs recorded from streams; both forms of the record have the same beginning.
+// The same for graphs recorded from streams.
+struct CapturePart {
+  std::vector<CapturedOp> rows;
+  TensorSets sets;
+};
+
+// A record of any length; false if its tensors would not fit.
+bool AddCapturedOp(Bytes record, CapturePart& part) {
+  const size_t at = raw::kPayloadAt + sizeof(raw::CaptureOpInfo);
+  if (record.size() < at) return false;
+  const auto info = As<raw::CaptureOpInfo>(record, raw::kPayloadAt);
+  const size_t bytes = size_t{info.tensor_count} * sizeof(raw::Tensor);
+  if (bytes > record.size() - at) return false;
+  CapturedOp op;
+  op.name = info.name;
+  op.type = info.type;
+  op.attributes = info.attributes;
+  op.device = info.device;
+  op.stream = info.stream;
+  op.task = info.task & 0xFFFF;
+  op.task_type = info.task_type;
+  op.blocks = static_cast<uint16_t>(info.blocks & 0xFFFF);
+  op.mix_ratio = static_cast<uint16_t>(info.blocks >> 16);
+  op.is_hf32 = (info.flags & 1) != 0;
+  op.tensors = part.sets.Add(format::AsText(record.subspan(at, bytes)));
+  part.rows.push_back(op);
+  return true;
+}
+
+// Records whose heads say how long they are, one behind the other. Behind a damaged one nothing of
+// the slice can be found again.
+std::vector<CapturePart> ReadVariableCaptures(const std::vector<Slice>& slices,
+                                              const ReadOptions& options, store::IssueLog& issues) {
+  std::vector<CapturePart> parts(slices.size());
+  std::vector<store::IssueLog> logs(slices.size());
+  options.pool->ParallelFor(slices.size(), [&](size_t i) {
+    const std::string bytes = ReadPiece(slices, {i, 0, slices[i].size_bytes}, logs[i]);
+    const Bytes view = format::AsBytes(bytes);
+    for (size_t at = 0; at < view.size();) {
+      const size_t left = view.size() - at;
+      if (left < sizeof(raw::RecordHead)) {
+        return logs[i].Add(store::IssueKind::kRecordsTruncated,
+                           fmt::format("{}: {} bytes too many", NameOf(slices[i].path), left));
+      }
+      const auto head = As<raw::RecordHead>(view, at);
+      if (head.magic != raw::kHostMagic)
+        return CountDamaged(slices[i], at, "unknown marker", logs[i]);
+      const size_t length = sizeof(raw::RecordHead) + head.data_len;
+      if (length > left) {
+        return logs[i].Add(store::IssueKind::kRecordsTruncated,
+                           fmt::format("{}: byte {}: a record of {} bytes is not all there",
+                                       NameOf(slices[i].path), at, length));
+      }
+      if (!AddCapturedOp(view.subspan(at, length), parts[i]))
+        CountDamaged(slices[i], at, "tensors that do not fit", logs[i]);
+      at += length;
+    }
+    if (options.progress != nullptr) options.progress->Add(bytes.size());
+  });
+  for (const store::IssueLog& log : logs) issues.Merge(log);
+  return parts;
+}
+
 void ReadCapturedOps(const Side& host, const ReadOptions& options, store::IssueLog& issues,
                      HostRecords& out) {
-  struct Part {
-    std::vector<CapturedOp> rows;
-    TensorSets sets;
-  };
-  std::vector<Part> parts =
-      ReadParts<Part>(host.Find("additional.capture_op_info"), raw::kAdditionalBytes,
-                      Cut::kAtRecords, options, issues, [](Bytes record, const Slice&, Part& part) {
-                        const auto head = As<raw::RecordHead>(record);
-                        if (head.magic != raw::kHostMagic) return false;
-                        const auto info = As<raw::CaptureOpInfo>(record, raw::kPayloadAt);
-                        const size_t at = raw::kPayloadAt + sizeof(raw::CaptureOpInfo);
-                        const size_t bytes = size_t{info.tensor_count} * sizeof(raw::Tensor);
-                        if (bytes > record.size() - at) return false;
-                        CapturedOp op;
-                        op.name = info.name;
-                        op.type = info.type;
-                        op.attributes = info.attributes;
-                        op.device = info.device;
-                        op.stream = info.stream;
-                        op.task = info.task & 0xFFFF;
-                        op.task_type = info.task_type;
-                        op.blocks = static_cast<uint16_t>(info.blocks & 0xFFFF);
-                        op.mix_ratio = static_cast<uint16_t>(info.blocks >> 16);
-                        op.is_hf32 = (info.flags & 1) != 0;
-                        op.tensors = part.sets.Add(format::AsText(record.subspan(at, bytes)));
-                        part.rows.push_back(op);
-                        return true;
-                      });
-  for (Part& part : parts) {
+  std::vector<CapturePart> parts = ReadParts<CapturePart>(
+      host.Find("additional.capture_op_info"), raw::kAdditionalBytes, Cut::kAtRecords, options,
+      issues, [](Bytes record, const Slice&, CapturePart& part) {
+        return As<raw::RecordHead>(record).magic == raw::kHostMagic && AddCapturedOp(record, part);
+      });
+  for (CapturePart& part :
+       ReadVariableCaptures(host.Find("variable.capture_op_info"), options, issues))
+    parts.push_back(std::move(part));
+  for (CapturePart& part : parts) {
     for (CapturedOp& row : part.rows) row.tensors = out.tensor_sets.Add(part.sets.Get(row.tensors));
     out.captured_ops.insert(out.captured_ops.end(), part.rows.begin(), part.rows.end());
   }
@@ -405,7 +461,7 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   std::vector<LaunchedTask> wide_tasks;
   std::vector<StreamCapture> wide_captures;
   std::vector<uint8_t> wide;
-  add(out.tasks, "compact.task_track", raw::kCompactBytes, MakeTask);
+  add(out.tasks, "compact.task_track", raw::kCompactBytes, MakeLaunch);
   add(wide_tasks, "compact.task_track_v2", raw::kCompactBytes, MakeWideTask);
   add(out.nodes, "compact.node_basic_info", raw::kCompactBytes, MakeNode);
   add(out.attributes, "compact.node_attr_info", raw::kCompactBytes, MakeAttributes);
@@ -422,6 +478,7 @@ HostRecords ReadHostRecords(const Side& host, const ReadOptions& options, store:
   add(out.aicpu_groups, "additional.mc2_comm_info", raw::kAdditionalBytes, MakeAicpuGroup);
   add(out.fused_ops, "additional.fusion_op_info", raw::kAdditionalBytes, MakeFusedOp);
   add(out.graphs, "additional.graph_id_map", raw::kAdditionalBytes, MakeGraphName);
+  add(out.static_memory, "additional.static_op_mem", raw::kAdditionalBytes, MakeStaticMemory);
   std::vector<store::IssueLog> logs(jobs.size());
   options.pool->ParallelFor(jobs.size(), [&](size_t i) { jobs[i](logs[i]); });
   for (const store::IssueLog& log : logs) issues.Merge(log);

@@ -184,6 +184,15 @@ struct FusedOp {
   std::vector<uint64_t> parts;
 };
 
+// Memory that a graph sets aside for an operator, while operators [first, last] of the graph run.
+struct StaticMemory {
+  uint64_t name = 0;
+  uint64_t first = 0;
+  uint64_t last = 0;
+  int64_t bytes = 0;
+  uint32_t graph = 0;
+};
+
 struct GraphName {
   uint64_t name = 0;
   uint32_t graph = 0;
@@ -210,6 +219,7 @@ struct HostRecords {
   std::vector<AicpuGroup> aicpu_groups;
   std::vector<FusedOp> fused_ops;
   std::vector<GraphName> graphs;
+  std::vector<StaticMemory> static_memory;
   bool has_wide_streams = false;  // stream ids of 15 bits
 };
 

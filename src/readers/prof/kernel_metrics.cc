@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "readers/prof/enum_names.h"
+#include "readers/prof/frequencies.h"
 #include "readers/prof/pmu_metrics.h"
 
 namespace steplens::readers::prof {
@@ -27,27 +28,6 @@ void SortPmu(std::vector<Pmu>& rows) {
     return std::tie(a_key, a.time) < std::tie(b_key, b.time);
   });
 }
-
-// The frequency of AI cores over time.
-class Frequencies {
- public:
-  Frequencies(int64_t base_mhz, const std::vector<FrequencyPoint>& points)
-      : base_mhz_(static_cast<double>(base_mhz)), points_(points) {
-    for (const FrequencyPoint& point : points) is_usable_ &= point.mhz > 0;
-  }
-  double At(uint64_t time) const {
-    if (!is_usable_) return base_mhz_;
-    const auto after =
-        std::upper_bound(points_.begin(), points_.end(), time,
-                         [](uint64_t at, const FrequencyPoint& point) { return at < point.time; });
-    return after == points_.begin() ? base_mhz_ : std::prev(after)->mhz;
-  }
-
- private:
-  double base_mhz_;
-  const std::vector<FrequencyPoint>& points_;
-  bool is_usable_ = true;
-};
 
 class MetricTable {
  public:
@@ -142,7 +122,7 @@ class MetricTable {
     }
   }
 
-  static CounterValues Values(uint64_t cycles, const std::array<uint64_t, 8>& counters) {
+  static CounterValues Values(uint64_t cycles, const std::array<uint64_t, kMaxCounters>& counters) {
     CounterValues values;
     values.cycles = static_cast<double>(cycles);
     for (size_t i = 0; i < counters.size(); ++i)

@@ -162,7 +162,9 @@ CoreMetrics::CoreMetrics(CoreKind kind, const CounterSetup& setup, const Control
     for (const EventTerm& term : events) {
       const auto found = std::find(setup.events.begin(), setup.events.end(), term.event);
       const auto place = static_cast<int>(found - setup.events.begin());
-      out.push_back({found == setup.events.end() || place >= 8 ? -1 : place, term.factor});
+      out.push_back(
+          {found == setup.events.end() || place >= static_cast<int>(kMaxCounters) ? -1 : place,
+           term.factor});
     }
     return out;
   };
@@ -204,7 +206,7 @@ CoreMetrics::CoreMetrics(CoreKind kind, const CounterSetup& setup, const Control
   }
   if (is_known) return;
   // A list of the user's own: the counters as they are.
-  for (size_t i = 0; i < setup.events.size() && i < 8; ++i)
+  for (size_t i = 0; i < setup.events.size() && i < kMaxCounters; ++i)
     add(fmt::format("{:#x}", setup.events[i]), Form::kSum, {{setup.events[i]}});
 }
 

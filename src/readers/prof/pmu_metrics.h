@@ -17,7 +17,7 @@ enum class CoreKind : uint8_t { kAic, kAiv };
 struct CounterValues {
   double cycles = 0;
   double total_us = 0;
-  std::array<double, 8> counters = {};
+  std::array<double, kMaxCounters> counters = {};
 };
 
 // The columns of one kind of core.

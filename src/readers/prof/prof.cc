@@ -15,6 +15,7 @@
 #include "readers/prof/ascend_tasks.h"
 #include "readers/prof/collectives.h"
 #include "readers/prof/control_files.h"
+#include "readers/prof/core_samples.h"
 #include "readers/prof/device_records.h"
 #include "readers/prof/device_samples.h"
 #include "readers/prof/dictionary.h"
@@ -23,6 +24,7 @@
 #include "readers/prof/host_samples.h"
 #include "readers/prof/host_tasks.h"
 #include "readers/prof/kernel_metrics.h"
+#include "readers/prof/known_families.h"
 #include "readers/prof/prof_files.h"
 #include "readers/prof/prof_sheets.h"
 #include "readers/prof/step_trace.h"
@@ -46,6 +48,7 @@ class ProfReader {
   Status Read() {
     ReadControls();
     WriteMeta();
+    NameUnreadFamilies(tree_, out_.issues);
     if (!options_.wanted.timeline && !options_.wanted.others) return {};
     HostRecords records;
     if (tree_.host) {
@@ -53,7 +56,7 @@ class ProfReader {
       records = ReadHostRecords(*tree_.host, options_, out_.issues);
     }
     if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
-    NumberHostTasks(records.tasks, !HasUniqueTasks(main_control()));
+    NumberHostTasks(records.tasks, !HasUniqueTasks(main_control()) || Is950(main_control().chip));
     const ApiTree tree(std::move(records.apis));
     const HostTasks tasks = AssembleHostTasks(tree, records, names_, out_.issues);
     records.tasks = {};
@@ -62,6 +65,7 @@ class ProfReader {
     if (options_.wanted.others) {
       WriteOperatorMemory(std::move(records.memory), host_clock_, names_, out_);
       WriteFusionSheet(tree, records, names_, out_);
+      WriteStaticMemorySheet(records, names_, out_);
     }
     if (!options_.wanted.timeline) return {};
     const HostPlaces places =
@@ -115,8 +119,15 @@ class ProfReader {
     const Side& side = tree_.devices[index];
     const Control& control = devices_[index];
     const SideClock& clock = clocks_[index];
-    DeviceRecords device =
-        ReadDeviceRecords(side, control, records.has_wide_streams, options_, out_.issues);
+    IdRules rules;
+    rules.has_wide_streams = records.has_wide_streams;
+    if (Is950(control.chip)) {
+      for (const HostTask& task : host.tasks) {
+        if (task.device == side.device) rules.streams.Add(UniqueIdOf(task.key), StreamOf(task.key));
+      }
+      rules.streams.Sort();
+    }
+    DeviceRecords device = ReadDeviceRecords(side, control, rules, options_, out_.issues);
     const std::vector<AscendTask> tasks =
         JoinTasks(device.tasks, host, side.device, clock, control.is_dynamic, out_.issues);
     device.tasks = {};
@@ -136,6 +147,7 @@ class ProfReader {
     WriteIterations(FindIterations(device.marks), side.device, clock, tracks_, out_);
     const SampleInput samples{side, control, clock, options_, tracks_, out_};
     WriteDeviceSamples(samples, device);
+    if (control.is_sample_based) WriteCoreSamples(samples, device.frequencies);
     if (options_.wanted.others) {
       WriteDeviceMemory(samples);
       WriteDeviceSheets(samples, view, aicpu, names_);

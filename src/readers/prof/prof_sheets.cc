@@ -20,10 +20,10 @@ namespace {
 
 namespace raw = format::prof;
 
-constexpr double kNsPerUs = 1000;
+constexpr double kUsInNs = 1000;
 constexpr double kUnknownRate = std::numeric_limits<double>::quiet_NaN();
 
-double Microseconds(int64_t ns) { return static_cast<double>(ns) / kNsPerUs; }
+double Microseconds(int64_t ns) { return static_cast<double>(ns) / kUsInNs; }
 
 // Runs of operators by stream and task, whatever the wraps of ids.
 class RunsByTask {
@@ -32,7 +32,8 @@ class RunsByTask {
     for (size_t i = 0; i < view.tasks.size(); ++i) {
       const AscendTask& task = view.tasks[i];
       if (OpOf(task) == nullptr) continue;
-      runs_[{StreamOf(task.key), TaskOf(task.key)}].push_back(static_cast<uint32_t>(i));
+      const uint32_t id = ShownTaskOf(task.key, Is950(view.control.chip));
+      runs_[{StreamOf(task.key), id}].push_back(static_cast<uint32_t>(i));
     }
   }
   const ComputeOp* OpOf(const AscendTask& task) const {
@@ -128,6 +129,7 @@ CacheEvents EventsOf(int64_t chip) {
   if (chip == kChip910A) return {{0x59}, {0x5b}, {0x5c}};
   if (chip == kChipMdc || chip == kChip610 || chip == kChip310P)
     return {{0x78, 0x79}, {0x6a}, {0x71}};
+  if (Is950(chip)) return {{0x00}, {}, {0x74, 0x75}};
   return {{0xfb, 0xfc}, {0x90, 0x91}, {0x9c}};
 }
 
@@ -147,7 +149,7 @@ void WriteCache(const SampleInput& input, const RunsByTask& runs, Dictionary& na
   for (const raw::L2Cache& row : rows) {
     const auto sum = [&](const std::vector<uint32_t>& wanted) {
       double total = 0;
-      for (size_t i = 0; i < counted.size() && i < std::size(row.counters); ++i) {
+      for (size_t i = 0; i < counted.size() && i < kLengthOf<decltype(row.counters)>; ++i) {
         const uint64_t count = row.counters[i];
         if (std::find(wanted.begin(), wanted.end(), counted[i]) != wanted.end())
           total += static_cast<double>(count);
@@ -180,17 +182,20 @@ void WriteTranslations(const SampleInput& input, const RunsByTask& runs, Diction
   SheetBuilder sheet(
       "soc_pmu", {"Device_id", "Stream Id", "Task Id", "TLB Hit Rate", "TLB Miss Rate", "Op Name"});
   std::map<std::pair<uint32_t, uint32_t>, size_t> seen;
-  const auto rows = ReadRows<raw::SocPmu>(
-      input.side.Find("socpmu"), sizeof(raw::SocPmu), Cut::kAnywhere, input.options,
-      input.out.issues, [](format::Bytes record, const Slice&, std::vector<raw::SocPmu>& out) {
-        out.push_back(As<raw::SocPmu>(record));
+  static_assert(sizeof(raw::SocPmu) == sizeof(raw::SocPmu950));
+  const bool is_950 = Is950(input.control.chip);
+  const auto rows = ReadRows<raw::SocPmu950>(
+      input.side.Find("socpmu"), sizeof(raw::SocPmu950), Cut::kAnywhere, input.options,
+      input.out.issues, [&](format::Bytes record, const Slice&, std::vector<raw::SocPmu950>& out) {
+        auto& row = out.emplace_back(As<raw::SocPmu950>(record));
+        if (!is_950) row.task = As<raw::SocPmu>(record).task;
         return true;
       });
-  for (const raw::SocPmu& row : rows) {
+  for (const raw::SocPmu950& row : rows) {
     double requests = 0;
     double hits = 0;
     double misses = 0;
-    for (size_t i = 0; i < counted.size() && i < std::size(row.counters); ++i) {
+    for (size_t i = 0; i < counted.size() && i < kLengthOf<decltype(row.counters)>; ++i) {
       const uint64_t count = row.counters[i];
       if (counted[i] == kRequest) requests += static_cast<double>(count);
       if (counted[i] == 0x8c || counted[i] == 0x8d) hits += static_cast<double>(count);
@@ -250,6 +255,25 @@ void WriteFusionSheet(const ApiTree& tree, const HostRecords& records, Dictionar
       for (const uint64_t size : op.sizes) sheet.Number(static_cast<double>(size) / 1024);
       break;
     }
+  }
+  sheet.Finish(out);
+}
+
+void WriteStaticMemorySheet(const HostRecords& records, Dictionary& names, store::TraceStore& out) {
+  SheetBuilder sheet("static_op_mem", {"Device_id", "Op Name", "Model Name", "Graph ID",
+                                       "Node Index Start", "Node Index End", "Size(KB)"});
+  for (const StaticMemory& memory : records.static_memory) {
+    StringId model = StringId::kEmpty;
+    for (const GraphName& graph : records.graphs) {
+      if (graph.graph == memory.graph) model = names.Hash(graph.name);
+    }
+    sheet.Text(out.strings.Intern("host"))
+        .Text(names.Hash(memory.name))
+        .Text(model)
+        .Number(memory.graph)
+        .Number(static_cast<double>(memory.first))
+        .Number(static_cast<double>(memory.last))
+        .Number(static_cast<double>(memory.bytes) / 1024);
   }
   sheet.Finish(out);
 }

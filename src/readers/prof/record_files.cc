@@ -29,23 +29,54 @@ std::vector<Run> FindRuns(const std::vector<Slice>& slices, Cut cut) {
   return runs;
 }
 
+// Where the first whole record of a stream begins whose front is gone: where most of its first
+// records have the marker, else `surplus`.
+uint64_t FindFirstRecord(const std::vector<Slice>& slices, const Run& run, size_t record_bytes,
+                         const Marker& marker, uint64_t surplus) {
+  constexpr size_t kRecords = 32;
+  store::IssueLog ignored;  // what cannot be read is counted when it is read
+  const std::string bytes = ReadPiece(
+      slices, {run.first, 0, std::min<uint64_t>(run.bytes, kRecords * record_bytes)}, ignored);
+  const format::Bytes view = format::AsBytes(bytes);
+  const auto count_markers = [&](size_t first) {
+    size_t count = 0;
+    for (size_t at = first + marker.offset; at + sizeof(marker.value) <= view.size();
+         at += record_bytes) {
+      if (format::Load<uint16_t>(view, at) == marker.value) ++count;
+    }
+    return count;
+  };
+  uint64_t best = surplus;
+  size_t most = count_markers(surplus);
+  for (size_t first = 0; first < record_bytes; ++first) {
+    const size_t count = count_markers(first);
+    if (count <= most) continue;
+    best = first;
+    most = count;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<Piece> CutIntoPieces(const std::vector<Slice>& slices, size_t record_bytes, Cut cut,
-                                 store::IssueLog& issues) {
+                                 store::IssueLog& issues, const Marker* marker) {
   std::vector<Piece> pieces;
   const uint64_t piece_bytes = std::max<uint64_t>(1, kPieceBytes / record_bytes) * record_bytes;
   for (const Run& run : FindRuns(slices, cut)) {
     const uint64_t surplus = run.bytes % record_bytes;
     const bool is_front = cut == Cut::kAnywhere && slices[run.first].number > 0;
-    if (surplus > 0) {
+    uint64_t offset = is_front ? surplus : 0;  // in the slice
+    if (is_front && marker != nullptr)
+      offset = FindFirstRecord(slices, run, record_bytes, *marker, surplus);
+    offset = std::min(offset, run.bytes);
+    uint64_t left = (run.bytes - offset) / record_bytes * record_bytes;
+    if (left < run.bytes) {
       issues.Add(store::IssueKind::kRecordsTruncated,
                  fmt::format("{}: {} bytes too many for records of {} bytes",
-                             NameOf(slices[is_front ? run.first : run.last - 1].path), surplus,
-                             record_bytes));
+                             NameOf(slices[offset > 0 ? run.first : run.last - 1].path),
+                             run.bytes - left, record_bytes));
     }
-    uint64_t offset = is_front ? surplus : 0;  // in the slice
-    uint64_t left = run.bytes - surplus;
     size_t slice = run.first;
     while (left > 0) {
       while (offset >= slices[slice].size_bytes) offset -= slices[slice++].size_bytes;

@@ -31,13 +31,20 @@ struct Piece {
   uint64_t bytes = 0;   // a whole number of records; may reach into the following slices
 };
 
+// What all records of a family have at the same place.
+struct Marker {
+  size_t offset;
+  uint16_t value;
+};
+
 // Cuts a family into pieces of some megabytes. A slice that is no whole number of records, or the
 // ends of a stream, are counted.
 //
 // The part of a record that a stream has too much stands at its front if slices before it are gone,
-// at its end otherwise. Where slices are missing in the middle a new stream begins.
+// at its end otherwise; if both may be, the marker says where records begin. Where slices are
+// missing in the middle a new stream begins.
 std::vector<Piece> CutIntoPieces(const std::vector<Slice>& slices, size_t record_bytes, Cut cut,
-                                 store::IssueLog& issues);
+                                 store::IssueLog& issues, const Marker* marker = nullptr);
 
 // The bytes of a piece; shorter if the files shrank. A file that cannot be read is counted.
 std::string ReadPiece(const std::vector<Slice>& slices, const Piece& piece,
@@ -51,8 +58,8 @@ void CountDamaged(const Slice& slice, uint64_t offset, std::string_view what,
 template <typename Part, typename Decode>
 std::vector<Part> ReadParts(const std::vector<Slice>& slices, size_t record_bytes, Cut cut,
                             const ReadOptions& options, store::IssueLog& issues,
-                            const Decode& decode) {
-  const std::vector<Piece> pieces = CutIntoPieces(slices, record_bytes, cut, issues);
+                            const Decode& decode, const Marker* marker = nullptr) {
+  const std::vector<Piece> pieces = CutIntoPieces(slices, record_bytes, cut, issues, marker);
   std::vector<Part> parts(pieces.size());
   std::vector<store::IssueLog> logs(pieces.size());
   options.pool->ParallelFor(pieces.size(), [&](size_t i) {
@@ -72,10 +79,10 @@ std::vector<Part> ReadParts(const std::vector<Slice>& slices, size_t record_byte
 // The same where a record gives rows: decode(record, slice, rows).
 template <typename Row, typename Decode>
 std::vector<Row> ReadRows(const std::vector<Slice>& slices, size_t record_bytes, Cut cut,
-                          const ReadOptions& options, store::IssueLog& issues,
-                          const Decode& decode) {
+                          const ReadOptions& options, store::IssueLog& issues, const Decode& decode,
+                          const Marker* marker = nullptr) {
   std::vector<std::vector<Row>> parts =
-      ReadParts<std::vector<Row>>(slices, record_bytes, cut, options, issues, decode);
+      ReadParts<std::vector<Row>>(slices, record_bytes, cut, options, issues, decode, marker);
   if (parts.size() == 1) return std::move(parts.front());
   size_t total = 0;
   for (const auto& part : parts) total += part.size();
@@ -87,6 +94,11 @@ std::vector<Row> ReadRows(const std::vector<Slice>& slices, size_t record_bytes,
   }
   return rows;
 }
+
+// How many elements an array of a packed record has; no reference to the array is made, which may
+// lie at any address.
+template <typename Array>
+inline constexpr size_t kLengthOf = std::extent_v<std::remove_cvref_t<Array>>;
 
 // A record, or its part at `offset`, as the struct of its layout.
 template <typename Layout>

@@ -20,6 +20,12 @@ inline uint32_t StreamOf(TaskKey key) { return static_cast<uint32_t>(key >> 48);
 inline uint32_t BatchOf(TaskKey key) { return static_cast<uint32_t>(key >> 32) & 0xFFFF; }
 inline uint32_t TaskOf(TaskKey key) { return static_cast<uint32_t>(key >> 16) & 0xFFFF; }
 inline uint32_t ContextOf(TaskKey key) { return static_cast<uint32_t>(key) & 0xFFFF; }
+// Ids of 32 bits that do not wrap stand in two parts: the high half is that of the wraps.
+inline uint32_t UniqueIdOf(TaskKey key) { return static_cast<uint32_t>(key >> 16); }
+// The id as results show it.
+inline uint32_t ShownTaskOf(TaskKey key, bool is_unique) {
+  return is_unique ? UniqueIdOf(key) : TaskOf(key);
+}
 inline TaskKey WithoutContext(TaskKey key) { return key | 0xFFFF; }
 
 }  // namespace steplens::readers::prof

@@ -5,6 +5,7 @@
 #include "format/bytes.h"
 #include "format/prof/host_records.h"
 #include "readers/prof/enum_names.h"
+#include "readers/prof/record_files.h"
 
 namespace steplens::readers::prof {
 
@@ -39,7 +40,7 @@ TensorTexts DescribeTensors(std::string_view tensors, StringPool& strings) {
       texts.formats += ';';
     }
     texts.is_empty = false;
-    for (size_t i = 0; i < std::size(tensor.shape) && tensor.shape[i] != 0; ++i) {
+    for (size_t i = 0; i < kLengthOf<decltype(tensor.shape)> && tensor.shape[i] != 0; ++i) {
       const uint32_t length = tensor.shape[i];
       fmt::format_to(std::back_inserter(texts.shapes), "{}{}", i == 0 ? "" : ",", length);
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +13,8 @@
 #include "format/prof/aicpu_records.h"
 #include "format/prof/device_records.h"
 #include "format/prof/host_records.h"
+#include "readers/prof/prof.h"
+#include "store/trace_store.h"
 
 namespace steplens::readers::prof_test {
 
@@ -19,7 +22,8 @@ namespace steplens::readers::prof_test {
 // when the day's is 0, so times come out as they go in.
 class TestTree {
  public:
-  TestTree() : root_(MakeRoot()) {
+  // `name` tells several trees of one test apart.
+  explicit TestTree(const std::string& name = "") : root_(MakeRoot(name)) {
     WriteText("host/info.json", R"({"platform_version":"5","pid":"7","hostname":"n0","hostUid":"u",
         "drvVersion":467732,"memoryTotal":1000,"CPU":[{"Frequency":"1000.000000"}],
         "DeviceInfo":[]})");
@@ -116,12 +120,18 @@ class TestTree {
   }
 
  private:
-  static std::filesystem::path MakeRoot() {
+  static std::filesystem::path MakeRoot(const std::string& name) {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    std::filesystem::path root = std::filesystem::path(testing::TempDir()) /
-                                 (std::string("PROF_") + info->test_suite_name() + info->name());
+    std::filesystem::path root =
+        std::filesystem::path(testing::TempDir()) / ("PROF_" + TestName(info) + name);
     std::filesystem::remove_all(root);
     return root;
+  }
+  // Names of tests with parameters hold slashes.
+  static std::string TestName(const testing::TestInfo* info) {
+    std::string name = std::string(info->test_suite_name()) + info->name();
+    std::replace(name.begin(), name.end(), '/', '_');
+    return name;
   }
   void Write(const std::string& name, std::string_view bytes, bool appends) {
     const std::filesystem::path file = root_ / name;
@@ -131,5 +141,18 @@ class TestTree {
 
   std::filesystem::path root_;
 };
+
+inline store::TraceStore ReadTree(const TestTree& tree, size_t threads = 2) {
+  ThreadPool pool(threads);
+  ReadOptions options;
+  options.pool = &pool;
+  store::TraceStore out;
+  EXPECT_TRUE(ReadProf(tree.path(), options, out).ok());
+  return out;
+}
+
+inline uint64_t IssueCount(const store::TraceStore& store, store::IssueKind kind) {
+  return store.issues.entry(kind).count;
+}
 
 }  // namespace steplens::readers::prof_test

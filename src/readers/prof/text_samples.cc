@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/number.h"
@@ -145,6 +147,47 @@ void WriteNetworkStatistics(const SampleInput& input) {
              });
 }
 
+// Engines for pictures and videos: the greatest of the values since the start of each.
+void WritePictureEngines(const SampleInput& input) {
+  // time, [dvpp id], engine type, engine id, all time, all frames, all use, ...
+  constexpr size_t kLeastWords = 11;  // without the id
+  struct Use {
+    double time_us = 0;
+    double frames = 0;
+    double percent = 0;
+  };
+  std::map<std::tuple<double, double, double>, Use> engines;
+  ForEachTextLine(
+      input.side.Find("dvpp"), input.options, input.out.issues, [&](std::string_view line) {
+        std::vector<std::string_view> words = SplitWords(line);
+        if (words.empty() || words[0].find_first_of("abcdefghijklmnopqrstuvwxyz") != words[0].npos)
+          return;
+        const bool has_id = words.size() > kLeastWords;
+        for (std::string_view& word : words) {
+          if (word.ends_with('%')) word.remove_suffix(1);
+        }
+        const auto numbers = NumbersOf(words, kLeastWords - 1);
+        if (!numbers) return CountLine(input, "dvpp", line);
+        const size_t at = has_id ? 1 : 0;
+        Use& use = engines[{has_id ? numbers->front() : 0, (*numbers)[at], (*numbers)[at + 1]}];
+        use.time_us = std::max(use.time_us, (*numbers)[at + 2]);
+        use.frames = std::max(use.frames, (*numbers)[at + 3]);
+        use.percent = std::max(use.percent, (*numbers)[at + 4]);
+      });
+  SheetBuilder sheet("dvpp", {"Device_id", "Dvpp Id", "Engine Type", "Engine ID", "All Time(us)",
+                              "All Frame", "All Utilization(%)"});
+  for (const auto& [engine, use] : engines) {
+    sheet.Number(static_cast<double>(input.side.device))
+        .Number(std::get<0>(engine))
+        .Number(std::get<1>(engine))
+        .Number(std::get<2>(engine))
+        .Number(use.time_us)
+        .Number(use.frames)
+        .Number(use.percent);
+  }
+  sheet.Finish(input.out);
+}
+
 }  // namespace
 
 void WriteTextSamples(const SampleInput& input) {
@@ -152,6 +195,7 @@ void WriteTextSamples(const SampleInput& input) {
   WritePorts(input, "nic", kNic);
   WritePorts(input, "roce", kRoce);
   WriteNetworkStatistics(input);
+  WritePictureEngines(input);
 }
 
 }  // namespace steplens::readers::prof

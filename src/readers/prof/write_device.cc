@@ -100,8 +100,8 @@ void DeviceWriter::AddDeviceTask(const AscendTask& task, StringId type, store::S
   row.slice = slice;
   row.device = view_.device;
   row.stream = StreamOf(task.key);
-  row.task_id = TaskOf(task.key);
-  row.batch_id = BatchOf(task.key);
+  row.task_id = ShownTask(task.key);
+  row.batch_id = Is950(view_.control.chip) ? 0 : BatchOf(task.key);
   row.context_id = ContextOf(task.key) == kNoContext ? ~uint32_t{0} : ContextOf(task.key);
   row.model_id = kNoModel;
   row.begin_ns = task.begin_ns;
@@ -195,7 +195,7 @@ void DeviceWriter::WriteCollectives() {
     row.begin_ns = task.begin_ns;
     row.dur_ns = DurationNs(task.begin_ns, task.end_ns);
     row.stream = StreamOf(task.key);
-    row.task_id = TaskOf(task.key);
+    row.task_id = ShownTask(task.key);
     row.is_master = run.is_master ? 1 : 0;
     row.device_task = first_task_ + run.task;
     if (const auto op = rows.find(run.op_name); op != rows.end()) row.comm_op = op->second;
@@ -318,7 +318,7 @@ store::KernelTable::Row DeviceWriter::KernelRow(const AscendTask& task, const Co
   store::KernelTable::Row row;
   row.device = view_.device;
   row.stream = StreamOf(task.key);
-  row.task_id = TaskOf(task.key);
+  row.task_id = ShownTask(task.key);
   if (ContextOf(task.key) != kNoContext) row.context_id = ContextOf(task.key);
   row.model_id = host.model;
   row.name = names_.Hash(op.name);

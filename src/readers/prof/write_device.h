@@ -53,6 +53,8 @@ class DeviceWriter {
   StringId GroupName(bool has_group, uint64_t group, bool is_aicpu);
   const TensorTexts& Tensors(uint32_t set);
 
+  uint32_t ShownTask(TaskKey key) const { return ShownTaskOf(key, Is950(view_.control.chip)); }
+
   const DeviceView& view_;
   Dictionary& names_;
   TrackBuilder& tracks_;

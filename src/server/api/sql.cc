@@ -5,6 +5,7 @@
 
 #include "server/api/cells.h"
 #include "server/api/handlers.h"
+#include "server/run_sql.h"
 #include "store/schema_doc.h"
 
 namespace steplens::server {
@@ -38,13 +39,10 @@ Result<Ran> RunQuery(const Ask& ask, int64_t limit) {
   SL_ASSIGN_OR_RETURN(const std::string text, ask.params.Text("query"));
   SL_ASSIGN_OR_RETURN(const int64_t timeout_ms, ask.params.IntIn("timeout_ms", 10'000, 1, 600'000));
   SL_ASSIGN_OR_RETURN(const store::Job* job, NeedJob(ask));
-  SL_ASSIGN_OR_RETURN(std::unique_ptr<query::Database> database,
-                      ask.open.cache->TakeDatabase(*job, std::chrono::milliseconds(timeout_ms)));
-  DatasetCache& cache = *ask.open.cache;
-  auto [table, timed_out] = cache.queries().Run(
-      std::move(database),
-      {text, std::chrono::milliseconds(timeout_ms), static_cast<size_t>(limit) + 1},
-      [&cache](auto used) { cache.GiveBack(std::move(used)); });
+  SL_ASSIGN_OR_RETURN(auto answer, RunSql(*ask.open.cache, *job,
+                                          {text, std::chrono::milliseconds(timeout_ms),
+                                           static_cast<size_t>(limit) + 1}));
+  auto& [table, timed_out] = answer;
   if (table.ok()) return Ran{*std::move(table), {}};
   if (timed_out) {
     return Ran{

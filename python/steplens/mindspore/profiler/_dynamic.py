@@ -13,6 +13,7 @@ from typing import Any, Optional
 from ... import _daemon, _log, _rank
 from ..._channel import FILE_NAME, Channel, PlainLayout, write_default
 from ..._check import is_int
+from ..._machine import preload_capture
 from ..._session import Source
 from .._host import Callback
 from . import _dynamic_config, _output
@@ -67,13 +68,15 @@ class DynamicProfilerMonitor(Callback):
         self._refused: Optional[tuple[int, int]] = None  # reported once
         self._counter = 0
         self._steps_left = 0
+        self._last_step = 0
         self._channel = None if uses_daemon else self._open_channel(os.path.abspath(cfg_path), poll_interval)
         self._daemon = _daemon.DaemonClient(_rank.local_rank(), float(poll_interval), _log.info) if uses_daemon else None
         atexit.register(self._finish)
+        preload_capture()
 
     # ---- Use by step() --------------------------------------------------------------------------------------------
 
-    @_log.guarded()
+    @_log.guarded(looks_for_conflict=False)
     def step(self) -> None:
         """Ends an iteration of the training loop; the first call is number 1."""
         self._counter += 1
@@ -107,15 +110,16 @@ class DynamicProfilerMonitor(Callback):
         self._profiler = _DynamicProfiler(
             output_path=self._folder(output, config), on_trace_ready=handler,
             schedule=quiet_schedule(active=self._steps_left, skip_first=1), **config.parameters)
-        self._profiler._step_label = start - 1  # its own first recorded step is number 1
+        self._profiler._step_label = self._counter - 1  # its own first recorded step is number 1
         self._profiler.step()
         self._used = config.steps
-        _tell(f"Rank {self._rank} starts to record at step {start}, until step {stop}")
+        self._last_step = self._counter + stop - start
+        _tell(f"Rank {self._rank} starts to record at step {self._counter}, until step {self._last_step}")
 
     def _stop_steps(self) -> None:
         finished, self._profiler = self._profiler, None
         finished.stop()
-        _tell(f"Rank {self._rank} stopped at step {self._used[1]}")
+        _tell(f"Rank {self._rank} stopped at step {self._last_step}")
 
     # ---- Use as a callback ----------------------------------------------------------------------------------------
 

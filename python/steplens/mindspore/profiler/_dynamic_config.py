@@ -109,7 +109,7 @@ class _Checks:
         if is_int(value) and numbers and (value in numbers or kind is ExportType):
             return list(numbers.get(value, default))
         found = [by_value(kind, item) for item in value] if isinstance(value, list) else [None]
-        if None in found:
+        if None in found or (not found and default):  # of activities and export types none is none
             return self._fall_back(key, list(default), [member.value for member in default])
         return found
 

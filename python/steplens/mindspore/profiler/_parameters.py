@@ -69,6 +69,10 @@ class Parameters:
         kind = ProfilerActivity if key == "activities" else HostSystem
         if key == "host_sys" and not value:
             return []
+        if key == "activities" and value == []:
+            self._checker.note("Parameter activities is [], which records nothing; it is set to "
+                               f"{[member.value for member in default]}.")
+            return list(default)
         return self._checker.member_list(f"Parameter {key}", value, lambda item: isinstance(item, kind), default)
 
     def _check_export(self, key: str, value: Any, default: list) -> list:

@@ -13,7 +13,8 @@ from ... import _analyse, _log, _paths, _rank
 from ..._check import is_int
 from ..._machine import Machine
 from ..._metadata import Metadata
-from ..._schedule import Action
+from ..._places import place_of
+from ..._schedule import Action, idle_until
 from ..._session import Source
 from . import _output
 from ._experimental import _ExperimentalConfig
@@ -44,7 +45,6 @@ class Profiler:
         self._config.analyse = getattr(self._handler, "mode", "no")
         self._metadata = Metadata(_log.warning, max_chars=None, max_bytes=_MAX_METADATA_BYTES)
         self._step_number = 0
-        self._was_stepped = False
         self._machine = Machine(self._config, self._source, *self._listeners(), keeps_empty=True)
         if self._parameters.start_profile:
             self.start()
@@ -58,9 +58,17 @@ class Profiler:
             _log.warning("Profiler is started already; the second start is refused.")
             return
         machine.start(self._action(), self._range_number())
+        self._look_ahead()
+
+    def step(self) -> None:
+        number = self._step_number + 1
+        if number < self._idle_until:  # as short as can be: most steps of a training are like this
+            self._step_number = number
+            return
+        self._step()
 
     @_log.guarded(looks_for_conflict=False)
-    def step(self) -> None:
+    def _step(self) -> None:
         machine = self._machine
         if machine is None:
             return  # the constructor has said why
@@ -70,22 +78,23 @@ class Profiler:
         if not machine.started:
             _log.error("Profiler is not started; step() has no effect.")
             return
-        self._was_stepped = True
         self._step_number += 1
         machine.step(self._action(), self._range_number())
+        self._look_ahead()
 
     @_log.guarded()
     def stop(self) -> None:
         machine = self._running_machine()
-        if self._has_schedule and not self._was_stepped:
+        if self._has_schedule and self._step_number == 0:
             _log.warning("Profiler has schedule, please use step() to collect data.")
             return
         if not machine.started:
             _log.error("Profiler is not started; stop() has no effect.")
             return
+        self._idle_until = 0
         machine.stop(complains=self._has_schedule)
         if self._has_schedule:
-            machine.tell_if_idle(self._step_number + 1)
+            machine.tell_if_idle(self._step_number)
 
     @_log.guarded()
     def analyse(self, offline_path=None, pretty=False, step_list=None, mode="sync") -> None:
@@ -99,6 +108,7 @@ class Profiler:
             _log.warning("Parameter mode must be sync or async; it is set to sync.")
             mode = "sync"
         if machine.started:
+            self._idle_until = 0
             machine.stop(complains=self._has_schedule)
         if self._has_schedule:
             _log.warning("Profiler has schedule, please use on_trace_ready to analyse the data.")
@@ -150,7 +160,7 @@ class Profiler:
 
     def _set_output(self, is_given: bool) -> None:
         """Decides where captures go. Raises ProfilerPathError."""
-        place = getattr(self._handler, "place", None)
+        place = place_of(self._handler)
         if place is None:
             has_own_handler = self._handler is not None and not is_given
             place = _output.last_place() if has_own_handler else _output.Place()
@@ -181,7 +191,14 @@ class Profiler:
             self._handler(self)
 
     _calls_handler_without_schedule = False
+    _idle_until = 0  # steps before it do nothing
+    _step_number = 0
     _step_label = 0  # added to the step number in the names of step ranges
+
+    def _look_ahead(self) -> None:
+        """Until when no step has anything to do."""
+        if self._has_schedule:
+            self._idle_until = idle_until(self._parameters.schedule, self._step_number)
 
     def _action(self) -> Action:
         return Action(self._parameters.schedule(self._step_number).value) if self._has_schedule else Action.RECORD
@@ -243,6 +260,8 @@ class profile:
 class TraceHandler:
     """Analyses a finished capture. `mode`: no, sync or async; `place`: where captures go."""
 
+    has_place = True
+
     def __init__(self, mode: str, place: _output.Place):
         self.mode = mode
         self.place = place
@@ -275,7 +294,7 @@ tensor_board_trace_handler = tensorboard_trace_handler
 def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count() or 1) // 2), pretty: bool = False,
             step_list: Any = None, data_simplification: bool = True) -> None:
     """Analyses the capture at `profiler_path`, or those directly below it. One that fails does not stop the others."""
-    if _analyse.refuses():
+    if _analyse.refuses(profiler_path):
         return
     if not is_int(max_process_number) or max_process_number <= 0:
         max_process_number = max(1, (os.cpu_count() or 1) // 2)

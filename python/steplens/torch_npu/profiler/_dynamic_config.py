@@ -95,6 +95,8 @@ class _Checks:
                 found.append(known[name.upper()])
             else:
                 self._log(f"activities: {name!r} is not known; it is skipped.")
+        if not found:
+            self._log(f"activities is {names!r}, which records nothing; CPU and NPU are used.")
         return found or list(ProfilerActivity)
 
     def ranks(self) -> Optional[list]:

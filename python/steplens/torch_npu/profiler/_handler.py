@@ -13,6 +13,8 @@ from . import _output
 class _TraceHandler:
     """An on_trace_ready that analyses the finished capture. `mode`: no, sync or async; `place`: where captures go."""
 
+    has_place = True
+
     def __init__(self, mode: str, place: _output.Place):
         self.mode = mode
         self.place = place

@@ -19,7 +19,7 @@ def analyse(profiler_path: str, max_process_number: int = max(1, (os.cpu_count()
 
 def analyse_below(profiler_path: str, max_process_number: Any, export_type: Any, deep: bool = False) -> None:
     """`deep`: captures at any depth."""
-    if _analyse.refuses():
+    if _analyse.refuses(profiler_path):
         return
     cores = os.cpu_count() or 1
     if not is_int(max_process_number) or max_process_number <= 0:

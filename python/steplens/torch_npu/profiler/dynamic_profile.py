@@ -23,6 +23,7 @@ from typing import Any, Optional
 from ... import _daemon, _launchers, _log, _optimizers, _private, _rank
 from ..._channel import FILE_NAME, Channel, StampedLayout, read_config, write_default
 from ..._check import is_int
+from ..._machine import preload_capture
 from ..._session import Source
 from . import _dynamic_config, _output
 from ._dynamic_config import DynamicConfig
@@ -104,6 +105,7 @@ class _DynamicProfile:
         self._channel = Channel(_SHM_PREFIX, folder, StampedLayout(), _FIRST_INTERVAL_S, self._monitor_logger.info)
         self._logger.info("initialised with %s, owner of the configuration: %s", folder, self._channel.owned)
         atexit.register(self.close)
+        preload_capture()
 
     def listen_to_daemon(self) -> None:
         """Configurations come from the host's daemon instead of a file."""
@@ -112,11 +114,13 @@ class _DynamicProfile:
         self._told_missing_init = True
         self._channel = _DaemonChannel()
         atexit.register(self.close)
+        preload_capture()
 
     def step(self) -> None:
         if self._folder is None and self._profile is None and not self._told_missing_init:
             self._told_missing_init = True
-            _log.error("dynamic_profile is not initialised; step has no effect before init.")
+            if not _log.in_conflict():
+                _log.error("dynamic_profile is not initialised; step has no effect before init.")
         self.current_step += 1
         self._measure()
         if self._profile is not None:
@@ -180,6 +184,7 @@ class _DynamicProfile:
         parsed = _dynamic_config.parse(config, self._say)
         self._pending = None
         if parsed is None:
+            _log.error("profiler_config.json is not valid JSON; nothing is started.")
             return
         if parsed.start_step == -1:
             parsed.start_step = next_step
@@ -275,7 +280,7 @@ def init(path: str):
     _dynamic.init(path)
 
 
-@_log.guarded()
+@_log.guarded(looks_for_conflict=False)
 def step():
     """Ends an iteration of the training loop."""
     _dynamic.step()

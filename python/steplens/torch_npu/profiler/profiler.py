@@ -15,6 +15,7 @@ from ..._check import Checker
 from ..._config import Config
 from ..._machine import Machine
 from ..._metadata import Metadata
+from ..._places import place_of
 from ..._schedule import Action, idle_until
 from ..._session import Source
 from . import _flops, _output, _settings
@@ -187,7 +188,7 @@ class _KinetoProfile:
         if self._export_only:  # a handler's folder is for profilers with a handler
             place = _output.Place()
         else:
-            place = getattr(self._on_trace_ready, "place", None) or _output.last_place()
+            place = place_of(self._on_trace_ready) or _output.last_place()
         directory = _output.new_directory(place, self._export_only)
         self._config.output_dir = os.path.dirname(directory)
         self._config.worker_name = place.worker
@@ -301,7 +302,7 @@ class profile(_KinetoProfile):
         self._idle_until = 0
         machine.stop(complains=self._schedule is not None)
         if self._schedule is not None:
-            machine.tell_if_idle(self._step_number + 1)
+            machine.tell_if_idle(self._step_number)
         self._call_observer("stop")
 
     def _forget_exports(self) -> None:

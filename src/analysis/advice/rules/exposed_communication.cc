@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
+#include "analysis/advice/rules/rule_tools.h"
 #include "analysis/advice/rules/rules.h"
+#include "analysis/classify/device_work.h"
+#include "analysis/classify/text_memo.h"
 #include "analysis/collectives/group_times.h"
+#include "analysis/steps/steps.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis {
@@ -65,6 +70,98 @@ std::string KernelBehind(const RankEvidence& rank, int64_t end_ns) {
   return std::string(rank.store().Text(kernels.name[*next]));
 }
 
+// Collectives that computing could run beside: the first work behind one is not the optimizer's,
+// which needs what all of them bring. Without marks of the optimizer the last collective of a step
+// is the one that it needs.
+class Hideable {
+ public:
+  explicit Hideable(const RankEvidence& rank) : rank_(rank), steps_(rank.view().steps()) {
+    const store::TraceStore& store = rank.store();
+    std::vector<store::SliceId> optimizers;
+    TextMemo is_optimizer(store,
+                          [](std::string_view name) { return name.starts_with("Optimizer.step"); });
+    for (size_t s = 0; s < store.slices.size(); ++s) {
+      if (is_optimizer(store.slices.name[s])) optimizers.push_back(static_cast<store::SliceId>(s));
+    }
+    knows_optimizer_ = !optimizers.empty();
+    const bool is_on_host = rank.platform() == Platform::kHostOnly;
+    for (const store::SliceId slice : is_on_host ? optimizers : LaunchedBy(rank, optimizers))
+      of_optimizer_.push_back(rank.PlaceOfSlice(slice).range);
+    std::sort(of_optimizer_.begin(), of_optimizer_.end(),
+              [](const Interval& a, const Interval& b) { return a.begin_ns < b.begin_ns; });
+    for (const DeviceWork& device : CollectDeviceWork(store)) {
+      for (const Interval& work : device.compute) work_ns_.push_back(work.begin_ns);
+    }
+    std::sort(work_ns_.begin(), work_ns_.end());
+    const store::CommOpTable& ops = store.comm_ops;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      int64_t& last_ns = last_end_ns_[StepAt(ops.begin_ns[i])];
+      last_ns = std::max(last_ns, EndNs(ops.begin_ns[i], ops.dur_ns[i]));
+    }
+  }
+
+  // Whether it is known what the device computes.
+  bool knows_work() const { return !work_ns_.empty(); }
+
+  bool Holds(size_t comm_op) {
+    const store::CommOpTable& ops = rank_.store().comm_ops;
+    const int64_t end_ns = EndNs(ops.begin_ns[comm_op], ops.dur_ns[comm_op]);
+    const size_t step = StepAt(ops.begin_ns[comm_op]);
+    const auto next = std::lower_bound(work_ns_.begin(), work_ns_.end(), end_ns);
+    if (next == work_ns_.end() || IsOfOptimizer(*next) || StepAt(*next) != step) return false;
+    return knows_optimizer_ || last_end_ns_.at(step) > end_ns;
+  }
+
+ private:
+  size_t StepAt(int64_t ts_ns) { return steps_.IndexOf(ts_ns); }
+
+  bool IsOfOptimizer(int64_t ts_ns) const {
+    const auto after =
+        std::upper_bound(of_optimizer_.begin(), of_optimizer_.end(), ts_ns,
+                         [](int64_t at_ns, const Interval& work) { return at_ns < work.begin_ns; });
+    return after != of_optimizer_.begin() && std::prev(after)->end_ns > ts_ns;
+  }
+
+  const RankEvidence& rank_;
+  StepFinder steps_;
+  bool knows_optimizer_ = false;
+  std::vector<Interval> of_optimizer_;     // its work, by begin
+  std::vector<int64_t> work_ns_;           // when each computation began
+  std::map<size_t, int64_t> last_end_ns_;  // of the collectives of each step
+};
+
+// Activations travel between the operators of a layer: the next one needs what they bring.
+bool BringsActivations(std::string_view label) {
+  for (const std::string_view kind : {"tp", "cp", "sp", "pp", "ep", "exp", "moe"}) {
+    if (label.starts_with(kind) && label.size() > kind.size() &&
+        (label[kind.size()] == ':' || label[kind.size()] == '_')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Computing does not wait for the collectives of the group that it could run beside; nothing if it
+// is not known what the device computes.
+std::optional<Edit> OverlapOf(const RankEvidence& rank, Hideable& hideable,
+                              const std::string& label) {
+  if (!hideable.knows_work()) return std::nullopt;
+  const store::CommOpTable& ops = rank.store().comm_ops;
+  Edit edit{.action = Edit::Action::kOverlap};
+  edit.selector.part = EditSelector::Part::kComm;
+  edit.selector.rank = rank.rank();
+  const bool is_needed_at_once = BringsActivations(label);
+  for (uint32_t i = 0; i < ops.size() && !is_needed_at_once; ++i) {
+    if (GroupLabel(rank.store(), i) == label && rank.IsInSteps(ops.begin_ns[i]) &&
+        hideable.Holds(i)) {
+      edit.selector.comm_ops.push_back(i);
+    }
+  }
+  // None can hide: the edit is about a row that is not there, not about all collectives.
+  if (edit.selector.comm_ops.empty()) edit.selector.comm_ops = {store::kNoId};
+  return edit;
+}
+
 }  // namespace
 
 std::vector<Finding> FindExposedCommunication(const RankEvidence& rank) {
@@ -74,6 +171,7 @@ std::vector<Finding> FindExposedCommunication(const RankEvidence& rank) {
   const StepTimes& times = rank.times();
   const int64_t can_hide_ns = std::max<int64_t>(0, times.computing_ns - times.overlapped_ns);
   std::vector<Finding> findings;
+  std::optional<Hideable> hideable;
   const Cover cover(exposed);
   for (const GroupTime& group : GroupTimes(rank.job(), rank.store(), cover)) {
     const int64_t group_ns = std::min(group.total_ns, times.exposed_ns);
@@ -89,6 +187,9 @@ std::vector<Finding> FindExposedCommunication(const RankEvidence& rank) {
                   {"finding.exposed.advice"});
     finding.saving = rank.AtMost(group_ns, can_hide_ns);
     finding.confidence = Confidence::kEstimated;
+    if (!hideable) hideable.emplace(rank);
+    if (std::optional<Edit> overlap = OverlapOf(rank, *hideable, group.label))
+      finding.change = {std::move(*overlap)};
     finding.places = {LongestExposed(rank, cover, group.label)};
     finding.evidence = {
         {{"evidence.exposed", {{"time", SentenceTime(rank.PerStepUs(group_ns))}}},

@@ -183,7 +183,7 @@ std::vector<Finding> FindFrequencyDrops(const RankEvidence& rank) {
                           {{"high", fmt::format("{:.0f}", range.high_mhz)},
                            {"low", fmt::format("{:.0f}", range.low_mhz)}}},
                          fmt::format("SELECT min(value), max(value) FROM counters WHERE rank = {} "
-                                     "AND track = {}",
+                                     "AND track_id = {}",
                                      rank.rank(), range.track)}};
     return {finding};
   }

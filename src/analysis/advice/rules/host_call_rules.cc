@@ -290,7 +290,7 @@ std::vector<Finding> FindSlowLoading(const RankEvidence& rank) {
       slow.push_back(row);
   }
   // Fetches that are short may still be what the device waits for.
-  constexpr double kWaitedFor = 0.01;
+  constexpr double kWaitedFor = 0.03;
   if (slow.empty() && !(rank.knows_device() && IsShareOfStep(rank, all.idle_ns, kWaitedFor)))
     return {};
   const CallSum calls = slow.empty() ? all : SumCalls(rank, slow);

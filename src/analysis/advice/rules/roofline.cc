@@ -36,11 +36,23 @@ double AttainableNs(const store::TraceStore& store, const DevicePeaks& peaks, co
   return least * 1e9;
 }
 
+// What the user says of the device wins over what its name says.
+std::optional<DevicePeaks> PeaksOf(const RankEvidence& rank) {
+  std::optional<DevicePeaks> peaks = FindDevicePeaks(rank.store());
+  const RuleSettings& said = rank.settings();
+  if (said.peak_flops_per_s <= 0 && said.bytes_per_s <= 0) return peaks;
+  if (!peaks) peaks.emplace();
+  if (said.peak_flops_per_s > 0)
+    peaks->fp16 = peaks->fp8 = peaks->tf32 = peaks->fp32 = said.peak_flops_per_s;
+  if (said.bytes_per_s > 0) peaks->bytes_per_s = said.bytes_per_s;
+  return peaks;
+}
+
 }  // namespace
 
 std::vector<Finding> FindRooflineGaps(const RankEvidence& rank) {
   const store::TraceStore& store = rank.store();
-  const std::optional<DevicePeaks> peaks = FindDevicePeaks(store);
+  const std::optional<DevicePeaks> peaks = PeaksOf(rank);
   if (!peaks) return {};
   const Cover steps = HostSteps(rank);
   std::map<StringId, OpGap> gaps;
@@ -93,6 +105,12 @@ std::vector<Finding> FindRooflineGaps(const RankEvidence& rank) {
                 "{:.2f}",
                 flops / static_cast<double>(std::max<int64_t>(rank.times().step_ns, 1)) / 1000)}}},
          fmt::format("SELECT * FROM step_times WHERE rank = {}", rank.rank())}};
+    if (peaks->fp16 > 0 && rank.times().step_ns > 0) {
+      const double share = flops / (static_cast<double>(rank.times().step_ns) / 1e9) / peaks->fp16;
+      finding.evidence.push_back(
+          {{"evidence.mfu", {{"percent", fmt::format("{:.1f}", 100 * share)}}},
+           fmt::format("SELECT * FROM step_times WHERE rank = {}", rank.rank())});
+    }
     AddCallSite(rank, gap.longest, finding);
     findings.push_back(std::move(finding));
   }

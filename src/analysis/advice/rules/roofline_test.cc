@@ -22,6 +22,23 @@ TEST(Roofline, AnUnknownDeviceHasNoLimits) {
   EXPECT_EQ(TestAdvice(rank, RuleId::kRoofline).count(), 0u);
 }
 
+size_t FindingsOfADeviceWith(double tera, double& saved_ms) {
+  GpuRank rank;
+  rank.Op("aten::mm", 10, 20, "[[1000, 1000], [1000, 1000]]", true);
+  RuleSettings settings;
+  settings.peak_flops_per_s = tera * 1e12;
+  const TestAdvice advice(rank, RuleId::kRoofline, settings);
+  if (advice.count() > 0) saved_ms = advice.first().saving->at_most_ms;
+  return advice.count();
+}
+
+TEST(Roofline, TheUserKnowsTheDevice) {
+  double saved_ms = 0;
+  EXPECT_EQ(FindingsOfADeviceWith(10, saved_ms), 1u);
+  EXPECT_NEAR(saved_ms, 0.8, 0.001);                  // 2 GFLOP take 0.2 ms
+  EXPECT_EQ(FindingsOfADeviceWith(3, saved_ms), 0u);  // it reached more than half of that
+}
+
 TEST(Roofline, AGoodKernelIsNoFinding) {
   GpuRank rank;
   rank.Device("NVIDIA A40");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "analysis/advice/rank_evidence.h"
@@ -32,6 +33,7 @@ std::vector<Finding> FindAffinityOptimizers(const RankEvidence& rank);
 std::vector<Finding> SummariseOverall(const RankEvidence& rank);
 std::vector<Finding> FindSdmaCopies(const RankEvidence& rank);
 std::vector<Finding> CheckEnvironment(const RankEvidence& rank);
+std::vector<Finding> CompareEnvironments(std::span<const RankEvidence> ranks);
 
 // Calls of the host that the device waits for.
 std::vector<Finding> FindMemoryCalls(const RankEvidence& rank);

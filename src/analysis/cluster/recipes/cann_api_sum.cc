@@ -7,7 +7,6 @@
 #include "analysis/cluster/recipes/rounding.h"
 #include "analysis/cluster/recipes/stats_table.h"
 #include "analysis/cluster/step_window.h"
-#include "analysis/sqlite_round.h"
 #include "analysis/time_math.h"
 
 namespace steplens::analysis::cluster {

@@ -57,7 +57,7 @@ class Summary : public RecipeOf<SummaryPart> {
     out.loads = Loads();
     out.links = Links();
     out.found.findings = Find(out.loads, out.links);
-    out.found.step_ms = UsualStepMs(out.loads);
+    out.found.step_ms = ShownStepMs(out.loads);
     const int64_t expected = ExpectedRanks(LayoutWorld());
     if (!is_complete_ && expected > ranks_) {
       out.found.warnings.push_back(
@@ -307,7 +307,7 @@ class Summary : public RecipeOf<SummaryPart> {
   }
 
   double ReadComputingMhz(int64_t rank) const {
-    const std::unique_ptr<store::TraceStore> timeline = timelines_(rank);
+    const std::shared_ptr<const store::TraceStore> timeline = timelines_(rank);
     if (!timeline) return 0;
     return MeanMhz(MeasureClock(*timeline, FindStepWindow(*timeline, options_)).computing_ns);
   }
@@ -424,6 +424,21 @@ class Summary : public RecipeOf<SummaryPart> {
     return expected > 0 ? std::max(expected, ranks_) : 0;
   }
 
+  // What the first line calls a step, which shares of findings are of: from step to step where all
+  // ranks say it, else on the device.
+  static double ShownStepMs(const std::vector<RankLoad>& loads) {
+    double step_time_ms = 0;
+    double device_ms = 0;
+    bool is_step_time_known = true;
+    for (const RankLoad& load : loads) {
+      step_time_ms += load.step_time_ms;
+      device_ms += load.step_ms;
+      is_step_time_known &= load.step_time_ms > 0;
+    }
+    if (loads.empty()) return 0;
+    return (is_step_time_known ? step_time_ms : device_ms) / static_cast<double>(loads.size());
+  }
+
   // One row: the whole job.
   table::Table Overview(const std::vector<RankLoad>& loads) {
     size_t complete = 0;
@@ -518,6 +533,7 @@ Result<JobFindings> FindInJob(std::span<const store::TraceStore> ranks, const Op
     if (IsCancelled()) return Error{ErrorCode::kCancelled, "nobody waits for the result any more"};
     summary.AddStore(rank);
   }
+  summary.SetTimelines(TimelinesInMemory(ranks));
   return summary.Judge().found;
 }
 

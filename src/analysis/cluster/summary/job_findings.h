@@ -12,7 +12,7 @@ namespace steplens::analysis::cluster {
 
 struct JobFindings {
   std::vector<Finding> findings;
-  double step_ms = 0;             // what a step takes on most ranks
+  double step_ms = 0;             // what a step takes on average over the ranks; shares are of it
   std::vector<Message> warnings;  // that ranks are missing
 };
 

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 // A rank of a job of four that computes for so long and then meets the others in a collective,
 // which ends when the last one has come.
-store::TraceStore Rank(int64_t rank, int64_t computing_ns) {
+store::TraceStore Rank(int64_t rank, int64_t computing_ns, double mhz = 0) {
   constexpr int64_t kAllCameNs = 60'000'000;
   StoreBuilder b;
   b.store.info.rank = rank;
@@ -22,6 +22,10 @@ store::TraceStore Rank(int64_t rank, int64_t computing_ns) {
   b.Kernel("MatMul", "MatMul", "AI_CORE", 0, computing_ns);
   b.CommOp("hcom_allReduce__123_0_1", computing_ns, kAllCameNs + 1'000'000, group);
   b.store.comm_ops.group_name.Set(0, b.Text("123"));
+  if (mhz > 0) {
+    const store::TrackId clock = b.Thread(b.Process("AI Core Freq"), "AI Core Freq");
+    b.store.counters.Append({.track = clock, .ts_ns = 0, .value = mhz});
+  }
   return std::move(b.store);
 }
 
@@ -36,6 +40,35 @@ TEST(FindInJob, NamesTheRanksAsNumbers) {
   EXPECT_THAT(found->findings.front().ranks, ElementsAre(12));
   const table::Table table = ClusterFindingTable(found->findings, found->step_ms);
   EXPECT_EQ(table.Find("ranks")->texts[0], "12");
+}
+
+// Four ranks work for 61 ms, the last one for 121 ms: 73 ms on average is what the first line says.
+TEST(FindInJob, SharesAreOfTheStepThatIsShown) {
+  std::vector<store::TraceStore> ranks;
+  for (const int64_t rank : {0, 1, 2, 3}) ranks.push_back(Rank(rank, 20'000'000));
+  StoreBuilder late;
+  late.store = Rank(12, 60'000'000);
+  late.Kernel("MatMul", "MatMul", "AI_CORE", 61'000'000, 121'000'000);
+  ranks.push_back(std::move(late.store));
+  const Result<JobFindings> found = FindInJob(ranks, {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_DOUBLE_EQ(found->step_ms, 73);
+  ASSERT_FALSE(found->findings.empty());
+  const table::Table table = ClusterFindingTable(found->findings, found->step_ms);
+  EXPECT_DOUBLE_EQ(table.Find("shareOfStep(%)")->doubles[0],
+                   100 * table.Find("msPerStep")->doubles[0] / 73);
+}
+
+// As `cluster -m summary` does, which reads the timelines of late ranks for it.
+TEST(FindInJob, NamesTheClockOfARankThatComputesLonger) {
+  std::vector<store::TraceStore> ranks;
+  for (const int64_t rank : {0, 1, 2, 3}) ranks.push_back(Rank(rank, 20'000'000, 1800));
+  ranks.push_back(Rank(12, 60'000'000, 600));
+  const Result<JobFindings> found = FindInJob(ranks, {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_FALSE(found->findings.empty());
+  const std::string reason = English(found->findings.front().reason);
+  EXPECT_NE(reason.find("frequency of rank 12 is 600 MHz"), std::string::npos) << reason;
 }
 
 // Both compute as long; one of them stays shorter in the collective. Whether others took part, and

@@ -89,6 +89,7 @@ class ReportMaker {
         "compare.report.subtitle",
         {{"a", in_.base.side.store.info.path}, {"b", in_.comparison.side.store.info.path}}});
     AddSides();
+    AddJob();
     AddWaterfall();
     AddRegressions();
     AddChanges();
@@ -148,6 +149,28 @@ class ReportMaker {
     add("A", in_.base, waterfall_.a_ns, waterfall_.is_missing_a);
     add("B", in_.comparison, waterfall_.b_ns, waterfall_.is_missing_b);
     section.tables.push_back(Keep(rows.Take()));
+  }
+
+  // The whole jobs, where there are many ranks: the rest of the page is about one of them.
+  void AddJob() {
+    if (in_.job.empty()) return;
+    html::Section& section = Section("compare.report.job");
+    section.text = Say("compare.report.job_text");
+    section.max_rows = 50;
+    constexpr const char* kTitles[] = {"compare.console.step", "compare.console.names",
+                                       "compare.report.ranks", "compare.console.groups"};
+    for (size_t i = 0; i < in_.job.size() && i < std::size(kTitles); ++i) {
+      if (in_.job[i].rows() == 0) continue;
+      const Text title = Say(kTitles[i]);
+      Table table(title.en);
+      // The others would not fit the page; each other form of the result has them.
+      for (const table::Column& column : in_.job[i].columns()) {
+        if (column.name != "Low" && column.name != "High" && column.name != "p")
+          table.AddColumn(column);
+      }
+      section.words.zh.emplace(title.en, title.zh);
+      section.tables.push_back(Keep(std::move(table)));
+    }
   }
 
   Message VerdictMessage() const {
@@ -242,14 +265,15 @@ class ReportMaker {
     TableRows rows(name,
                    {TextColumn("Name"), TextColumn("Change"), NumberColumn("A(ms)", 4),
                     NumberColumn("B(ms)", 4), NumberColumn("B - A(ms)", 4), NumberColumn("%", 2),
-                    NumberColumn("Calls A", 1), NumberColumn("Calls B", 1), TextColumn("Verdict")});
+                    NumberColumn("Calls A", 1), NumberColumn("Calls B", 1),
+                    NumberColumn("Spread(ms)", 4), TextColumn("Verdict")});
     for (const runs::Difference& one : comparison_.rows) {
       if (one.kind != kind || ChangeWord(one) == "same") continue;
       const double percent = one.relative() * 100;
       rows.Add(one.name, ChangeWord(one), one.is_only_b ? kNoNumber : one.shift.a / 1e6,
                one.is_only_a ? kNoNumber : one.shift.b / 1e6, one.shift.change / 1e6,
                std::isfinite(percent) ? percent : kNoNumber, one.a_calls, one.b_calls,
-               runs::VerdictName(one.verdict));
+               one.shift.spread / 1e6, runs::VerdictName(one.verdict));
     }
     return rows.Take();
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/compare/compare_sheets.h"
 #include "analysis/compare/report/step_account.h"
@@ -18,6 +19,8 @@ struct ReportInput {
   const SheetResult& sheets;
   const SheetOptions& options;
   runs::NoiseOptions noise{};
+  // Of folders of many ranks, the whole jobs: runs::ComparisonTables. Else empty.
+  std::vector<table::Table> job{};
 };
 
 // The comparison of two ranks as one HTML page that needs nothing else, in English and Chinese:

@@ -168,9 +168,15 @@ bool IsClear(const Difference& row) {
   return row.verdict == Verdict::kRegression || row.verdict == Verdict::kImprovement;
 }
 
+// Clear changes of time, then what is called more or less often, which is no noise either.
+int Certainty(const Difference& row) {
+  if (IsClear(row)) return 0;
+  return row.calls_changed() ? 1 : 2;
+}
+
 void SortByContribution(std::vector<Difference>& list) {
   std::stable_sort(list.begin(), list.end(), [](const Difference& x, const Difference& y) {
-    if (IsClear(x) != IsClear(y)) return IsClear(x);
+    if (Certainty(x) != Certainty(y)) return Certainty(x) < Certainty(y);
     return std::fabs(x.contribution_ns) > std::fabs(y.contribution_ns);
   });
 }

@@ -50,8 +50,10 @@ struct Difference {
 // of its differences.
 struct RunComparison {
   Pairing pairing;
-  std::vector<Difference> parts;   // e2e, its parts, memory, jitter
-  std::vector<Difference> rows;    // of all kinds; each kind is a list. Largest contribution first
+  std::vector<Difference> parts;  // e2e, its parts, memory, jitter
+  // Of all kinds; each kind is a list. Clear changes first, then other numbers of calls, then the
+  // rest; largest contribution first.
+  std::vector<Difference> rows;
   std::vector<Difference> ranks;   // of each pair its own time: largest change first
   std::vector<std::string> notes;  // what could not be compared, one sentence each
 };

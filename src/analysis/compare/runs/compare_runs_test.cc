@@ -102,6 +102,16 @@ TEST(CompareRuns, MoreMemoryAndAnotherBucketSizeAreSeen) {
   EXPECT_EQ(first.b_calls, 8);
 }
 
+TEST(CompareRuns, OtherNumbersOfCallsComeBeforeNoise) {
+  // As long in all, so that time says nothing; the noise of MatMul is larger than any bucket.
+  TestJob changed{.seed = 2, .noise = 0.1, .allreduce_calls = 2};
+  const RunComparison comparison =
+      CompareRuns(TestJob{.seed = 1, .noise = 0.1}.Run(), changed.Run());
+  EXPECT_EQ(comparison.rows.front().name, "allReduce (dp)");
+  EXPECT_EQ(comparison.rows.front().verdict, Verdict::kWithinNoise);
+  EXPECT_TRUE(comparison.rows.front().calls_changed());
+}
+
 TEST(CompareRuns, WarmUpOfTheFirstStepDoesNotMatter) {
   const RunComparison comparison =
       CompareRuns(TestJob{.seed = 1}.Run(), TestJob{.seed = 2, .first_step = 20}.Run());

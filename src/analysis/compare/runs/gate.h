@@ -42,5 +42,8 @@ struct GateOutcome {
 // that options.level bounds the chance that a comparison of unchanged runs raises the gate at all.
 GateOutcome ApplyGate(const RunSummary& base, const RunSummary& run,
                       std::span<const GateRule> rules, const NoiseOptions& options = {});
+// The same for differences that are known (AllDifferences).
+GateOutcome ApplyGate(std::vector<Difference> all, std::span<const GateRule> rules,
+                      const NoiseOptions& options);
 
 }  // namespace steplens::analysis::runs

@@ -98,6 +98,21 @@ TEST(ApplyGate, MemoryJitterRanksAndCommunication) {
     EXPECT_EQ(rule.state, RuleState::kBreached) << rule.rule.text;
 }
 
+TEST(ApplyGate, APatternLeavesOutNamesOfNoWeight) {
+  TestJob base{.seed = 1};
+  base.kernels.emplace_back("Tiny", 5e3);  // of a step of 80 ms
+  TestJob slower = base;
+  slower.seed = 2;
+  slower.kernels.back().second = 1e4;
+  const auto state = [&](std::string_view rule) {
+    return ApplyGate(base.Run(), slower.Run(), Rules({rule})).rules[0].state;
+  };
+  EXPECT_EQ(state("kernel:*>5%"), RuleState::kPassed);
+  EXPECT_EQ(state("kernel:Tin*>5%"), RuleState::kPassed);
+  EXPECT_EQ(state("kernel:Tiny>5%"), RuleState::kBreached);  // it was spelt out
+  EXPECT_EQ(state("kernel:Nope*>5%"), RuleState::kNothingMatched);
+}
+
 TEST(ApplyGate, PatternsThatMatchNothingAreNamed) {
   const GateOutcome gate =
       ApplyGate(TestJob{.seed = 1}.Run(), TestJob{.seed = 2}.Run(), Rules({"kernel:Nope*>1%"}));
