@@ -17,6 +17,7 @@ import collections
 import concurrent.futures
 import dataclasses
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -166,12 +167,13 @@ FIRST_STEP, LAST_STEP = 4, 12  # of a real training: recorded from the first to 
 
 def record(program, folder, words, ranks):
     """A training with something planted. Milliseconds per recorded step that the plant took by its own clock; None if it has none."""
-    train = [PYTHON, ROOT / "tools" / "planted_train.py", "--steps", LAST_STEP, "--width", 128, "--layers", 2, *words]
+    train = [PYTHON, ROOT / "tools" / "planted_train.py", "--steps", LAST_STEP, "--width", 64, "--layers", 2, "--length", 32, "--batch", 4, *words]
     if ranks > 1:
         train = [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", ranks, *train[1:]]
     words = [program, "record", "--profile-step-start", FIRST_STEP, "--profile-step-end", LAST_STEP, "--profile-level", "level1",
              "--profile-record-shapes", "--profile-save-path", folder, "--", *train]
-    done = subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True)
+    # One thread a rank: more of them wait for each other where other programs run, too.
+    done = subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
     for line in done.stdout.splitlines():
         if line.startswith("planted:"):
             spent = [float(word) for word in line.split()[1:]][FIRST_STEP - 1:LAST_STEP - 1]
@@ -182,8 +184,8 @@ def record(program, folder, words, ranks):
 def cpu_cases(program, rng, rounds):
     cases = []
     for i in range(rounds):
-        late = rng.choice([0.05, 0.1])
-        plants = [("loader", ["--plant", f"loader={rng.choice([0.03, 0.06])}"], 1), ("item", ["--plant", f"item={rng.choice([3000, 6000])}"], 1),
+        late = rng.choice([0.2, 0.4])
+        plants = [("loader", ["--plant", f"loader={rng.choice([0.1, 0.2])}"], 1), ("item", ["--plant", f"item={rng.choice([3000, 6000])}"], 1),
                   ("tiny", ["--plant", f"tiny={rng.choice([3000, 6000])}"], 1), ("again", ["--plant", "again"], 1),
                   ("late rank", ["--plant", f"rank={late}"], 2)]
         for cause, words, ranks in plants:

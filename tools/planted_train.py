@@ -3,7 +3,7 @@
 
     planted_train.py [--plant NAME[=VALUE]] [options of train.py]
 
-    operator   one more operator in every forward pass: a cumulative sum over the hidden state
+    operator=N so many more operators in every layer norm: cumulative sums over the hidden state (default 1)
     memory=F   a block of memory held from the first step on, as a share of what the model's parameters need (default 1)
     held=MB    every step holds a block of so many MB until the next one
     rank=S     rank 1 sleeps so many seconds before every step (default 0.01)
@@ -25,16 +25,16 @@ import torch
 import torch.utils.data
 
 TRAIN = pathlib.Path(__file__).resolve().parents[1] / "examples" / "train" / "train.py"
-DEFAULTS = {"operator": None, "memory": 1.0, "held": 1.0, "rank": 0.01, "bucket": 0.05, "loader": 0.02, "item": 2000, "tiny": 2000, "again": None}
+DEFAULTS = {"operator": 1, "memory": 1.0, "held": 1.0, "rank": 0.01, "bucket": 0.05, "loader": 0.02, "item": 2000, "tiny": 2000, "again": None}
 held = []
 spent_ms = []
 
 
-def plant_operator(_value):
+def plant_operator(count):
     forward = torch.nn.LayerNorm.forward
 
     def with_sum(self, x):
-        return forward(self, x) + 0 * torch.cumsum(x, dim=-1)
+        return forward(self, x) + sum(0 * torch.cumsum(x, dim=-1) for _ in range(int(count)))
 
     torch.nn.LayerNorm.forward = with_sum
 

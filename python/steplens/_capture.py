@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 from typing import Any, Optional
 
 from . import _device, _log, _rank, _versions
@@ -37,15 +38,20 @@ def _native() -> Any:
     return module
 
 
-def preload() -> None:
+def preload(with_device: bool = False) -> None:
     """Loads what a capture needs, so that its start costs the training no more than the start itself. Problems are for the start to
     tell."""
+    if "STEPLENS_RECORD" in os.environ and f"{__package__}._native" not in sys.modules:
+        return  # the native part would begin to record by itself when it is loaded
     try:
         from . import _groups, _python_trace, _torch, _torch_patches  # noqa: F401
 
         _native()
         _torch.preload()
         from . import _pytrace  # noqa: F401
+
+        if with_device:
+            _device.look_for_libraries()
     except Exception:  # of whatever kind: nothing is recorded yet
         pass
 

@@ -64,6 +64,13 @@ def _library() -> Optional[ctypes.CDLL]:
     return library
 
 
+def look_for_libraries() -> None:
+    """What takes time once: whether there are libraries of the vendor."""
+    library = _library()
+    if library is not None:
+        library.sl_device_capabilities()
+
+
 def open_device(config: Config, directory: str) -> Optional["Device"]:
     """The device, ready to start; None if the configuration does not want one or there is none."""
     if "npu" not in config.activities:

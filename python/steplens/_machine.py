@@ -50,13 +50,13 @@ def new_capture(config: Config, directory: str) -> Any:
     return Capture(config, directory)
 
 
-def preload_capture() -> None:
-    """Before the training's steps: the first capture would load all of it in one of them."""
+def preload_capture(with_device: bool = False) -> None:
+    """Before the training's steps: the first capture would load all of it in one of them. `with_device`: the device is wanted for sure."""
     try:
         from ._capture import preload
     except Exception:  # the first capture tells
         return
-    preload()
+    preload(with_device)
 
 
 class Machine:
@@ -83,7 +83,7 @@ class Machine:
         self._holder: Optional[_session.Holder] = None
         self._pid = os.getpid()
         _machines.add(self)
-        preload_capture()
+        preload_capture("npu" in config.activities)
 
     def listen(self, new_directory: Callable[[], str], metadata: Callable[[], dict], on_ready: Callable[[str], None]) -> None:
         """`new_directory()` names the folder of the next capture; `metadata()` gives what goes into profiler_metadata.json;

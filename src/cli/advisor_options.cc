@@ -135,6 +135,13 @@ Result<int> ShowRule(const std::string& name) {
   return 0;
 }
 
+// For completion.
+std::vector<std::string> AdvisorRuleNames() {
+  std::vector<std::string> names;
+  for (const analysis::RuleSpec& rule : analysis::Rules()) names.emplace_back(rule.name);
+  return names;
+}
+
 }  // namespace
 
 std::set<std::string> NamesInList(const std::string& list) {
@@ -264,8 +271,14 @@ std::vector<OptionSpec> AdvisorOptionSpecs() {
         .default_value = "html,xlsx",
         .suggestions = {"html", "xlsx", "md", "json", "none"}},
        {.name = "--agent", .help = "Same as --json"},
-       {.name = "--only", .value_name = "RULES", .help = "Only these rules, with commas between"},
-       {.name = "--skip", .value_name = "RULES", .help = "Not these rules"},
+       {.name = "--only",
+        .value_name = "RULES",
+        .help = "Only these rules, with commas between",
+        .suggestions = AdvisorRuleNames()},
+       {.name = "--skip",
+        .value_name = "RULES",
+        .help = "Not these rules",
+        .suggestions = AdvisorRuleNames()},
        {.name = "--rules",
         .value_name = "FILE",
         .help = "Thresholds and tables of rules from this file (docs/advisor.md)"},
@@ -292,7 +305,10 @@ std::vector<OptionSpec> AdvisorOptionSpecs() {
        {.name = "--ranks", .value_name = "LIST", .help = "Only these ranks, with commas between"},
        {.name = "--step", .value_name = "S", .help = "Replay only this step", .is_integer = true},
        {.name = "--list", .help = "rules: list all rules and thresholds"},
-       {.name = "--show", .value_name = "RULE", .help = "rules: print a rule as a rule file"},
+       {.name = "--show",
+        .value_name = "RULE",
+        .help = "rules: print a rule as a rule file",
+        .suggestions = AdvisorRuleNames()},
        {.name = "--check", .value_name = "FILE", .help = "rules: look for mistakes in a rule file"},
        {.name = "--cann_version",
         .value_name = "VERSION",

@@ -63,6 +63,22 @@ std::string BashWords(const std::string& words) {
   return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))", words);
 }
 
+// An option that takes several words: those behind the first are completed as it is.
+std::string BashLists() {
+  std::string out =
+      "  local at=$((COMP_CWORD-1))\n"
+      "  while [ $at -gt 1 ] && [[ ${COMP_WORDS[at]} != -* ]]; do at=$((at-1)); done\n"
+      "  [[ $word != -* ]] && case \"$command ${COMP_WORDS[at]}\" in\n";
+  for (const CommandSpec& command : Listed()) {
+    for (const OptionSpec& option : command.options) {
+      if (!option.is_list || Words(option).empty()) continue;
+      out += fmt::format("    '{} {}') {}; return ;;\n", command.name, option.name,
+                         BashWords(Words(option)));
+    }
+  }
+  return out + "  esac\n";
+}
+
 std::string Bash() {
   std::string out =
       "_steplens() {\n"
@@ -83,7 +99,9 @@ std::string Bash() {
                          TakesPath(option) ? std::string(kBashFiles) : BashWords(Words(option)));
     }
   }
-  out += "  esac\n  case \"$command\" in\n";
+  out += "  esac\n";
+  out += BashLists();
+  out += "  case \"$command\" in\n";
   for (const CommandSpec& command : Listed()) {
     const std::string words = PositionalChoices(command);
     out += fmt::format(

@@ -8,6 +8,18 @@
 #include "open/open.h"
 
 namespace steplens::mcp {
+namespace {
+
+// What tells the present state of the files from another one.
+Result<std::vector<store::CacheKey>> KeysOf(const std::string& path) {
+  SL_ASSIGN_OR_RETURN(const opening::Captures found, opening::FindCaptures({path}));
+  std::vector<store::CacheKey> keys;
+  for (const opening::Capture& capture : found.ranks)
+    keys.push_back(opening::KeyOf(capture.source));
+  return keys;
+}
+
+}  // namespace
 
 Result<size_t> Capture::IndexOf(int64_t rank) const {
   for (size_t i = 0; i < job->ranks.size(); ++i) {
@@ -45,30 +57,45 @@ Result<std::string> Captures::Admit(const std::string& path) const {
                                                  options_.roots.front())};
 }
 
+Result<std::unique_ptr<OpenJob>> Captures::Read(const std::string& path,
+                                                const std::string& real) const {
+  auto open = std::make_unique<OpenJob>();
+  open->real_path = real;
+  SL_ASSIGN_OR_RETURN(open->keys, KeysOf(real));
+  opening::OpenOptions options;
+  options.use_cache = options_.use_cache;
+  Result<store::Job> job = opening::OpenJob({real}, options);
+  if (!job.ok() && job.error().code == ErrorCode::kCancelled) {
+    return Error{ErrorCode::kIo,
+                 fmt::format("{}: reading it takes longer than the time limit; ranks that are read "
+                             "are kept in the cache, so call again, or raise --timeout",
+                             path)};
+  }
+  if (!job.ok()) return std::move(job).error();
+  open->job = *std::move(job);
+  for (const store::TraceStore& rank : open->job.ranks) open->views.emplace_back(rank);
+  return open;
+}
+
 Result<Capture> Captures::Open(std::string path) {
   if (path.empty()) path = last_path_;
   if (path.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "'path' is missing: name a capture; `open` without a path lists what there is"};
   }
-  SL_ASSIGN_OR_RETURN(std::string real, Admit(path));
+  SL_ASSIGN_OR_RETURN(const std::string real, Admit(path));
   auto found = std::find_if(open_.begin(), open_.end(),
                             [&](const auto& one) { return one->real_path == real; });
-  if (found == open_.end()) {
-    opening::OpenOptions options;
-    options.use_cache = options_.use_cache;
-    Result<store::Job> job = opening::OpenJob({real}, options);
-    if (!job.ok() && job.error().code == ErrorCode::kCancelled) {
-      return Error{ErrorCode::kIo,
-                   fmt::format("{}: reading it takes longer than the time limit; ranks that are "
-                               "read are kept in the cache, so call again, or raise --timeout",
-                               path)};
+  if (found != open_.end()) {
+    SL_ASSIGN_OR_RETURN(const std::vector<store::CacheKey> keys, KeysOf(real));
+    if (keys != (*found)->keys) {
+      open_.erase(found);
+      StartWorkspace();  // the lanes are those of the old files
+      found = open_.end();
     }
-    if (!job.ok()) return std::move(job).error();
-    auto open = std::make_unique<OpenJob>();
-    open->real_path = std::move(real);
-    open->job = *std::move(job);
-    for (const store::TraceStore& rank : open->job.ranks) open->views.emplace_back(rank);
+  }
+  if (found == open_.end()) {
+    SL_ASSIGN_OR_RETURN(std::unique_ptr<OpenJob> open, Read(path, real));
     if (open_.size() >= kMaxOpen) open_.pop_back();
     open_.push_front(std::move(open));
   } else {

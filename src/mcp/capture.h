@@ -9,12 +9,14 @@
 #include "analysis/facts/rank_view.h"
 #include "base/status.h"
 #include "server/workspace.h"
+#include "store/cache.h"
 
 namespace steplens::mcp {
 
 // A job that stays open, with what was computed for it.
 struct OpenJob {
   std::string real_path;
+  std::vector<store::CacheKey> keys;  // of the files that it was read from
   store::Job job;
   std::vector<analysis::RankView> views{};  // by place in the job
   server::DatasetCache cache{};             // refers to the job
@@ -42,7 +44,8 @@ class Captures {
   explicit Captures(Options options);
 
   // Opens a path below the roots; relative ones are looked for in each root. Empty: the one opened
-  // last. Gives up when IsCancelled() holds; ranks read by then are in the cache.
+  // last. One whose files changed since is read again. Gives up when IsCancelled() holds; ranks
+  // read by then are in the cache.
   Result<Capture> Open(std::string path);
   // The real form of a path below the roots.
   Result<std::string> Admit(const std::string& path) const;
@@ -58,6 +61,7 @@ class Captures {
  private:
   static constexpr size_t kMaxOpen = 8;  // the one used longest ago is closed
   void StartWorkspace();
+  Result<std::unique_ptr<OpenJob>> Read(const std::string& path, const std::string& real) const;
 
   Options options_;
   std::list<std::unique_ptr<OpenJob>> open_;  // the last used first

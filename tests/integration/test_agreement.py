@@ -6,6 +6,7 @@ import json
 import re
 import unittest
 
+import step_simulator
 import support
 from test_cluster import generate
 from test_server import ServerCase
@@ -364,11 +365,22 @@ class AgreementOnPlantedFaults(AgreementCase):
                 self.assertEqual(self.query(path, "SELECT kind FROM cluster_summary_findings"), [{"kind": kind}])
         self.assertGreaterEqual(self.seen["job_finding"], 32)
 
+    def test_a_slow_gpu(self):
+        """Here the summary knows how long a step takes from mark to mark; shares are of that."""
+        step_simulator.write(step_simulator.Settings(ranks=4, slow_rank=1.5), self.scratch / "gpu")
+        self.check(self.scratch / "gpu")
+        self.assertEqual(self.query(self.path, "SELECT kind, subject FROM cluster_summary_findings"), [{"kind": "late_rank", "subject": "rank 3"}])
+        self.assertGreater(self.seen["cluster_step_time"], 0)
+        self.assertGreater(self.seen["share_of_job"], 0)
+
     def test_small_packets(self):
         self.check_fault("small_packets", "--small-packets", "RDMA")
 
     def test_a_slow_rank(self):
         self.check_fault("late_rank", "--slow-rank", "5")
+
+    def test_a_low_clock(self):
+        self.check_fault("late_rank", "--freq-drop", "3")
 
     def test_a_slow_link(self):
         self.check_fault("slow_link", "--slow-link", "4-5")

@@ -701,6 +701,12 @@ class Help(Case):
                 ("analyse", "--data-simplification", ["on", "off"]), ("analyse", "--metric", ["self_cpu_time_total", "self_npu_time_total"]),
                 ("advisor", "--format", ["html", "xlsx", "md", "json", "none"]), ("whatif", "--overlap", ["comm", "copy"])):
             self.assertEqual(complete("steplens", command, option, ""), words, option)
+        rules = self.run_program("advisor", "rules", "--list", expect=0).out
+        for option in ("--only", "--skip", "--show"):
+            (rule,) = complete("steplens", "advisor", option, "late_r")
+            self.assertIn(rule, rules)
+        self.assertEqual(complete("steplens", "record", "--host-sys", "cpu", "me"), ["mem"])  # a list goes on
+        self.assertIn("--host-sys", complete("steplens", "record", "--host-sys", "cpu", "--host"))
         self.assertIn("--no-cache", complete("steplens", "info", "--n"))
         self.assertEqual(complete("steplens", "cluster", "-m", "hccl_"), ["hccl_sum"])
         folder = str(self.scratch / "captures of today")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -82,6 +83,23 @@ class Protocol(McpCase):
                 self.assertEqual(error["code"], code)
                 self.assertIn(said, error["message"])
         self.assertEqual(client.result("ping"), {})
+
+    def test_damaged_messages_are_answered_or_passed_over(self):
+        chance = random.Random(26)
+        client = self.client()
+        whole = [json.dumps({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": name, "arguments": {"path": "sample", "rank": 1}}}).encode()
+                 for name in TOOLS]
+        for number in range(400):
+            line = bytearray(chance.choice(whole))
+            for _ in range(chance.randint(1, 6)):
+                at = chance.randrange(len(line))
+                line[at:at + chance.randint(0, 3)] = bytes(chance.choices(b'{}[]",:\\0-9.e\x00\xff\xc3', k=chance.randint(0, 3)))
+            client.send_bytes(bytes(line).replace(b"\n", b" ") + b"\n")
+            marker = f"marker {number}"
+            client.send({"jsonrpc": "2.0", "id": marker, "method": "resources/templates/list"})
+            while (answer := client.receive()) != {"jsonrpc": "2.0", "id": marker, "result": answer.get("result")}:
+                self.assertEqual(answer["jsonrpc"], "2.0")
+                self.assertTrue("result" in answer or answer["error"]["message"])
 
     def test_a_message_too_long_is_skipped(self):
         client = self.client()
@@ -290,6 +308,21 @@ class Limits(McpCase):
         text, is_error = client.call("sql", query="x" * 100000)
         self.assertTrue(is_error)
         self.assertLess(len(text), 2100)
+
+    def test_a_capture_that_changes_is_read_again(self):
+        job = self.scratch / "root" / "job"
+        shutil.copytree(SAMPLE, job)
+        client = self.client(self.scratch / "root")
+        self.assertIn("2 ranks", client.text("open", path="job"))
+        client.text("link", slice_id=3)
+        [gone] = [folder for folder in job.iterdir() if list(folder.glob("profiler_info_1.json"))]
+        shutil.rmtree(gone)
+        self.assertIn("1 rank (0)", client.text("open", path="job"))
+        self.assertNotIn("\n1 | ", client.text("breakdown"))
+        shutil.rmtree(job)
+        text, is_error = client.call("breakdown")
+        self.assertTrue(is_error)
+        self.assertIn("not there", text)
 
     def test_many_captures_can_be_opened(self):
         for i in range(12):

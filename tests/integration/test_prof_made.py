@@ -172,6 +172,23 @@ class Made(Case):
                     done = self.run_program("analyse", folder, expect=0)
                     self.assertEqual("damaged or missing" in done.out, kind in ("cut", "magic", "slice"), done.out)
 
+    def test_turns_of_fused_collectives(self):
+        """In the viewer and in the timeline that is exported, but never counted as work of their own."""
+        _, folder = self.make()[0]
+        before = self.numbers(folder)
+        base = make_prof.DEVICE_COUNT + 100_000
+        turn = struct.pack("<7QQIHHBBB", *(base + 50 * i for i in range(7)), 0, 0, make_prof.STREAM, 7, 0, 4, 1)
+        head = struct.pack("<HHIIIQ", make_prof.MAGIC, 6000, 4, 1, len(turn), base)
+        (folder / "device_0" / "data" / "aicpu.data.0.slice_0").write_bytes((head + turn).ljust(256, b"\0"))
+        sql = "select name, begin_ns, dur_ns from slices where name glob '* 1' order by begin_ns"
+        turns = self.query(folder, sql)
+        self.assertEqual([(row["name"], row["dur_ns"]) for row in turns],
+                         [(f"{name} 1", 1000) for name in ("StartServer", "TaskWaitRequest", "TaskOrchestration", "TaskLaunch", "TaskExecute", "Finalize")])
+        self.assertEqual(self.numbers(folder), before)
+        text = self.exported(folder)["text"]
+        self.assertEqual(self.query(text, sql), turns)
+        self.assertEqual(self.numbers(text), before)
+
     def test_translations_and_links_of_the_chip(self):
         """Two families that the golden sets do not have, from their layouts."""
         _, folder = self.make()[0]

@@ -80,16 +80,26 @@ bool IsOwnRecording(const store::TraceStore& store) {
   return false;
 }
 
+bool HasCann(const RankView& rank) {
+  const std::vector<TrackKind>& tracks = rank.tracks();
+  return std::find(tracks.begin(), tracks.end(), TrackKind::kCann) != tracks.end();
+}
+
+// This project's own recordings of a CPU have the files of an accelerator, whose calls they lack.
+bool IsOnHost(const RankView& rank) {
+  if (rank.platform() == Platform::kHostOnly) return true;
+  if (rank.platform() != Platform::kAscend) return false;
+  return IsCpuCapture(rank.store()) ||
+         (IsOwnRecording(rank.store()) && !SaysNpu(rank.store()) && !HasCann(rank));
+}
+
 // A small capture may hold no work of the device: then the recorder's settings or CANN's calls say
 // whose it is.
 bool IsAscendCapture(const RankView& rank) {
-  if (IsCpuCapture(rank.store())) return false;
   const Platform platform = rank.platform();
-  if (platform == Platform::kAscend) return true;
+  if (platform == Platform::kAscend) return !IsOnHost(rank);
   if (platform != Platform::kHostOnly) return false;
-  if (SaysNpu(rank.store())) return true;
-  const std::vector<TrackKind>& tracks = rank.tracks();
-  return std::find(tracks.begin(), tracks.end(), TrackKind::kCann) != tracks.end();
+  return SaysNpu(rank.store()) || HasCann(rank);
 }
 
 }  // namespace
@@ -104,15 +114,15 @@ RankEvidence::RankEvidence(const store::Job& job, const RankView& view, AdviceCo
       times_(MeasureSteps(view_)),
       in_steps_(StepWindows(view_)),
       in_host_steps_(HostStepWindows(view_)),
+      is_on_host_(IsOnHost(view_)),
       is_ascend_(IsAscendCapture(view_)),
       given_(context) {}
 
 // A capture of PyTorch on a machine without an accelerator has the same files; CANN is not in it.
 bool RankEvidence::is_torch_npu() const {
   if (!is_ascend() || store().info.source != store::Source::kAscendPt) return false;
-  if (SaysNpu(store())) return true;
-  if (!IsOwnRecording(store()) && !store().FindMeta("config.common_config.activities")) return true;
-  return std::find(tracks().begin(), tracks().end(), TrackKind::kCann) != tracks().end();
+  if (SaysNpu(store()) || HasCann(view_)) return true;
+  return !IsOwnRecording(store()) && !store().FindMeta("config.common_config.activities");
 }
 
 bool RankEvidence::may_be_ascend() const {

@@ -64,6 +64,8 @@ class RankEvidence {
   bool is_torch_npu() const;
   // Nothing that was captured is another device's.
   bool may_be_ascend() const;
+  // The host itself is the device: its operators are what computes.
+  bool is_on_host() const { return is_on_host_; }
   const RankView& view() const { return view_; }
 
   const RuleSettings& settings() const { return context().settings; }
@@ -121,6 +123,7 @@ class RankEvidence {
   Cover in_steps_;
   mutable std::optional<FreeCauses> free_causes_;
   Cover in_host_steps_;
+  bool is_on_host_ = false;
   bool is_ascend_ = false;
   AdviceContext* given_;
   mutable AdviceContext own_;

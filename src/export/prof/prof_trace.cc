@@ -11,6 +11,7 @@
 #include "export/prof/prof_communication.h"
 #include "export/prof/prof_counters.h"
 #include "export/prof/prof_csv.h"
+#include "export/prof/prof_turns.h"
 #include "export/text/trace_events.h"
 
 namespace steplens::exporting {
@@ -48,9 +49,11 @@ class ProfTraceWriter {
       WriteCollectives();
       WriteCommTasks();
       WriteRuntimeCalls();
-      WriteProfCounters(facts_, events_, [&](size_t track) {
+      const auto use_track = [&](size_t track) {
         UseTrack(store::TrackId{static_cast<uint32_t>(track)});
-      });
+      };
+      WriteProfTurns(facts_, events_, use_track);
+      WriteProfCounters(facts_, events_, use_track);
       WriteOverlap();
     }
     if (layers_ != TraceLayers::kSteps) WriteMarks();

@@ -90,6 +90,33 @@ struct AicpuHcclOp {
 };
 static_assert(sizeof(AicpuHcclOp) == 36);
 
+// kAicpuCommTurn: one turn of a collective that is fused with an operator; 0 where it was not
+// reached.
+struct AicpuCommTurn {
+  uint64_t times[7];  // 0: start, wait for the request, orchestrate, launch, launched, done, end
+  uint64_t bytes;     // 56
+  uint32_t device;    // 64
+  uint16_t stream;    // 68
+  uint16_t task;      // 70
+  uint8_t version;    // 72
+  uint8_t turns;      // 73
+  uint8_t turn;       // 74
+};
+static_assert(sizeof(AicpuCommTurn) == 75);
+
+// kAicpuComputeTurn: the computing of such a turn.
+struct AicpuComputeTurn {
+  uint64_t times[3];  // 0: wait, start, end
+  uint64_t bytes;     // 24
+  uint32_t device;    // 32
+  uint16_t stream;    // 36
+  uint16_t task;      // 38
+  uint8_t version;    // 40
+  uint8_t turns;      // 41
+  uint8_t turn;       // 42
+};
+static_assert(sizeof(AicpuComputeTurn) == 43);
+
 // kAicpuFlip: task ids of a stream began again.
 struct AicpuFlip {
   uint16_t stream;  // 0

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "format/prof/aicpu_records.h"
@@ -58,6 +59,19 @@ AicpuTask MakeAicpuTask(const raw::AicpuHcclTask& entry, uint64_t time, bool has
   return task;
 }
 
+template <typename Turn>
+AicpuTurn MakeTurn(const Turn& record, bool is_compute, bool has_wide_streams) {
+  const StreamTask ids = CorrectIds(record.stream, record.task, 0, has_wide_streams);
+  AicpuTurn turn;
+  turn.parts = static_cast<uint32_t>(kLengthOf<decltype(record.times)> - 1);
+  std::memcpy(turn.times.data(), &record.times, sizeof(record.times));
+  turn.stream = ids.stream;
+  turn.task = ids.task;
+  turn.number = record.turn;
+  turn.is_compute = is_compute;
+  return turn;
+}
+
 std::string FixedText(Bytes record, size_t offset, size_t size) {
   const std::string_view text = format::AsText(record.subspan(offset, size));
   return std::string(text.substr(0, std::min(text.find('\0'), text.size())));
@@ -78,6 +92,14 @@ void AddRecord(const raw::RecordHead& head, Bytes record, bool has_wide_streams,
       out.waits.push_back({As<uint64_t>(record, raw::kPayloadAt + 8),
                            As<uint64_t>(record, raw::kPayloadAt + 16),
                            As<uint64_t>(record, raw::kPayloadAt + 24)});
+      break;
+    case raw::kAicpuCommTurn:
+      out.turns.push_back(MakeTurn(As<raw::AicpuCommTurn>(record, raw::kPayloadAt),
+                                   /*is_compute=*/false, has_wide_streams));
+      break;
+    case raw::kAicpuComputeTurn:
+      out.turns.push_back(MakeTurn(As<raw::AicpuComputeTurn>(record, raw::kPayloadAt),
+                                   /*is_compute=*/true, has_wide_streams));
       break;
     case raw::kAicpuHcclOp: {
       const auto op = As<raw::AicpuHcclOp>(record, raw::kPayloadAt);
@@ -148,6 +170,7 @@ AicpuRecords ReadAicpuRecords(const Side& device, bool has_wide_streams, const R
     AppendRows(out.tasks, part.records.tasks);
     AppendRows(out.actions, part.records.actions);
     AppendRows(out.waits, part.records.waits);
+    AppendRows(out.turns, part.records.turns);
     for (const auto& [stream, flip] : part.flips) flips[stream].push_back(flip);
   }
   NumberDeviceRows(out.tasks, flips);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -54,6 +55,16 @@ struct AicpuTask {
   uint32_t batch = 0;
 };
 
+// A turn of a collective that is fused with an operator: parts that follow each other.
+struct AicpuTurn {
+  std::array<uint64_t, 7> times = {};  // begin of each part, then the end; 0 = not known
+  uint32_t parts = 0;
+  uint32_t stream = 0;
+  uint32_t task = 0;
+  uint32_t number = 0;
+  bool is_compute = false;
+};
+
 // Actions of the data queue.
 struct QueueAction {
   uint64_t time = 0;
@@ -75,6 +86,7 @@ struct AicpuRecords {
   std::vector<AicpuTask> tasks;
   std::vector<QueueAction> actions;
   std::vector<QueueWait> waits;
+  std::vector<AicpuTurn> turns;
 };
 
 AicpuRecords ReadAicpuRecords(const Side& device, bool has_wide_streams, const ReadOptions& options,

@@ -166,6 +166,14 @@ void ReadFftsPmu(const Side& device, bool is_950, const IdRules& rules, const Re
                            }
                            return true;
                          });
+  size_t tasks = 0;
+  size_t blocks = 0;
+  for (const PmuPart& part : parts) {
+    tasks += part.tasks.size();
+    blocks += part.blocks.size();
+  }
+  out.pmu.reserve(tasks);
+  out.block_pmu.reserve(blocks);
   for (PmuPart& part : parts) {
     out.pmu.insert(out.pmu.end(), part.tasks.begin(), part.tasks.end());
     out.block_pmu.insert(out.block_pmu.end(), part.blocks.begin(), part.blocks.end());

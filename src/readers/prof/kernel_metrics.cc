@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -13,8 +12,6 @@
 namespace steplens::readers::prof {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
 template <typename Pmu>
 TaskKey KeyOf(const Pmu& pmu) {
   return MakeTaskKey(pmu.stream, pmu.batch, pmu.task, pmu.context);
@@ -22,10 +19,12 @@ TaskKey KeyOf(const Pmu& pmu) {
 
 template <typename Pmu>
 void SortPmu(std::vector<Pmu>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Pmu& a, const Pmu& b) {
+  // In place: there are as many as tasks, and they are large.
+  std::sort(rows.begin(), rows.end(), [](const Pmu& a, const Pmu& b) {
     const TaskKey a_key = KeyOf(a);
     const TaskKey b_key = KeyOf(b);
-    return std::tie(a_key, a.time) < std::tie(b_key, b.time);
+    return std::tie(a_key, a.time, a.cycles, a.counters) <
+           std::tie(b_key, b.time, b.cycles, b.counters);
   });
 }
 
@@ -52,22 +51,19 @@ class MetricTable {
       cube_column_ = names_.size();
       names_.emplace_back("cube_utilization(%)");
     }
-    values_.assign(names_.size(), std::vector<double>(runs.size(), kUnknown));
+    columns_.resize(names_.size());
+    for (size_t i = 0; i < names_.size(); ++i) {
+      columns_[i].name = names_[i];
+      columns_[i].numbers.Reserve(runs.size());
+      columns_[i].numbers.AppendUnknown(runs.size());
+    }
   }
 
   std::vector<store::DynamicColumn> Make() {
     SortPmu(records_.pmu);
     SortPmu(records_.block_pmu);
     has_stars_ ? JoinByTime() : JoinByOrder();
-    std::vector<store::DynamicColumn> columns;
-    for (size_t i = 0; i < names_.size(); ++i) {
-      store::DynamicColumn& column = columns.emplace_back();
-      column.name = names_[i];
-      column.numbers.Reserve(values_[i].size());
-      for (const double value : values_[i]) column.numbers.Append(value);
-      values_[i] = {};
-    }
-    return columns;
+    return std::move(columns_);
   }
 
  private:
@@ -133,7 +129,7 @@ class MetricTable {
   void Store(uint32_t run, size_t first, const CoreMetrics& metrics, const CounterValues& values) {
     scratch_.resize(metrics.names().size());
     metrics.Evaluate(values, scratch_.data());
-    for (size_t i = 0; i < scratch_.size(); ++i) values_[first + i][run] = scratch_[i];
+    for (size_t i = 0; i < scratch_.size(); ++i) columns_[first + i].numbers.Set(run, scratch_[i]);
   }
 
   void Fill(uint32_t run, const TaskPmu& pmu, size_t& block) {
@@ -186,11 +182,11 @@ class MetricTable {
     FillCube(run, values);
     if (bound_column_ == 0) return;
     const auto ratio = [&](int column) {
-      return column < 0 ? 0.0 : values_[static_cast<size_t>(column)][run];
+      return column < 0 ? 0.0 : columns_[static_cast<size_t>(column)].numbers[run];
     };
     const double busiest = std::max(ratio(aic_.mac_column()), ratio(aic_.vec_column()));
     const double mte2 = ratio(aic_.mte2_column());
-    if (busiest > 0 && mte2 > 0) values_[bound_column_][run] = mte2 / busiest;
+    if (busiest > 0 && mte2 > 0) columns_[bound_column_].numbers.Set(run, mte2 / busiest);
   }
 
   void FillCube(uint32_t run, const CounterValues& aic) {
@@ -200,8 +196,8 @@ class MetricTable {
     const double cycles_per_us =
         static_cast<double>(control_.aic_mhz) * static_cast<double>(control_.aic_cores);
     if (cycles_per_us <= 0) return;
-    values_[cube_column_][run] =
-        duration_us > 0 ? aic.cycles / cycles_per_us * 100 / duration_us : 0;
+    columns_[cube_column_].numbers.Set(
+        run, duration_us > 0 ? aic.cycles / cycles_per_us * 100 / duration_us : 0);
   }
 
   const Control& control_;
@@ -214,7 +210,7 @@ class MetricTable {
   CoreMetrics aiv_;
   Frequencies frequencies_;
   std::vector<std::string> names_;
-  std::vector<std::vector<double>> values_;
+  std::vector<store::DynamicColumn> columns_;
   std::vector<double> scratch_;
   size_t bound_column_ = 0;  // 0: no such column
   size_t cube_column_ = 0;

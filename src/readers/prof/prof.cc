@@ -57,8 +57,8 @@ class ProfReader {
     }
     if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
     NumberHostTasks(records.tasks, !HasUniqueTasks(main_control()) || Is950(main_control().chip));
-    const ApiTree tree(std::move(records.apis));
-    const HostTasks tasks = AssembleHostTasks(tree, records, names_, out_.issues);
+    ApiTree tree(std::move(records.apis));
+    HostTasks tasks = AssembleHostTasks(tree, records, names_, out_.issues);
     records.tasks = {};
     records.nodes = {};
     records.tensors = {};
@@ -74,7 +74,15 @@ class ProfReader {
       WriteHostSamples(*tree_.host, main_control(), host_clock_, options_, tracks_, out_);
     for (size_t i = 0; i < tree_.devices.size(); ++i) {
       if (IsCancelled()) return Error{ErrorCode::kCancelled, "interrupted"};
-      ReadDevice(i, tree, records, tasks, places);
+      const std::vector<KernelRun> runs = ReadDevice(i, tree, records, tasks, places);
+      if (i + 1 == tree_.devices.size()) {  // nobody asks the host's side any more
+        tree = ApiTree({});
+        records = {};
+        tasks.tasks = {};
+        tasks.small_ops = {};
+        tasks.copies = {};
+      }
+      AddMetrics(runs, devices_[i], tasks);
     }
     return {};
   }
@@ -114,8 +122,9 @@ class ProfReader {
       AddMeta("prof.card_speed_mbps", fmt::format("{:.0f}", control.card_speed_mbps));
   }
 
-  void ReadDevice(size_t index, const ApiTree& tree, const HostRecords& records,
-                  const HostTasks& host, const HostPlaces& places) {
+  // Leaves counters and tasks of the device in counted_. The result is what each row of kernels is.
+  std::vector<KernelRun> ReadDevice(size_t index, const ApiTree& tree, const HostRecords& records,
+                                    const HostTasks& host, const HostPlaces& places) {
     const Side& side = tree_.devices[index];
     const Control& control = devices_[index];
     const SideClock& clock = clocks_[index];
@@ -128,7 +137,7 @@ class ProfReader {
       rules.streams.Sort();
     }
     DeviceRecords device = ReadDeviceRecords(side, control, rules, options_, out_.issues);
-    const std::vector<AscendTask> tasks =
+    std::vector<AscendTask> tasks =
         JoinTasks(device.tasks, host, side.device, clock, control.is_dynamic, out_.issues);
     device.tasks = {};
     const TaskIndex task_index(tasks);
@@ -144,6 +153,7 @@ class ProfReader {
     writer.WriteCollectives();
     writer.WriteTasks();
     writer.WriteMarks(device.marks);
+    writer.WriteTurns(aicpu.turns);
     WriteIterations(FindIterations(device.marks), side.device, clock, tracks_, out_);
     const SampleInput samples{side, control, clock, options_, tracks_, out_};
     WriteDeviceSamples(samples, device);
@@ -152,15 +162,18 @@ class ProfReader {
       WriteDeviceMemory(samples);
       WriteDeviceSheets(samples, view, aicpu, names_);
     }
-    AddMetrics(writer.WriteKernels(), control, device, tasks, host);
+    std::vector<KernelRun> runs = writer.WriteKernels();
+    counted_ = {std::move(device), std::move(tasks)};
+    return runs;
   }
 
   // Columns of several devices are those of the first; what a device did not count is not known.
-  void AddMetrics(const std::vector<KernelRun>& runs, const Control& control, DeviceRecords& device,
-                  const std::vector<AscendTask>& tasks, const HostTasks& host) {
+  void AddMetrics(const std::vector<KernelRun>& runs, const Control& control,
+                  const HostTasks& host) {
     const size_t before = out_.kernels.size() - runs.size();
     std::vector<store::DynamicColumn> columns =
-        MakeKernelMetrics(control, device, tasks, host.ops, runs);
+        MakeKernelMetrics(control, counted_.records, counted_.tasks, host.ops, runs);
+    counted_ = {};
     const auto pad = [](store::DynamicColumn& column, size_t rows) {
       while (column.numbers.size() < rows) column.numbers.Append(store::NotKnown<double>());
     };
@@ -191,6 +204,11 @@ class ProfReader {
   std::vector<Control> devices_;
   SideClock host_clock_;
   std::vector<SideClock> clocks_;
+  struct Counted {
+    DeviceRecords records;
+    std::vector<AscendTask> tasks;
+  };
+  Counted counted_;
 };
 
 }  // namespace

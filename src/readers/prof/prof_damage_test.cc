@@ -147,7 +147,7 @@ TEST(ReadProfDamage, EveryTruncationOfEveryFamily) {
     TestTree tree;
     tree.WriteText("device_0/sample.json", R"({"qosEvents":"A,B","npuEvents":"SMMU:0x2,0x8a"})");
     const std::string whole = Noise(family, 2, dice);
-    const size_t step = whole.size() > 300 ? 7 : whole.size() > 100 ? 3 : 1;
+    const size_t step = whole.size() > 300 ? 17 : whole.size() > 60 ? 5 : 3;
     for (size_t length = 0; length <= whole.size(); length += step) {
       tree.WriteText(family.file, std::string_view(whole).substr(0, length));
       const store::TraceStore out = ReadTree(tree, 1);

@@ -399,6 +399,40 @@ TEST(ReadProfLayouts, AicpuOfTheOldReporter) {
   EXPECT_TRUE(out.issues.empty());
 }
 
+// Turns of a collective that is fused with an operator, on the stream of their kernel.
+TEST(ReadProfLayouts, TurnsOfFusedCollectives) {
+  TestTree tree;
+  raw::AicpuCommTurn turn{};
+  uint64_t times[7];
+  for (size_t i = 0; i < 7; ++i) times[i] = 1000 + i * 10;
+  std::memcpy(&turn, times, sizeof(times));
+  turn.stream = 30;
+  turn.task = 4;
+  turn.turn = 2;
+  tree.Aicpu(raw::kAicpuCommTurn, 5, turn);
+  raw::AicpuComputeTurn compute{};
+  const uint64_t compute_times[] = {2000, 2005, 2100};
+  std::memcpy(&compute, compute_times, sizeof(compute_times));
+  compute.stream = 31;
+  compute.turn = 2;
+  tree.Aicpu(raw::kAicpuComputeTurn, 5, compute);
+  const store::TraceStore out = ReadTree(tree);
+  std::vector<std::string> rows;
+  for (size_t i = 0; i < out.slices.size(); ++i) {
+    const auto track = static_cast<size_t>(out.slices.track[i]);
+    rows.push_back(std::string(out.Text(out.tracks.name[track])) + ": " +
+                   std::string(out.Text(out.slices.name[i])) + " " +
+                   std::to_string(out.slices.begin_ns[i]) + " " +
+                   std::to_string(out.slices.dur_ns[i]));
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{
+                      "Stream 30: StartServer 2 1000 10", "Stream 30: TaskWaitRequest 2 1010 10",
+                      "Stream 30: TaskOrchestration 2 1020 10", "Stream 30: TaskLaunch 2 1030 10",
+                      "Stream 30: TaskExecute 2 1040 10", "Stream 30: Finalize 2 1050 10",
+                      "Stream 31: WaitCompute 2 2000 5", "Stream 31: Compute 2 2005 95"}));
+  EXPECT_EQ(Sheet(out, "prof_turns").size(), 8u);
+}
+
 TEST(ReadProfLayouts, MemoryThatAGraphSetsAside) {
   TestTree tree;
   tree.Hash(1, "resnet");

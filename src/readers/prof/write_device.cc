@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "format/prof/device_records.h"
+#include "readers/framework/sheet_builder.h"
 #include "readers/prof/enum_names.h"
 
 namespace steplens::readers::prof {
@@ -303,6 +304,32 @@ void DeviceWriter::WriteMarks(const std::vector<StepMark>& marks) {
     if (is_known)
       out_.flows.Append({category, host->second.track, host->second.begin_ns, track, begin_ns});
   }
+}
+
+void DeviceWriter::WriteTurns(const std::vector<AicpuTurn>& turns) {
+  constexpr std::string_view kComm[] = {"StartServer", "TaskWaitRequest", "TaskOrchestration",
+                                        "TaskLaunch",  "TaskExecute",     "Finalize"};
+  constexpr std::string_view kCompute[] = {"WaitCompute", "Compute"};
+  SheetBuilder sheet("prof_turns", {"device", "time", "dur", "name", "stream", "task"});
+  for (const AicpuTurn& turn : turns) {
+    for (uint32_t i = 0; i < turn.parts; ++i) {
+      if (turn.times[i] == 0 || turn.times[i + 1] < turn.times[i]) continue;
+      const int64_t begin_ns = view_.clock.DeviceUtc(turn.times[i]);
+      const int64_t end_ns = view_.clock.DeviceUtc(turn.times[i + 1]);
+      if (begin_ns < view_.clock.begin_ns) continue;
+      const StringId name = out_.strings.Intern(
+          fmt::format("{} {}", turn.is_compute ? kCompute[i] : kComm[i], turn.number));
+      AddSlice(tracks_.Stream(view_.device, turn.stream), begin_ns, end_ns, name, StringId::kEmpty,
+               kNone);
+      sheet.Number(static_cast<double>(view_.device))
+          .Number(static_cast<double>(begin_ns - view_.clock.begin_ns))
+          .Number(static_cast<double>(DurationNs(begin_ns, end_ns)))
+          .Text(name)
+          .Number(turn.stream)
+          .Number(turn.task);
+    }
+  }
+  sheet.Finish(out_);
 }
 
 const TensorTexts& DeviceWriter::Tensors(uint32_t set) {

@@ -5,6 +5,7 @@
 
 #include "readers/ascend_db/group_tracks.h"
 #include "readers/ascend_db/tracks.h"
+#include "readers/prof/aicpu_records.h"
 #include "readers/prof/ascend_tasks.h"
 #include "readers/prof/collectives.h"
 #include "readers/prof/kernel_metrics.h"
@@ -37,6 +38,9 @@ class DeviceWriter {
   void WriteTasks();
   // The device's side of marks.
   void WriteMarks(const std::vector<StepMark>& marks);
+  // Parts of the turns of fused collectives, on the streams of their kernels; prof_turns has what a
+  // slice cannot say.
+  void WriteTurns(const std::vector<AicpuTurn>& turns);
   // Kernels by their begin, collectives among them. Returns which run each row is.
   std::vector<KernelRun> WriteKernels();
 

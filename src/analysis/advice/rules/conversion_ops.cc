@@ -21,7 +21,7 @@ bool IsConversion(std::string_view name) {
 std::vector<Finding> FindConversionOps(const RankEvidence& rank) {
   if (rank.platform() == Platform::kAscend) return {};  // its kernels tell: FindConversions
   const store::TraceStore& store = rank.store();
-  const bool is_host_only = rank.platform() == Platform::kHostOnly;
+  const bool is_host_only = rank.is_on_host();
   TextMemo is_conversion(store, IsConversion);
   const Cover steps = HostSteps(rank);
   std::vector<store::SliceId> found;

@@ -26,7 +26,7 @@ struct SameOps {
 // The thread that launches lost its core: an operator that always does the same now and then takes
 // many times as long. Only where the host does nothing but launch.
 std::vector<Finding> FindCpuContention(const RankEvidence& rank) {
-  if (rank.platform() == Platform::kHostOnly) return {};
+  if (rank.is_on_host()) return {};
   const store::TraceStore& store = rank.store();
   const std::vector<HostOp>& ops = rank.host_ops().ops;
   const Cover steps = HostSteps(rank);

@@ -12,6 +12,7 @@ namespace {
 // What free time the steps have is the most a cause can save; none if it is not noticeable.
 std::vector<Finding> FindFreeTime(const RankEvidence& rank, RuleId rule, const std::string& cause,
                                   Message subject, Message advice) {
+  if (rank.is_on_host()) return {};  // there is no device that could be free
   const FreeCauses& causes = rank.free_causes();
   const auto time = causes.cause_us.find(cause);
   if (time == causes.cause_us.end()) return {};

@@ -101,11 +101,13 @@ std::vector<Finding> FindDeviceWaits(const RankEvidence& rank) {
 }  // namespace
 
 std::vector<Finding> FindHostSyncs(const RankEvidence& rank) {
-  if (rank.platform() != Platform::kHostOnly) return FindDeviceWaits(rank);
+  if (!rank.is_on_host()) return FindDeviceWaits(rank);
   std::map<std::string, RunGroup> groups;
   for (OpRun& run : SmallOpRuns(rank)) {
     const Interval range = run.range;
-    if (ReadsNumbers(run)) groups[SortedNames(run)].Add(run, range, {});
+    if (!ReadsNumbers(run)) continue;
+    const std::vector<SliceId> work = LaunchedBy(rank, run.slices);
+    groups[SortedNames(run)].Add(run, range, work);
   }
   std::vector<Finding> findings;
   for (auto& [names, group] : groups) {

@@ -13,7 +13,7 @@ namespace {
 
 // On a device, what the run computes is less than half of what calling it takes.
 bool IsCalling(const RankEvidence& rank, const OpRun& run) {
-  if (rank.platform() == Platform::kHostOnly) return true;
+  if (rank.is_on_host()) return true;
   const int64_t run_ns = run.range.end_ns - run.range.begin_ns;
   return !run.later_work.empty() && TotalOf(rank.store(), run.later_work) < run_ns / 2;
 }

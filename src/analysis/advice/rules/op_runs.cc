@@ -12,7 +12,7 @@ namespace steplens::analysis {
 std::vector<OpRun> SmallOpRuns(const RankEvidence& rank) {
   constexpr int64_t kUs = 1000;
   // On a CPU an operator computes in its own time: it must be shorter to be a call and no more.
-  const bool is_host_only = rank.platform() == Platform::kHostOnly;
+  const bool is_host_only = rank.is_on_host();
   return FindOpRuns(rank, {.longest_op_ns = (is_host_only ? 30 : 100) * kUs,
                            .longest_gap_ns = 60 * kUs,
                            .most_names = 4,

@@ -12,7 +12,7 @@ namespace steplens::analysis {
 // Activation checkpointing: what it costs, and what it is bought for is memory.
 std::vector<Finding> FindRecomputing(const RankEvidence& rank) {
   const store::TraceStore& store = rank.store();
-  const bool is_host_only = rank.platform() == Platform::kHostOnly;
+  const bool is_host_only = rank.is_on_host();
   const Cover steps = HostSteps(rank);
   const std::vector<HostOp>& ops = rank.host_ops().ops;
   std::vector<store::SliceId> found;

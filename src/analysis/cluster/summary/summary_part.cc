@@ -65,11 +65,29 @@ SmallByCall ReadSmall(const TraceStore& rank) {
     all_ms[row] += ms;
     if (size_mb < LargePacketMb(std::string(rank.Text(rows.transport[row])))) small_ms[row] += ms;
   }
+  // A call over two kinds of links is not faster than the other kind of them, however large the
+  // packets of the one are.
+  const auto is_rdma = [&](size_t i) { return rank.Text(rows.transport[i]) == "RDMA"; };
+  const auto gbps = [&](size_t i) {
+    const double ms = KnownOrZero(rows.transit_ms[i]);
+    return ms > 0 ? KnownOrZero(rows.transit_size_mb[i]) / ms : 0;
+  };
+  const auto key = [&](size_t i) {
+    return std::tuple(rows.group_name[i], rows.op_name[i], rows.step[i]);
+  };
+  std::map<std::pair<std::tuple<StringId, StringId, StringId>, bool>, double> slowest;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (gbps(i) <= 0) continue;
+    double& least = slowest.try_emplace({key(i), is_rdma(i)}, gbps(i)).first->second;
+    least = std::min(least, gbps(i));
+  }
   SmallByCall out;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const double share = SmallPacketLoss(std::string(rank.Text(rows.transport[i])),
-                                         KnownOrZero(rows.transit_size_mb[i]),
-                                         KnownOrZero(rows.transit_ms[i]), all_ms[i], small_ms[i]);
+    double share = SmallPacketLoss(std::string(rank.Text(rows.transport[i])),
+                                   KnownOrZero(rows.transit_size_mb[i]),
+                                   KnownOrZero(rows.transit_ms[i]), all_ms[i], small_ms[i]);
+    const auto other = slowest.find({key(i), !is_rdma(i)});
+    if (share > 0 && other != slowest.end()) share = std::min(share, 1 - gbps(i) / other->second);
     if (share <= 0) continue;
     auto& [most, transport] = out[{rows.group_name[i], rows.op_name[i], rows.step[i]}];
     if (share <= most) continue;
