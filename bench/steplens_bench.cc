@@ -273,8 +273,8 @@ void AddTimeline(store::TraceStore& store) {
     store.flows.Append({async_npu, host, begin_ns - kAhead, stream, begin_ns});
   }
   for (size_t step = 0; step < 10; ++step) {
-    const auto begin = store.kernels.begin_ns[step * kernels / 10] - kAhead;
-    const auto end = store.kernels.begin_ns[(step + 1) * kernels / 10 - 1] - kAhead;
+    const auto begin = store.kernels.begin_ns[step * kernels / 10].value() - kAhead;
+    const auto end = store.kernels.begin_ns[(step + 1) * kernels / 10 - 1].value() - kAhead;
     store.steps.Append({static_cast<int64_t>(step), begin, end + 100});
   }
 }

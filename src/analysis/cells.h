@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "store/maybe.h"
 #include "table/table.h"
 
 namespace steplens::analysis {
@@ -28,6 +29,10 @@ inline double RoundTo(double value, int decimals) {
 
 inline double NsToUs(int64_t ns) { return static_cast<double>(ns) / 1000; }
 inline double NsToMs(int64_t ns) { return static_cast<double>(ns) / 1000000; }
+// Of what may be missing: it is asked for first.
+double NsToUs(store::MaybeInt) = delete;
+double NsToMs(store::MaybeInt) = delete;
+double BytesToMb(store::MaybeInt) = delete;
 inline double BytesToMb(int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 // 0 for a whole of 0.
 inline double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -68,6 +73,11 @@ class TableRows {
   void Cell(size_t column, const T& value) {
     if constexpr (std::is_convertible_v<T, std::string_view>) {
       table_.AppendText(column, value);
+    } else if constexpr (store::IsMaybe<T>) {
+      table_.columns()[column].type == table::CellType::kDouble
+          ? table_.AppendDouble(column,
+                                value.is_known() ? static_cast<double>(value.value()) : kNoNumber)
+          : table_.AppendInt(column, value);
     } else if (table_.columns()[column].type == table::CellType::kDouble) {
       table_.AppendDouble(column, static_cast<double>(value));
     } else {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "base/saturate.h"
+#include "store/maybe.h"
 
 namespace steplens::analysis {
 
@@ -10,8 +12,27 @@ namespace steplens::analysis {
 // number.
 inline int64_t AddNs(int64_t a_ns, int64_t b_ns) { return AddSaturating(a_ns, b_ns); }
 
+// Of what may be missing: it is asked for first.
+template <typename A, typename B>
+  requires store::HasMaybe<A, B>
+int64_t AddNs(A, B) = delete;
+
 // The end of a slice, kernel or operation.
 inline int64_t EndNs(int64_t begin_ns, int64_t dur_ns) { return AddNs(begin_ns, dur_ns); }
+
+// The same of what may be missing; not known if one of both is not.
+inline store::MaybeInt EndNs(store::MaybeInt begin_ns, store::MaybeInt dur_ns) {
+  const bool is_known = begin_ns.is_known() && dur_ns.is_known();
+  return store::MaybeInt(is_known ? AddNs(begin_ns.value(), dur_ns.value()) : store::kNone);
+}
+template <typename A, typename B>
+  requires(store::HasMaybe<A, B> && !std::same_as<A, B>)
+int64_t EndNs(A, B) = delete;
+
+// How long after the origin it was; not known if the time is not.
+inline store::MaybeInt SinceNs(store::MaybeInt ns, int64_t origin_ns) {
+  return store::MaybeInt(ns.is_known() ? SubtractSaturating(ns.value(), origin_ns) : store::kNone);
+}
 
 // Times a real capture can have: within 146 years of the epoch. The length between any two of them
 // fits int64, so sweeps over plausible intervals need no further care.

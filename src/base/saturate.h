@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace steplens {
 
@@ -18,5 +19,13 @@ inline int64_t SubtractSaturating(int64_t a, int64_t b) {
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
   return b < 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min() + 1;
 }
+
+// Numbers only: what may be missing (store/maybe.h) is asked for first.
+template <typename A, typename B>
+  requires(!std::is_arithmetic_v<A> || !std::is_arithmetic_v<B>)
+int64_t AddSaturating(A, B) = delete;
+template <typename A, typename B>
+  requires(!std::is_arithmetic_v<A> || !std::is_arithmetic_v<B>)
+int64_t SubtractSaturating(A, B) = delete;
 
 }  // namespace steplens

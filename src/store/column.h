@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/maybe.h"
 #include "store/unknown.h"
 
 namespace steplens::store {
@@ -209,6 +210,14 @@ class Column {
   const T* data_ = nullptr;  // of owned_ or view_, whichever has rows
   size_t reserved_ = 0;
   mutable const T* array_ = nullptr;  // what Array gave; shared if nothing is known, else our own
+};
+
+// A column of whole numbers of which some may be missing: who looks at one row asks first.
+class MaybeColumn : public Column<int64_t> {
+ public:
+  MaybeColumn() = default;
+  MaybeColumn(Column<int64_t> column) : Column(std::move(column)) {}  // NOLINT
+  MaybeInt operator[](size_t row) const { return MaybeInt(Column::operator[](row)); }
 };
 
 }  // namespace steplens::store

@@ -131,22 +131,6 @@ class SoundnessCheck {
 
 }  // namespace
 
-bool IsAlwaysKnown(std::string_view table, std::string_view column) {
-  struct Known {
-    std::string_view table;
-    std::string_view column;
-  };
-  static constexpr Known kKnown[] = {
-      {"slices", "begin_ns"},   {"slices", "dur_ns"},   {"flows", "from_ns"},
-      {"flows", "to_ns"},       {"instants", "ts_ns"},  {"counters", "ts_ns"},
-      {"comm_ops", "begin_ns"}, {"comm_ops", "dur_ns"}, {"comm_tasks", "begin_ns"},
-      {"comm_tasks", "dur_ns"}, {"steps", "step"},      {"steps", "begin_ns"},
-      {"steps", "end_ns"}};
-  return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const Known& known) {
-    return known.table == table && known.column == column;
-  });
-}
-
 std::string FindUnsound(const TraceStore& store, ThreadPool& pool) {
   return SoundnessCheck(store).Run(pool);
 }

@@ -1,16 +1,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "base/thread_pool.h"
 #include "store/trace_store.h"
 
 namespace steplens::store {
-
-// Columns of which every row has a value: analyses compute with them without a question. Readers
-// leave out rows that lack one.
-bool IsAlwaysKnown(std::string_view table, std::string_view column);
 
 // What readers promise of every store, and what nobody asks again: columns of a table are of equal
 // length, ids of texts, tracks and slices lead to some, tracks have no circles of parents, columns

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
+#include <type_traits>
 
 #include "base/string_pool.h"
 #include "store/column.h"
@@ -374,8 +377,31 @@
 
 namespace steplens::store {
 
+// Columns of which every row has a value: analyses compute with them without a question. Readers
+// leave out rows that lack one, and FindUnsound (sound.h) looks after it.
+constexpr bool IsAlwaysKnown(std::string_view table, std::string_view column) {
+  struct Known {
+    std::string_view table;
+    std::string_view column;
+  };
+  constexpr Known kKnown[] = {
+      {"slices", "begin_ns"},   {"slices", "dur_ns"},   {"flows", "from_ns"},
+      {"flows", "to_ns"},       {"instants", "ts_ns"},  {"counters", "ts_ns"},
+      {"comm_ops", "begin_ns"}, {"comm_ops", "dur_ns"}, {"comm_tasks", "begin_ns"},
+      {"comm_tasks", "dur_ns"}, {"steps", "step"},      {"steps", "begin_ns"},
+      {"steps", "end_ns"}};
+  return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const Known& known) {
+    return known.table == table && known.column == column;
+  });
+}
+
+// Whole numbers that may be missing cannot be computed with unasked (maybe.h).
+template <typename T, bool is_always_known>
+using ColumnOf =
+    std::conditional_t<std::is_same_v<T, int64_t> && !is_always_known, MaybeColumn, Column<T>>;
+
 #define SL_DECLARE_FIELD_(type, field, doc) type field = NotKnown<type>();
-#define SL_DECLARE_COLUMN_(type, field, doc) Column<type> field;
+#define SL_DECLARE_COLUMN_(type, field, doc) ColumnOf<type, IsAlwaysKnown(kName, #field)> field;
 #define SL_APPEND_FIELD_(type, field, doc) field.Append(row.field);
 #define SL_READ_FIELD_(type, field, doc) row.field = field[i];
 #define SL_RESERVE_FIELD_(type, field, doc) field.Reserve(rows);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/saturate.h"
+
 namespace steplens::store {
 
 std::optional<std::string_view> TraceStore::FindMeta(std::string_view name) const {
@@ -32,8 +34,9 @@ void Cover(const Column<int64_t>& begins, const Column<int64_t>& durs, Range& al
   const auto dur = durs.span();
   for (size_t i = 0; i < begin.size(); ++i) {
     if (begin[i] == kNone || dur[i] == kNone) continue;
-    all.Cover(begin[i], begin[i] + dur[i]);
-    if (begin[i] >= kPlausibleEpochNs) plausible.Cover(begin[i], begin[i] + dur[i]);
+    const int64_t end_ns = AddSaturating(begin[i], dur[i]);
+    all.Cover(begin[i], end_ns);
+    if (begin[i] >= kPlausibleEpochNs) plausible.Cover(begin[i], end_ns);
   }
 }
 

@@ -86,7 +86,7 @@ using Apis = std::map<Api, DurationStats>;
 DurationStats DeliveredStats(const store::ApiStatisticTable& rows, size_t i) {
   constexpr double kAbsurdUs = 1e15;
   const auto ns = [](double us) { return std::fabs(us) < kAbsurdUs ? std::llround(us * 1000) : 0; };
-  const auto count = static_cast<long double>(rows.count[i]);  // above 0
+  const auto count = static_cast<long double>(rows.count[i].value());  // above 0
   const long double mean_us = static_cast<long double>(ns(rows.total_us[i])) / 1000 / count;
   const double variance = std::isfinite(rows.variance[i]) ? rows.variance[i] : 0;
   return {rows.count[i], ns(rows.total_us[i]), ns(rows.min_us[i]), ns(rows.max_us[i]),

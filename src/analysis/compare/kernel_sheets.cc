@@ -58,8 +58,9 @@ std::vector<KernelTotals> CollectGpuKernels(const Side& side) {
   KernelGroups groups;
   const store::KernelTable& kernels = side.store.kernels;
   for (uint32_t i = 0; i < kernels.size(); ++i) {
-    if (!side.IsDeviceTime(kernels.begin_ns[i])) continue;
-    groups.Add({std::string(side.store.Text(kernels.name[i])), "N/A"}, Us(kernels.dur_ns[i]));
+    if (!kernels.dur_ns[i].is_known() || !side.IsDeviceTime(kernels.begin_ns[i])) continue;
+    groups.Add({std::string(side.store.Text(kernels.name[i])), "N/A"},
+               Us(kernels.dur_ns[i].value()));
   }
   return groups.Take();
 }
@@ -141,10 +142,10 @@ Result<std::vector<KernelTotals>> CollectKernels(const Side& side, const SheetOp
     const bool is_in_step = options.compat && !side.is_db
                                 ? !side.step || kernels.step[i] == side.step->step
                                 : side.IsDeviceTime(kernels.begin_ns[i]);
-    if (!is_in_step) continue;
+    if (!is_in_step || !kernels.dur_ns[i].is_known()) continue;
     groups.Add(
         {KernelName(side, i, options.compat), Quoted(side.store.Text(kernels.input_shapes[i]))},
-        Us(kernels.dur_ns[i]));
+        Us(kernels.dur_ns[i].value()));
   }
   list = groups.Take();
   if (options.compat && side.step && has_any && list.empty()) {
@@ -197,7 +198,7 @@ std::vector<KernelTotals> CollectKernelTypes(const Side& side, const SheetOption
     if (!side.IsDeviceTime(kernels.begin_ns[row])) continue;
     const std::string_view core = side.store.Text(kernels.core[row]);
     groups.Add({KernelName(side, row, options.compat), core.empty() ? "N/A" : std::string(core)},
-               Us(kernels.dur_ns[row]));
+               Us(kernels.dur_ns[row].value()));
   }
   return groups.Take();
 }

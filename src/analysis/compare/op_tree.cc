@@ -206,7 +206,7 @@ std::vector<MemoryRecord> CollectMemory(const Side& side, bool compat) {
     if (side.is_gpu && !IsDeviceBlock(side.store.Text(rows.device[i]))) continue;
     MemoryRecord record;
     record.name = side.store.Text(rows.name[i]);
-    record.size_bytes = rows.size_bytes[i] == kNone ? 0 : rows.size_bytes[i];
+    record.size_bytes = rows.size_bytes[i].value_or(0);
     record.alloc_ns = rows.alloc_ns[i];
     record.at_ns = record.alloc_ns;
     record.release_ns = rows.release_ns[i] == 0 ? kNone : rows.release_ns[i];

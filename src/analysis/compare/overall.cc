@@ -90,8 +90,9 @@ std::vector<Interval> ComputeIntervals(const Side& side) {
   std::vector<Interval> intervals;
   const store::KernelTable& kernels = side.store.kernels;
   for (const uint32_t row : ComputeKernels(side)) {
-    if (!side.IsDeviceTime(kernels.begin_ns[row])) continue;
-    intervals.push_back({kernels.begin_ns[row], EndNs(kernels.begin_ns[row], kernels.dur_ns[row])});
+    const store::MaybeInt end_ns = EndNs(kernels.begin_ns[row], kernels.dur_ns[row]);
+    if (!end_ns.is_known() || !side.IsDeviceTime(kernels.begin_ns[row])) continue;
+    intervals.push_back({kernels.begin_ns[row], end_ns});
   }
   return intervals;
 }
@@ -294,7 +295,7 @@ void MeasureMemory(const Side& side, const SheetOptions& options, Overall& overa
     if (side.is_filtered && !side.IsHostTime(samples.ts_ns[i])) continue;
     const bool is_process = side.store.Text(samples.component[i]) == "APP";
     int64_t& peak = is_process && !options.compat ? process : framework;
-    peak = std::max(peak, samples.reserved_bytes[i]);
+    peak = std::max<int64_t>(peak, samples.reserved_bytes[i]);
   }
   overall.memory_gb = static_cast<double>(framework) / kBytesPerGb;
   overall.process_gb = static_cast<double>(process) / kBytesPerGb;

@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <limits>
 
+#include "store/maybe.h"
+
 namespace steplens::analysis::compare {
 
 // The decimal closest to the double, ties to even: Round(38.125, 2) is 38.12.
 double Round(double value, int decimals);
 
 inline double Us(int64_t ns) { return static_cast<double>(ns) / 1e3; }
+double Us(store::MaybeInt) = delete;  // it is asked for first
 inline double Ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 // The double closest to a time in microseconds; nanoseconds since the epoch are no doubles.

@@ -188,7 +188,7 @@ std::vector<uint32_t> ComputeKernels(const Side& side) {
   CollectiveKernels is_collective(side.store, side.view.platform());
   std::vector<uint32_t> rows;
   for (uint32_t i = 0; i < side.store.kernels.size(); ++i) {
-    if (!is_collective(i)) rows.push_back(i);
+    if (side.store.kernels.dur_ns[i].is_known() && !is_collective(i)) rows.push_back(i);
   }
   return rows;
 }

@@ -61,7 +61,7 @@ class EventMaker {
     event.knows_shapes = true;
     event.task_id = kernels.task_id[row];
     event.begin_ns = kernels.begin_ns[row];
-    event.dur_ns = kernels.dur_ns[row];
+    event.dur_ns = kernels.dur_ns[row].value_or(0);
     return Append(event);
   }
 

@@ -79,7 +79,7 @@ std::vector<uint32_t> RowOrder(const TraceStore& store, const Framework& framewo
   const auto key = [&](uint32_t row) {
     const std::string_view component = store.Text(samples.component[row]);
     const int group = GroupOf(component, framework);
-    return std::tuple(group, group == 1 ? samples.ts_ns[row] : 0, component == "GE", row);
+    return std::tuple(group, group == 1 ? int64_t{samples.ts_ns[row]} : 0, component == "GE", row);
   };
   uint32_t ordered = 1;
   while (ordered < samples.size() && key(ordered - 1) < key(ordered)) ++ordered;

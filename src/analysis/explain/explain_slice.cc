@@ -140,12 +140,12 @@ class Causes {
     std::vector<double> blocks;
     for (const uint32_t sibling : siblings_.kernels) {
       if (k.block_dim[sibling] != store::kNone) {
-        blocks.push_back(static_cast<double>(k.block_dim[sibling]));
+        blocks.push_back(static_cast<double>(k.block_dim[sibling].value()));
       }
     }
     if (k.block_dim[kernel] != store::kNone && !blocks.empty()) {
       const double usual = cluster::Median(std::move(blocks));
-      const auto own = static_cast<double>(k.block_dim[kernel]);
+      const auto own = static_cast<double>(k.block_dim[kernel].value());
       if (own < usual && Differs(own, usual)) {
         Add("slice.cores",
             {{"own", fmt::format("{:.0f}", own)}, {"usual", fmt::format("{:.0f}", usual)}});

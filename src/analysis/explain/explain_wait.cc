@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "analysis/collectives/job_call_times.h"
@@ -68,7 +69,9 @@ void AddBandwidth(const TraceStore& store, StringId op, std::vector<Evidence>& i
     const std::string transport(store.Text(rows.transport[i]));
     const double expected_gbps = ExpectedGbps(transport);
     if (rows.op_name[i] != op || !(rows.bandwidth_gbps[i] > 0) || expected_gbps == 0) continue;
-    const auto ns = static_cast<int64_t>(rows.transit_ms[i] * 1e6);
+    constexpr double kMostMs = 1e12;
+    const bool is_known = std::fabs(rows.transit_ms[i]) < kMostMs;
+    const int64_t ns = is_known ? static_cast<int64_t>(rows.transit_ms[i] * 1e6) : 0;
     Evidence item = MakeEvidence(Message{"wait.bandwidth",
                                          {{"transport", transport},
                                           {"gbps", fmt::format("{:.2f}", rows.bandwidth_gbps[i])},

@@ -60,7 +60,7 @@ table::Table KernelTable(const TraceStore& store, const std::vector<uint32_t>& r
     }
   }
   for (const uint32_t i : rows) {
-    const int64_t start_ns = AddNs(k.begin_ns[i], -options.origin_ns);
+    const int64_t start_ns = SubtractSaturating(k.begin_ns[i].value(), options.origin_ns);
     out.Add(store.Text(k.name[i]), store.Text(k.type[i]), store.Text(k.core[i]), NsToMs(start_ns),
             k.dur_ns[i], k.wait_ns[i], k.task_id[i], k.stream[i], k.block_dim[i],
             store.Text(k.input_shapes[i]), store.Text(k.input_types[i]),

@@ -125,7 +125,7 @@ MemorySeries AddUpAllocations(const TraceStore& store, std::string name, IsWante
     if (blocks.size_bytes[i] == kNone || blocks.alloc_ns[i] == kNone) continue;
     changes.push_back({blocks.alloc_ns[i], blocks.size_bytes[i]});
     if (blocks.release_ns[i] != kNone) {
-      changes.push_back({blocks.release_ns[i], -blocks.size_bytes[i]});
+      changes.push_back({blocks.release_ns[i], -blocks.size_bytes[i].value()});
     }
   }
   std::stable_sort(changes.begin(), changes.end(),
@@ -248,11 +248,12 @@ std::vector<MemorySeries::Point> ReducePoints(const std::vector<MemorySeries::Po
 }
 
 int64_t MemoryOriginNs(const TraceStore& store) {
-  const auto& times =
-      store.memory_samples.size() > 0 ? store.memory_samples.ts_ns : store.allocations.alloc_ns;
   int64_t origin_ns = kNone;
-  for (const int64_t ts_ns : times.span()) {
-    if (ts_ns != kNone && (origin_ns == kNone || ts_ns < origin_ns)) origin_ns = ts_ns;
+  for (const auto* times : {&store.memory_samples.ts_ns, &store.allocations.alloc_ns}) {
+    if (origin_ns != kNone) break;
+    for (const int64_t ts_ns : times->span()) {
+      if (ts_ns != kNone && (origin_ns == kNone || ts_ns < origin_ns)) origin_ns = ts_ns;
+    }
   }
   return origin_ns == kNone ? 0 : origin_ns;
 }

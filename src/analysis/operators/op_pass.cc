@@ -49,9 +49,9 @@ bool PassRules::IsOfEngine(SliceId op, uint32_t detail) {
   if (is_engine_(NameOf(op))) return true;
   constexpr uint32_t kBackwardScope = 1;
   const store::HostOpTable& ops = store_.host_ops;
-  const int64_t fwd_thread = detail < ops.fwd_thread.size() ? ops.fwd_thread[detail] : 0;
-  return (fwd_thread != 0 && fwd_thread != store::kNone) ||
-         (detail < ops.scope.size() && ops.scope[detail] == kBackwardScope);
+  const int64_t fwd_thread =
+      detail < ops.fwd_thread.size() ? ops.fwd_thread[detail].value_or(0) : 0;
+  return fwd_thread != 0 || (detail < ops.scope.size() && ops.scope[detail] == kBackwardScope);
 }
 
 bool PassRules::IsRecorded(uint32_t detail) const {

@@ -148,10 +148,14 @@ void RepairWaits(store::KernelTable& kernels, const Mask& mask) {
     if (!mask[i]) continue;
     const bool has_new_row_above = i > 0 && !mask[i - 1];
     if (has_new_row_above && kernels.wait_ns[place] != kNone) {
-      const int64_t since_ns = place == 0
-                                   ? kernels.begin_ns[0]
-                                   : EndNs(kernels.begin_ns[place - 1], kernels.dur_ns[place - 1]);
-      kernels.wait_ns.Set(place, std::max<int64_t>(0, kernels.begin_ns[place] - since_ns));
+      const store::MaybeInt begin_ns = kernels.begin_ns[place];
+      const store::MaybeInt since_ns =
+          place == 0 ? begin_ns : EndNs(kernels.begin_ns[place - 1], kernels.dur_ns[place - 1]);
+      const bool is_known = begin_ns.is_known() && since_ns.is_known();
+      kernels.wait_ns.Set(
+          place, is_known
+                     ? std::max<int64_t>(0, SubtractSaturating(begin_ns.value(), since_ns.value()))
+                     : kNone);
     }
     ++place;
   }

@@ -275,7 +275,8 @@ CheckResult CheckCommLinks(const Context& context) {
     const double expected = BandwidthOf(links.transit_size_mb[i], links.transit_ms[i]);
     verdict.Near(links.bandwidth_gbps[i], expected, 0.0001, [&] {
       return fmt::format("{} {} {} {}-{}: Bandwidth(GB/s)", file, context.Text(links.step[i]),
-                         context.Text(links.op_name[i]), links.src_rank[i], links.dst_rank[i]);
+                         context.Text(links.op_name[i]), int64_t{links.src_rank[i]},
+                         int64_t{links.dst_rank[i]});
     });
   }
   return verdict.Finish("links");

@@ -193,7 +193,7 @@ CheckResult CheckLaunchedKernels(const Context& context) {
     verdict.Row(launched.has_work[i], [&] {
       return fmt::format("{}: nothing on the GPU has its correlation {}",
                          SliceText(context, SliceId{static_cast<uint32_t>(i)}),
-                         slices.correlation[i]);
+                         int64_t{slices.correlation[i]});
     });
   }
   if (not_due > 0)

@@ -203,7 +203,7 @@ CheckResult CheckKernelWait(const Context& context) {
     if (begin_ns == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
     const auto [end, is_first] = last_end_ns.try_emplace(kernels.device[i], begin_ns);
     const int64_t gap_ns = GapNs(end->second, begin_ns);
-    end->second = EndNs(begin_ns, kernels.dur_ns[i]);
+    end->second = EndNs(begin_ns, kernels.dur_ns[i].value());
     if (kernels.wait_ns[i] == store::kNone) continue;
     verdict.Near(kernels.wait_ns[i], gap_ns, tolerance_ns,
                  [&] { return context.KernelText(i) + ": Wait Time"; });
@@ -256,6 +256,7 @@ CheckResult CheckStreamOverlap(const Context& context) {
     // Sub-tasks of one task (context id) may run side by side.
     if (context.IsCollective(i) || kernels.stream[i] == store::kNone) continue;
     if (kernels.context_id[i] != store::kNone) continue;
+    if (!kernels.begin_ns[i].is_known() || !kernels.dur_ns[i].is_known()) continue;
     order.push_back(i);
   }
   if (order.empty()) return verdict.NotApplicable("no stream ids in kernel_details");
@@ -272,10 +273,10 @@ CheckResult CheckStreamOverlap(const Context& context) {
     const bool same = before != i && kernels.stream[before] == kernels.stream[i] &&
                       kernels.device[before] == kernels.device[i];
     const int64_t end_ns = EndNs(kernels.begin_ns[before], kernels.dur_ns[before]);
-    verdict.Row(!same || end_ns <= AddNs(kernels.begin_ns[i], slack_ns), [&] {
+    verdict.Row(!same || end_ns <= AddNs(kernels.begin_ns[i].value(), slack_ns), [&] {
       return fmt::format("{} starts at {}, {} before {} on stream {} ends", context.KernelText(i),
                          UsText(kernels.begin_ns[i]), UsText(GapNs(kernels.begin_ns[i], end_ns)),
-                         context.KernelText(before), kernels.stream[i]);
+                         context.KernelText(before), kernels.stream[i].value());
     });
   }
   return verdict.Finish("kernels");

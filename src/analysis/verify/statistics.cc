@@ -30,7 +30,8 @@ void CompareLine(const StatisticTable& lines, size_t line, const Group& group, V
                  Where&& where) {
   if (lines.count[line] != store::kNone) {
     verdict.Row(lines.count[line] == group.count, [&] {
-      return fmt::format("{}: Count is {}, expected {}", where(), lines.count[line], group.count);
+      return fmt::format("{}: Count is {}, expected {}", where(), lines.count[line].value(),
+                         group.count);
     });
   }
   if (!group.all_known()) return;

@@ -170,7 +170,7 @@ table::Table DispatchTable(const DispatchFinder& finder, const std::vector<Call>
     int64_t end_ns = python.begin_ns;
     bool is_aclnn = false;
     const auto queue_of = [](const Task& task) {
-      return std::max<int64_t>(0, task.dequeue.begin_ns - task.enqueue.end_ns);
+      return std::max<int64_t>(0, SubtractSaturating(task.dequeue.begin_ns, task.enqueue.end_ns));
     };
     for (const Task& task : call.tasks) {
       enqueue_ns = Sum(enqueue_ns, task.enqueue.Length());

@@ -38,7 +38,7 @@ table::Table AicpuTable(const TraceStore& store, int64_t origin_ns) {
   const store::KernelTable& k = store.kernels;
   for (const auto& [i, reason] : ListAicpuKernels(store)) {
     rows.Add(store.Text(k.name[i]), store.Text(k.type[i]), store.Text(k.input_types[i]),
-             store.Text(k.output_types[i]), k.dur_ns[i], reason, AddNs(k.begin_ns[i], -origin_ns),
+             store.Text(k.output_types[i]), k.dur_ns[i], reason, SinceNs(k.begin_ns[i], origin_ns),
              i);
   }
   return rows.Take();

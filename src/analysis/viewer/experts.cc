@@ -50,7 +50,7 @@ std::vector<Load> LoadsOf(const TraceStore& store, size_t layers) {
     for (size_t k = 0; k < rows.size(); ++k) {
       Load& load = out[k * layers / rows.size()];
       ++load.kernels;
-      load.time_ns = AddNs(load.time_ns, store.kernels.dur_ns[rows[k]]);
+      load.time_ns = AddNs(load.time_ns, store.kernels.dur_ns[rows[k]].value());
       load.tokens = AddNs(load.tokens, TokensOf(store.Text(store.kernels.input_shapes[rows[k]])));
     }
   }

@@ -161,7 +161,7 @@ Result<MetricAnswer> MemoryComponents(const MetricCall& call) {
                  {TextColumn("Component"), NumberColumn("Peak Memory Reserved(MB)", 2),
                   NumberColumn("Timestamp(ms)", 3), TextColumn("Device"), IntColumn("t_ns")});
   for (const auto& [component, row] : peaks) {
-    if (BytesToMb(samples.reserved_bytes[row]) < least_mb) continue;
+    if (BytesToMb(samples.reserved_bytes[row].value()) < least_mb) continue;
     rows.Add(component, Mb(samples.reserved_bytes[row]),
              ToMs(samples.ts_ns[row], MemoryOriginNs(*store)), store->Text(samples.device[row]),
              Since(samples.ts_ns[row], origin_ns));

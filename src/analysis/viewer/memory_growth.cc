@@ -42,6 +42,7 @@ Result<MetricAnswer> MemoryGrowth(const MetricCall& call) {
   std::vector<int64_t> released(steps.size(), 0);
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (blocks.alloc_ns[i] == kNone || blocks.size_bytes[i] == kNone) continue;
+    const int64_t size_bytes = blocks.size_bytes[i].value();
     Holder& holder = holders[{names[i], store->Text(blocks.device[i])}];
     holder.held_bytes.resize(steps.size(), 0);
     holder.held_blocks.resize(steps.size(), 0);
@@ -49,14 +50,14 @@ Result<MetricAnswer> MemoryGrowth(const MetricCall& call) {
       const auto is_inside = [&](int64_t ts_ns) {
         return ts_ns != kNone && ts_ns >= steps[s].host_begin_ns && ts_ns < steps[s].host_end_ns;
       };
-      if (is_inside(blocks.alloc_ns[i])) allocated[s] = AddNs(allocated[s], blocks.size_bytes[i]);
-      if (is_inside(blocks.release_ns[i])) released[s] = AddNs(released[s], blocks.size_bytes[i]);
+      if (is_inside(blocks.alloc_ns[i])) allocated[s] = AddNs(allocated[s], size_bytes);
+      if (is_inside(blocks.release_ns[i])) released[s] = AddNs(released[s], size_bytes);
       const int64_t end_ns = steps[s].host_end_ns;
       const bool is_live = blocks.alloc_ns[i] < end_ns &&
                            (blocks.release_ns[i] == kNone || blocks.release_ns[i] >= end_ns);
       if (!is_live) continue;
-      held[s] = AddNs(held[s], blocks.size_bytes[i]);
-      holder.held_bytes[s] = AddNs(holder.held_bytes[s], blocks.size_bytes[i]);
+      held[s] = AddNs(held[s], size_bytes);
+      holder.held_bytes[s] = AddNs(holder.held_bytes[s], size_bytes);
       ++holder.held_blocks[s];
     }
   }

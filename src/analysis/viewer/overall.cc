@@ -99,7 +99,7 @@ void AddKernels(const TraceStore& store, const KernelPaths& paths, const TimeRan
   std::sort(computing.children.begin(), computing.children.end(),
             [](const Node& a, const Node& b) { return a.name < b.name; });
   if (computing.total_ns > explained_ns) {
-    computing.Child("Other").total_ns = computing.total_ns - explained_ns;
+    computing.Child("Other").total_ns = SubtractSaturating(computing.total_ns, explained_ns);
   }
 }
 

@@ -57,7 +57,7 @@ table::Table TopKernels(const TraceStore& store, std::optional<int64_t> step, in
     const StringId type = store.kernels.type[i];
     groups[{type == StringId::kEmpty ? store.kernels.name[i] : type, store.kernels.core[i]}].Add(
         store.kernels.dur_ns[i]);
-    all_ns = AddNs(all_ns, store.kernels.dur_ns[i]);
+    all_ns = AddNs(all_ns, store.kernels.dur_ns[i].value());
   }
   std::vector<std::pair<std::pair<StringId, StringId>, cluster::Spread>> sorted(groups.begin(),
                                                                                 groups.end());

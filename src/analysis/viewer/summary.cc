@@ -31,8 +31,8 @@ table::Table ComputingDetail(const TraceStore& rank, std::optional<int64_t> step
     if (!is_listed || rank.kernels.dur_ns[i] == store::kNone) continue;
     if (step && rank.kernels.step[i] != *step) continue;
     auto& [dur_ns, count] = cores[core];
-    dur_ns = AddNs(dur_ns, rank.kernels.dur_ns[i]);
-    all_ns = AddNs(all_ns, rank.kernels.dur_ns[i]);
+    dur_ns = AddNs(dur_ns, rank.kernels.dur_ns[i].value());
+    all_ns = AddNs(all_ns, rank.kernels.dur_ns[i].value());
     ++count;
   }
   TableRows rows("computing_detail", {TextColumn("Accelerator Core"), TimeColumn("Duration(us)"),

@@ -3,6 +3,7 @@
 
 #include "analysis/classify/text_memo.h"
 #include "analysis/whatif/rank_graph.h"
+#include "base/saturate.h"
 
 // What the end of a stretch of a host thread waits for.
 
@@ -271,11 +272,11 @@ void RankGraph::FindPacedGaps() {
   std::vector<int64_t> leads_ns;
   for (uint32_t t = 0; t < tasks_.size(); ++t) {
     if (tasks_[t].host_ns == store::kNone || is_launch_bound_[t]) continue;
-    leads_ns.push_back(tasks_[t].begin_ns - tasks_[t].host_ns);
+    leads_ns.push_back(SubtractSaturating(tasks_[t].begin_ns, tasks_[t].host_ns));
   }
   if (leads_ns.size() < kEnough) return;
   const int64_t usual_ns = MiddleNs(leads_ns);
-  const int64_t spread_ns = MiddleNs(leads_ns, 0.75) - MiddleNs(leads_ns, 0.25);
+  const int64_t spread_ns = SubtractSaturating(MiddleNs(leads_ns, 0.75), MiddleNs(leads_ns, 0.25));
   if (usual_ns < kQueuedNs || spread_ns > usual_ns / 5) return;
   TextMemo is_range(store_,
                     [](std::string_view name) { return name.starts_with("ProfilerStep#"); });

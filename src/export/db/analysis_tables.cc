@@ -31,7 +31,7 @@ void WriteStoredSteps(const TraceStore& store, SqliteWriter& db) {
                               (has_device ? "deviceId INTEGER, " : "") + std::string(kStepColumns));
   for (size_t i = 0; i < steps.size(); ++i) {
     if (has_device) rows.Int(steps.device[i]);
-    steps.step[i] == kNone ? rows.Null() : rows.Text(std::to_string(steps.step[i]));
+    steps.step[i] == kNone ? rows.Null() : rows.Text(std::to_string(steps.step[i].value()));
     for (const auto* column :
          {&steps.computing_us, &steps.comm_not_overlapped_us, &steps.overlapped_us,
           &steps.communication_us, &steps.free_us, &steps.stage_us, &steps.bubble_us,

@@ -133,7 +133,9 @@ class DeviceWriter {
         model_id = ValueOr(store_.kernels.model_id[task.kernel], kNoId32);
         task_id = store_.kernels.task_id[task.kernel];
       }
-      rows.Int(task.begin_ns).Int(analysis::EndNs(task.begin_ns, DurNs(task))).Int(Device(task));
+      rows.Int(task.begin_ns);
+      rows.Int(analysis::EndNs(store::MaybeInt(task.begin_ns), store::MaybeInt(DurNs(task))));
+      rows.Int(Device(task));
       rows.Int(Connection(task)).Int(static_cast<int64_t>(id)).Int(ctx_.timeline.os_pid);
       const std::string_view type = TypeOf(task);
       if (type != last_type) {

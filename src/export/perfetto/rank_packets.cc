@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <tuple>
 
 #include "analysis/time_math.h"
@@ -264,11 +263,14 @@ void RankPackets::WriteTrack(TrackId track) {
 // Captures without a timeline: the kernels of each stream.
 void RankPackets::WriteLoneKernels() {
   if (store_.slices.size() > 0 || store_.kernels.size() == 0) return;
-  std::vector<uint32_t> order(store_.kernels.size());
-  std::iota(order.begin(), order.end(), 0U);
+  std::vector<uint32_t> order;  // those that say when they ran
+  for (uint32_t i = 0; i < store_.kernels.size(); ++i) {
+    if (store_.kernels.begin_ns[i].is_known() && store_.kernels.dur_ns[i].is_known())
+      order.push_back(i);
+  }
   const auto key = [&](uint32_t i) {
     return std::tuple(store_.kernels.device[i], store_.kernels.stream[i],
-                      store_.kernels.begin_ns[i], -store_.kernels.dur_ns[i], i);
+                      store_.kernels.begin_ns[i], -store_.kernels.dur_ns[i].value(), i);
   };
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
   Process process = MakeProcess("", fmt::format("rank {}: kernels", store_.info.rank), "");
@@ -284,7 +286,7 @@ void RankPackets::WriteLoneKernels() {
          ++i) {
       const uint32_t kernel = order[i];
       const int64_t begin_ns = store_.kernels.begin_ns[kernel];
-      events.Add(begin_ns, analysis::EndNs(begin_ns, store_.kernels.dur_ns[kernel]),
+      events.Add(begin_ns, analysis::EndNs(begin_ns, store_.kernels.dur_ns[kernel].value()),
                  [&](size_t row, int64_t ts_ns) {
                    WriteBegin({ts_ns, RowTrack(rows, row, process.uuid, name),
                                store_.kernels.name[kernel], store_.kernels.core[kernel]},

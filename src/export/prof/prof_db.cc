@@ -131,7 +131,7 @@ class ProfDbWriter {
           "globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER, "
           "streamId INTEGER, taskId INTEGER, modelId INTEGER");
       for (size_t i = 0; i < tasks.size(); ++i) {
-        rows.Int(tasks.begin_ns[i]).Int(EndOf(tasks.begin_ns[i], tasks.dur_ns[i]));
+        rows.Int(tasks.begin_ns[i]).Int(analysis::EndNs(tasks.begin_ns[i], tasks.dur_ns[i]));
         rows.Int(tasks.device[i]).Int(ValueOr(tasks.correlation[i], -1)).Int(task_ids_[i]);
         rows.Int(facts_.pid).Int(text_id_(tasks.type[i])).Int(tasks.context_id[i]);
         rows.Int(tasks.stream[i]).Int(tasks.task_id[i]).Int(tasks.model_id[i]).EndRow();

@@ -70,9 +70,8 @@ void ProfFacts::FindOverlap() {
   for (size_t i = 0; i < tasks.size(); ++i) {
     const auto [border, is_new] = is_border.try_emplace(tasks.type[i], false);
     if (is_new) border->second = !kNoBorder.contains(store.Text(tasks.type[i])) && !IsMark(i);
-    if (border->second)
-      widen(tasks.device[i], tasks.begin_ns[i],
-            analysis::EndNs(tasks.begin_ns[i], tasks.dur_ns[i]));
+    const store::MaybeInt until_ns = analysis::EndNs(tasks.begin_ns[i], tasks.dur_ns[i]);
+    if (border->second && until_ns.is_known()) widen(tasks.device[i], tasks.begin_ns[i], until_ns);
   }
   for (const analysis::DeviceWork& work : analysis::CollectDeviceWork(store)) {
     const int64_t device = work.device == kNone ? timeline.device : work.device;

@@ -210,7 +210,10 @@ Status WritePorts(const ProfFacts& facts, const ProfTarget& target, const std::s
   return csv.Finish();
 }
 
-int64_t DownToKb(double bytes_in_kb) { return static_cast<int64_t>(std::floor(bytes_in_kb)); }
+int64_t DownToKb(double bytes_in_kb) {
+  constexpr double kMostKb = 1e15;
+  return std::fabs(bytes_in_kb) < kMostKb ? static_cast<int64_t>(std::floor(bytes_in_kb)) : kNone;
+}
 
 Status WriteDeviceMemory(const ProfFacts& facts, const ProfTarget& target) {
   struct Sample {
@@ -252,8 +255,8 @@ Status WriteModules(const ProfFacts& facts, const ProfTarget& target) {
     file->Int(DeviceOf(device));
     file->Text(facts.store.Text(modules.component[i]));
     file->Us(modules.ts_ns[i]);
-    file->Int(modules.reserved_bytes[i] < 0 ? modules.reserved_bytes[i]
-                                            : modules.reserved_bytes[i] / 1024);
+    file->Int(modules.reserved_bytes[i] < 0 ? int64_t{modules.reserved_bytes[i]}
+                                            : modules.reserved_bytes[i].value() / 1024);
     file->Text(device);
     file->EndRow();
   }

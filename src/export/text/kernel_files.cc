@@ -229,7 +229,7 @@ class KernelColumns {
         kernels_.dur_ns[before] == kNone)
       return kNone;
     const int64_t before_ns = analysis::EndNs(kernels_.begin_ns[before], kernels_.dur_ns[before]);
-    return std::max<int64_t>(0, SubtractSaturating(kernels_.begin_ns[row], before_ns));
+    return std::max<int64_t>(0, SubtractSaturating(kernels_.begin_ns[row].value(), before_ns));
   }
   void AddShapes() {
     Shapes("Input Shapes", kernels_.input_shapes, kernels_.input_types);

@@ -329,7 +329,8 @@ void SliceArgs::AppendCommTask(TextBuffer& out, uint32_t slice) {
   ArgsObject args(out);
   if (row == kNoId) return;
   const store::CommTaskTable& tasks = store_.comm_tasks;
-  if (tasks.notify_id[row] != kNone) args.Text("notify_id", std::to_string(tasks.notify_id[row]));
+  if (tasks.notify_id[row] != kNone)
+    args.Text("notify_id", std::to_string(tasks.notify_id[row].value()));
   args.KnownInt("stream id", tasks.stream[row]);
   args.KnownInt("task id", tasks.task_id[row]);
   args.Text("task type", store_.Text(tasks.name[row]));
@@ -341,7 +342,7 @@ void SliceArgs::AppendCommTask(TextBuffer& out, uint32_t slice) {
   args.KnownText("link type", store_.Text(tasks.link[row]));
   const double dur_ns = static_cast<double>(tasks.dur_ns[row]);
   if (tasks.size_bytes[row] != kNone && dur_ns > 0)  // bytes per ns are GB/s
-    args.Number("bandwidth(GB/s)", static_cast<double>(tasks.size_bytes[row]) / dur_ns);
+    args.Number("bandwidth(GB/s)", static_cast<double>(tasks.size_bytes[row].value()) / dur_ns);
   args.KnownText("rdma type", store_.Text(tasks.rdma_type[row]));
   args.Int("model id", kNoModel);
 }

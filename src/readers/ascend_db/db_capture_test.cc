@@ -108,7 +108,8 @@ TEST_P(DbCapture, KernelsSpanTheStageOfAnalysisDb) {
   int64_t begin_ns = store_.kernels.begin_ns[0];
   int64_t end_ns = 0;
   for (size_t i = 0; i < store_.kernels.size(); ++i) {
-    end_ns = std::max(end_ns, store_.kernels.begin_ns[i] + store_.kernels.dur_ns[i]);
+    end_ns =
+        std::max(end_ns, store_.kernels.begin_ns[i].value() + store_.kernels.dur_ns[i].value());
   }
   EXPECT_NEAR(store_.step_traces.stage_us[0], static_cast<double>(end_ns - begin_ns) / 1000,
               0.0005);

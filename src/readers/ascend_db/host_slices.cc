@@ -164,7 +164,7 @@ class PytorchApiReader {
   void SortDequeueThreadsLast() {
     int64_t last = 0;
     for (size_t i = 0; i < db_.out.tracks.size(); ++i)
-      last = std::max(last, db_.out.tracks.sort_index[i]);
+      last = std::max<int64_t>(last, db_.out.tracks.sort_index[i]);
     for (const uint32_t track : dequeue_threads_) db_.out.tracks.sort_index.Set(track, last + 1);
   }
 

@@ -114,7 +114,7 @@ TEST_F(RealRank0, SumsUpLikeTheStatistics) {
   for (size_t i = 0; i < store_.kernels.size(); ++i) {
     const bool is_collective = Text(store_.kernels.core[i]) == "HCCL";
     collectives += is_collective ? 1 : 0;
-    compute_ns += is_collective ? 0 : store_.kernels.dur_ns[i];
+    compute_ns += is_collective ? 0 : store_.kernels.dur_ns[i].value();
   }
   double total_us = 0;
   for (const double us : store_.op_statistics.total_us) total_us += us;

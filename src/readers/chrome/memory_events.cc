@@ -24,7 +24,9 @@ std::string DeviceText(const EventBatch::Memory& event) {
 
 void Release(store::AllocationTable& blocks, uint32_t row, const TraceMemory& event) {
   blocks.release_ns.Set(row, event.ts_ns);
-  blocks.dur_ns.Set(row, SubtractSaturating(event.ts_ns, blocks.alloc_ns[row]));
+  const store::MaybeInt alloc_ns = blocks.alloc_ns[row];
+  if (alloc_ns.is_known())
+    blocks.dur_ns.Set(row, SubtractSaturating(event.ts_ns, alloc_ns.value()));
   blocks.release_total_allocated_bytes.Set(row, event.total_allocated);
   blocks.release_total_reserved_bytes.Set(row, event.total_reserved);
 }

@@ -410,8 +410,11 @@ void TraceAssembler::Impl::OrderTracks() {
 void TraceAssembler::Impl::Shift(int64_t shift_ns) {
   const auto shift_begins = [shift_ns](auto& table) {
     for (size_t i = 0; i < table.size(); ++i) {  // the end must stay in range as well
-      const int64_t latest_ns = std::numeric_limits<int64_t>::max() - table.dur_ns[i];
-      table.begin_ns.Set(i, std::min(AddSaturating(table.begin_ns[i], shift_ns), latest_ns));
+      const int64_t begin_ns = table.begin_ns[i];
+      const int64_t dur_ns = table.dur_ns[i];
+      if (begin_ns == store::kNone || dur_ns == store::kNone) continue;
+      const int64_t latest_ns = std::numeric_limits<int64_t>::max() - dur_ns;
+      table.begin_ns.Set(i, std::min(AddSaturating(begin_ns, shift_ns), latest_ns));
     }
   };
   shift_begins(out.slices);

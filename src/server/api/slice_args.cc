@@ -28,7 +28,10 @@ std::string ArgText(readers::SliceArgsReader& reader, const store::TraceStore& s
   if (row == store::kNoId) return "";
   if (name == "Input Dims") return std::string(store.Text(store.host_ops.input_shapes[row]));
   if (name == "Input type") return std::string(store.Text(store.host_ops.input_types[row]));
-  if (name == "Sequence number") return std::to_string(store.host_ops.sequence_number[row]);
+  if (name == "Sequence number") {
+    const store::MaybeInt number = store.host_ops.sequence_number[row];
+    return number.is_known() ? std::to_string(number.value()) : "";
+  }
   return "";
 }
 

@@ -144,16 +144,16 @@ std::vector<Finding> FindAicpuOperators(const RankEvidence& rank) {
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < kernels.size(); ++i) {
     if (kernels.dur_ns[i] == store::kNone || !rank.IsKernelInSteps(i)) continue;
-    kernel_ns = AddNs(kernel_ns, kernels.dur_ns[i]);
+    kernel_ns = AddNs(kernel_ns, kernels.dur_ns[i].value());
     if (store.Text(kernels.core[i]) != "AI_CPU") continue;
-    sum_ns = AddNs(sum_ns, kernels.dur_ns[i]);
+    sum_ns = AddNs(sum_ns, kernels.dur_ns[i].value());
     found.push_back(i);
     has_double = has_double || ContainsInAnyCase(store.Text(kernels.input_types[i]), "double");
   }
   if (found.empty()) return {};
   std::stable_sort(found.begin(), found.end(),
                    [&](uint32_t a, uint32_t b) { return kernels.dur_ns[a] > kernels.dur_ns[b]; });
-  if (NsToUs(kernels.dur_ns[found.front()]) < rank.thresholds().aicpu_kernel_us) return {};
+  if (NsToUs(kernels.dur_ns[found.front()].value()) < rank.thresholds().aicpu_kernel_us) return {};
   Finding finding =
       rank.Make(RuleId::kAicpu, {"finding.aicpu", {{"count", std::to_string(found.size())}}},
                 {"finding.aicpu.reason"}, AicpuAdvice(store, found.front(), has_double));

@@ -29,9 +29,9 @@ double ElementBytes(std::string_view type) {
 double BytesOf(const store::TraceStore& store, size_t row) {
   const store::CommOpTable& ops = store.comm_ops;
   if (ops.size_bytes[row] != store::kNone && ops.size_bytes[row] > 0)
-    return static_cast<double>(ops.size_bytes[row]);
+    return static_cast<double>(ops.size_bytes[row].value());
   if (ops.count[row] == store::kNone || ops.count[row] <= 0) return 0;
-  return static_cast<double>(ops.count[row]) * ElementBytes(store.Text(ops.data_type[row]));
+  return static_cast<double>(ops.count[row].value()) * ElementBytes(store.Text(ops.data_type[row]));
 }
 
 struct GroupCalls {

@@ -18,7 +18,7 @@ std::vector<Finding> FindConversions(const RankEvidence& rank) {
     if (kernels.begin_ns[i] == store::kNone || kernels.dur_ns[i] == store::kNone) continue;
     if (!rank.IsInSteps(kernels.begin_ns[i])) continue;
     if (count++ == 0 || kernels.dur_ns[i] > kernels.dur_ns[longest]) longest = i;
-    sum_ns = AddNs(sum_ns, kernels.dur_ns[i]);
+    sum_ns = AddNs(sum_ns, kernels.dur_ns[i].value());
   }
   if (!rank.IsNoticeable(sum_ns)) return {};
   Finding finding = rank.Make(RuleId::kConversion, {"finding.conversion"},

@@ -73,8 +73,9 @@ class CoreJudge {
       if (k.begin_ns[i] == store::kNone || k.dur_ns[i] == store::kNone || k.dur_ns[i] <= 0)
         continue;
       if (!rank_.IsKernelInSteps(i)) continue;
-      total_ns = AddNs(total_ns, k.dur_ns[i]);
-      by_type[k.type[i]] += k.dur_ns[i];
+      total_ns = AddNs(total_ns, k.dur_ns[i].value());
+      int64_t& type_ns = by_type[k.type[i]];
+      type_ns = AddNs(type_ns, k.dur_ns[i].value());
       CoreClass core_class{};
       if (store_.Text(k.input_shapes[i]).empty() || !ClassOf(i, core_class)) continue;
       AlikeKernels& same = groups[{k.name[i], k.input_shapes[i], k.output_shapes[i]}];
@@ -82,7 +83,7 @@ class CoreJudge {
         same.core_class = core_class;
         same.first = i;
       }
-      same.sum_ns = AddNs(same.sum_ns, k.dur_ns[i]);
+      same.sum_ns = AddNs(same.sum_ns, k.dur_ns[i].value());
       same.mac += counters_.Pipe("mac", i);
       same.vec += counters_.Pipe("vec", i);
       same.mte2 += counters_.Pipe("mte2", i);

@@ -43,7 +43,7 @@ ExpertWork WorkOf(const RankEvidence& rank) {
     if (!is_grouped(kernels.type[i]) && !is_grouped(kernels.name[i])) continue;
     if (kernels.dur_ns[i] == store::kNone || !rank.IsInSteps(kernels.begin_ns[i])) continue;
     out.tokens += FirstDimension(store.Text(kernels.input_shapes[i]));
-    out.sum_ns = AddNs(out.sum_ns, kernels.dur_ns[i]);
+    out.sum_ns = AddNs(out.sum_ns, kernels.dur_ns[i].value());
     const store::SliceId slice = rank.view().kernel_slices().slice_of()[i];
     if (slice != store::kNoSlice) out.slices.push_back(slice);
   }

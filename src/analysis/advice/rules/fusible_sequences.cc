@@ -64,10 +64,10 @@ class SequenceSearch {
     int64_t end_ns = INT64_MIN;
     ids_.reserve(order_.size());
     for (const uint32_t i : order_) {
-      end_ns = std::max(end_ns, EndNs(k.begin_ns[i], k.dur_ns[i]));
+      end_ns = std::max<int64_t>(end_ns, EndNs(k.begin_ns[i], k.dur_ns[i]));
       ids_.push_back(Breaks(i) ? 0 : IdOf(i));
     }
-    window_ns_ = AddNs(end_ns, -k.begin_ns[order_.front()]);
+    window_ns_ = SubtractSaturating(end_ns, k.begin_ns[order_.front()].value());
   }
 
   // Communication and the AI CPU are never part of a sequence.
@@ -118,7 +118,7 @@ class SequenceSearch {
     std::vector<double> core(order_.size() + 1, 0);
     for (size_t i = 0; i < order_.size(); ++i) {
       const uint32_t row = order_[i];
-      busy[i + 1] = AddNs(busy[i], k.dur_ns[row]);
+      busy[i + 1] = AddNs(busy[i], k.dur_ns[row].value());
       mte[i + 1] = mte[i] + counters.Most({"aic_mte2_time", "aiv_mte2_time"}, row) +
                    counters.Most({"aic_fixpipe_time", "aiv_mte3_time"}, row);
       core[i + 1] = core[i] + counters.At("aicore_time", row) + counters.At("aiv_time", row);
@@ -130,8 +130,9 @@ class SequenceSearch {
         one.length = length;
       }
       const uint32_t last = order_[i + length - 1];
+      const store::MaybeInt end_ns = EndNs(k.begin_ns[last], k.dur_ns[last]);
       one.total_ns =
-          AddNs(one.total_ns, EndNs(k.begin_ns[last], k.dur_ns[last]) - k.begin_ns[order_[i]]);
+          AddNs(one.total_ns, SubtractSaturating(end_ns.value(), k.begin_ns[order_[i]].value()));
       one.busy_ns = AddNs(one.busy_ns, busy[i + length] - busy[i]);
       one.mte_us += mte[i + length] - mte[i];
       one.core_us += core[i + length] - core[i];

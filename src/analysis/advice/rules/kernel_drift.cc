@@ -45,7 +45,7 @@ std::map<KernelKey, KernelCalls> CallsOf(const RankEvidence& rank) {
     }
     KernelCalls& calls = by_id[{kernels.name[i], kernels.input_shapes[i]}];
     ++calls.count;
-    calls.sum_ns = AddNs(calls.sum_ns, kernels.dur_ns[i]);
+    calls.sum_ns = AddNs(calls.sum_ns, kernels.dur_ns[i].value());
     if (slices[i] != store::kNoSlice) calls.slices.push_back(slices[i]);
   }
   std::map<KernelKey, KernelCalls> out;

@@ -34,7 +34,7 @@ std::string TypesOf(const RankEvidence& rank, const std::vector<ListedKernel>& l
   std::map<std::string_view, int64_t> by_type;
   for (const ListedKernel& one : listed) {
     int64_t& sum_ns = by_type[rank.store().Text(kernels.type[one.kernel])];
-    sum_ns = AddNs(sum_ns, kernels.dur_ns[one.kernel]);
+    sum_ns = AddNs(sum_ns, kernels.dur_ns[one.kernel].value());
   }
   std::vector<std::pair<std::string_view, int64_t>> types(by_type.begin(), by_type.end());
   std::stable_sort(types.begin(), types.end(),
@@ -86,7 +86,7 @@ void Complete(const RankEvidence& rank, const std::vector<ListedKernel>& listed,
   double income_ns = 0;
   uint32_t longest = listed.front().kernel;
   for (const ListedKernel& one : listed) {
-    sum_ns = AddNs(sum_ns, kernels.dur_ns[one.kernel]);
+    sum_ns = AddNs(sum_ns, kernels.dur_ns[one.kernel].value());
     income_ns += one.income_ns;
     if (kernels.dur_ns[one.kernel] > kernels.dur_ns[longest]) longest = one.kernel;
   }
@@ -142,12 +142,12 @@ std::vector<Finding> FindUnfilledCores(const RankEvidence& rank) {
     const int64_t used = kernels.block_dim[i];
     if (used <= 0 || used % cores == 0) continue;
     if (core == "MIX_AIC" && chip.vector > 0 && kernels.mix_block_dim[i] > 0 &&
-        kernels.mix_block_dim[i] % chip.vector == 0) {
+        kernels.mix_block_dim[i].value() % chip.vector == 0) {
       continue;
     }
     // A last round of blocks that fills a part of the cores only.
     const int64_t rounds = (used + cores - 1) / cores;
-    const double income_ns = static_cast<double>(kernels.dur_ns[i]) *
+    const double income_ns = static_cast<double>(kernels.dur_ns[i].value()) *
                              (1 - static_cast<double>(used) / static_cast<double>(rounds * cores));
     if (income_ns >= rank.thresholds().block_dim_income_us * 1000) listed.push_back({i, income_ns});
   }
@@ -182,8 +182,9 @@ std::vector<Finding> FindUnboundKernels(const RankEvidence& rank) {
     // The reference judges all by the first one.
     if (as_reference && i == 0 && !is_unbound) return {};
     if (!is_unbound) continue;
-    if (NsToUs(store.kernels.dur_ns[i]) <= rank.thresholds().no_bound_kernel_us) continue;
-    listed.push_back({i, static_cast<double>(store.kernels.dur_ns[i]) * (1 - most / limit)});
+    if (NsToUs(store.kernels.dur_ns[i].value()) <= rank.thresholds().no_bound_kernel_us) continue;
+    listed.push_back(
+        {i, static_cast<double>(store.kernels.dur_ns[i].value()) * (1 - most / limit)});
   }
   if (listed.empty()) return {};
   Finding finding = rank.Make(

@@ -59,7 +59,7 @@ std::string KeptBy(const RankEvidence& rank) {
                          allocations.release_ns[i] > steps.back().host_end_ns;
     if (is_kept && allocations.alloc_ns[i] >= steps.front().host_end_ns &&
         allocations.alloc_ns[i] < steps.back().host_begin_ns && allocations.size_bytes[i] > 0) {
-      bytes_of[names[i]] = AddNs(bytes_of[names[i]], allocations.size_bytes[i]);
+      bytes_of[names[i]] = AddNs(bytes_of[names[i]], allocations.size_bytes[i].value());
     }
   }
   const auto most =
@@ -118,12 +118,13 @@ std::vector<Finding> FindFragmentation(const RankEvidence& rank) {
   for (const auto& [device, rows] : SamplesByDevice(rank.store())) {
     std::optional<size_t> peak;  // of what is allocated: there is no more to be had later
     for (const size_t row : rows) {
-      if (samples.reserved_bytes[row] == store::kNone) continue;
+      if (!samples.reserved_bytes[row].is_known() || !samples.allocated_bytes[row].is_known())
+        continue;
       if (!peak || samples.allocated_bytes[row] > samples.allocated_bytes[*peak]) peak = row;
     }
     if (!peak) continue;
-    const auto allocated = static_cast<double>(samples.allocated_bytes[*peak]);
-    const auto reserved = static_cast<double>(samples.reserved_bytes[*peak]);
+    const auto allocated = static_cast<double>(samples.allocated_bytes[*peak].value());
+    const auto reserved = static_cast<double>(samples.reserved_bytes[*peak].value());
     if (reserved - allocated < kWorthIt || allocated > (1 - kUnused) * reserved) continue;
     const std::string name(rank.store().Text(device));
     Finding finding =

@@ -1,6 +1,7 @@
 #include "analysis/advice/rules/transfers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -71,9 +72,9 @@ std::vector<UnalignedTransfer> ListUnalignedTransfers(const TraceStore& store,
     if (!IsLongTransfer(store, i, aligned_bytes)) continue;
     const std::string_view op = owners.Of(i);
     UnalignedTransfer& transfer = found[op];
-    transfer.all_bytes = AddNs(transfer.all_bytes, tasks.size_bytes[i]);
+    transfer.all_bytes = AddNs(transfer.all_bytes, tasks.size_bytes[i].value());
     transfer.all_ns = AddNs(transfer.all_ns, tasks.dur_ns[i]);
-    if (tasks.size_bytes[i] % aligned_bytes == 0) continue;
+    if (tasks.size_bytes[i].value() % aligned_bytes == 0) continue;
     transfer.unaligned_ns = AddNs(transfer.unaligned_ns, tasks.dur_ns[i]);
     if (transfer.tasks++ > 0) continue;
     transfer.op = op;
@@ -102,6 +103,9 @@ std::vector<ContendedTransfer> ListContendedTransfers(const TraceStore& store, c
   for (const CommTime& call : data.times) {
     const auto found = slow.find({call.step, call.group, call.op});
     if (call.rank != store.info.rank || found == slow.end()) continue;
+    constexpr double kMostUs = 4e15;
+    if (!(std::fabs(call.start_us) < kMostUs && std::fabs(call.elapse_ms) * 1000 < kMostUs))
+      continue;
     const auto begin_ns = static_cast<int64_t>(call.start_us * 1000);
     const Interval times{begin_ns, EndNs(begin_ns, static_cast<int64_t>(call.elapse_ms * 1e6))};
     const int64_t shared_ns = matmuls.Within(times);

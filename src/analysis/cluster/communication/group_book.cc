@@ -101,7 +101,7 @@ std::map<std::string, int64_t> LeastMembers(const TraceStore& rank) {
   std::map<StringId, int64_t> largest;
   for (size_t i = 0; i < rank.comm_links.size(); ++i) {
     int64_t& local = largest[rank.comm_links.group_name[i]];
-    local = std::max({local, rank.comm_links.src_rank[i], rank.comm_links.dst_rank[i]});
+    local = std::max<int64_t>({local, rank.comm_links.src_rank[i], rank.comm_links.dst_rank[i]});
   }
   std::map<std::string, int64_t> out;
   for (const auto& [group, local] : largest)

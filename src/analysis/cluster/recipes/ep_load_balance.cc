@@ -75,7 +75,8 @@ class EpLoadBalance : public RecipeOf<Part> {
     if (!type) return part;
     for (size_t i = 0; i < kernels.size(); ++i) {
       if (kernels.type[i] != *type || kernels.begin_ns[i] == store::kNone) continue;
-      const int64_t end_ns = EndNs(kernels.begin_ns[i], std::max<int64_t>(kernels.dur_ns[i], 0));
+      const int64_t end_ns =
+          EndNs(kernels.begin_ns[i].value(), std::max<int64_t>(kernels.dur_ns[i], 0));
       if (!window.Contains(kernels.begin_ns[i]) || !window.Contains(end_ns)) continue;
       const auto tokens = CountTokens(rank.Text(kernels.input_shapes[i]));
       if (!tokens) continue;

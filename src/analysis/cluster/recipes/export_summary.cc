@@ -106,14 +106,14 @@ std::vector<TextColumn> KernelDetails(const TraceStore& store) {
   StepFinder finder(steps);
   if (!steps.empty()) {
     out.Add("Step Id", [&](size_t i) {
-      if (kernels.step[i] != kNone) return fmt::to_string(kernels.step[i]);
+      if (kernels.step[i] != kNone) return fmt::to_string(kernels.step[i].value());
       const auto step = finder.Find(kernels.begin_ns[i]);
       return step ? fmt::to_string(steps[*step].step) : std::string();
     });
   }
   out.Number("Device_id", kernels.device);
   out.Add("Model ID", [&](size_t i) {
-    return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i]);
+    return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i].value());
   });
   out.Number("Task ID", kernels.task_id);
   out.Number("Stream ID", kernels.stream);
@@ -187,15 +187,15 @@ std::vector<TextColumn> ReferenceKernelDetails(const TraceStore& store) {
   const bool has_state = std::any_of(kernels.state.begin(), kernels.state.end(),
                                      [](StringId state) { return state != StringId::kEmpty; });
   if (has_state) out.Text("op_state", kernels.state);
-  out.Add("task_start_time", [&](size_t i) {
-    return FormatDouble(static_cast<double>(kernels.begin_ns[i]) / kNsPerUs);
-  });
-  out.Add("task_duration", [&](size_t i) {
-    return FormatDouble(static_cast<double>(kernels.dur_ns[i]) / kNsPerUs);
-  });
+  const auto us = [](store::MaybeInt ns) {
+    return ns.is_known() ? FormatDouble(static_cast<double>(ns.value()) / kNsPerUs)
+                         : std::string(kNotAvailable);
+  };
+  out.Add("task_start_time", [&](size_t i) { return us(kernels.begin_ns[i]); });
+  out.Add("task_duration", [&](size_t i) { return us(kernels.dur_ns[i]); });
   out.Number("device_id", kernels.device);
   out.Add("model_id", [&](size_t i) {
-    return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i]);
+    return fmt::to_string(kernels.model_id[i] == kNone ? kNoModel : kernels.model_id[i].value());
   });
   out.Number("stream_id", kernels.stream);
   out.Add("context_id", [&](size_t i) {
@@ -212,8 +212,11 @@ std::vector<TextColumn> ReferenceKernelDetails(const TraceStore& store) {
   }
   out.Add("task_wait_time", [&](size_t i) {
     if (i == 0) return std::string("0.0");
-    const auto end = static_cast<double>(EndNs(kernels.begin_ns[i], kernels.dur_ns[i]));
-    return FormatDouble((end - static_cast<double>(kernels.begin_ns[i - 1])) / kNsPerUs);
+    const store::MaybeInt end_ns = EndNs(kernels.begin_ns[i], kernels.dur_ns[i]);
+    const store::MaybeInt before_ns = kernels.begin_ns[i - 1];
+    if (!end_ns.is_known() || !before_ns.is_known()) return std::string(kNotAvailable);
+    return FormatDouble(
+        (static_cast<double>(end_ns.value()) - static_cast<double>(before_ns.value())) / kNsPerUs);
   });
   return out.Take();
 }

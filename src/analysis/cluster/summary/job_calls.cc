@@ -111,10 +111,10 @@ void JobCalls::SetClocksRight() {
           return offsets_ns_.contains(m.rank);
         });
         if (known == members.end()) continue;
-        const int64_t end_ns = EndOf(*known) + offsets_ns_[known->rank];
+        const int64_t end_ns = AddNs(EndOf(*known), offsets_ns_[known->rank]);
         for (const CallMember& member : members) {
           if (!offsets_ns_.contains(member.rank))
-            samples[member.rank].push_back(end_ns - EndOf(member));
+            samples[member.rank].push_back(SubtractSaturating(end_ns, EndOf(member)));
         }
       }
       for (auto& [rank, values] : samples) offsets_ns_[rank] = UpperMiddle(values);

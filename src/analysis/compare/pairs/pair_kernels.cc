@@ -86,8 +86,8 @@ table::Table MatchedTable(const SideKernels& a, const SideKernels& b, size_t lim
   const auto cells = [](const SideKernels& side, const std::vector<uint32_t>* rows, size_t k) {
     if (rows == nullptr || k >= rows->size()) return std::pair{store::kNone, store::kNone};
     const uint32_t row = (*rows)[k];
-    return std::pair{AddNs(side.store->kernels.begin_ns[row], -side.begin_ns()),
-                     side.store->kernels.dur_ns[row]};
+    return std::pair<int64_t, int64_t>{SinceNs(side.store->kernels.begin_ns[row], side.begin_ns()),
+                                       side.store->kernels.dur_ns[row]};
   };
   const auto of_a = ByName(a, Longest(a, limit, is_cut));
   const auto of_b = ByName(b, Longest(b, limit, is_cut));

@@ -15,7 +15,9 @@ struct SideKernels {
   int64_t origin_ns = 0;
   std::vector<uint32_t> rows;
 
-  int64_t begin_ns() const { return rows.empty() ? 0 : store->kernels.begin_ns[rows.front()]; }
+  int64_t begin_ns() const {
+    return rows.empty() ? 0 : store->kernels.begin_ns[rows.front()].value();
+  }
 };
 
 SideKernels KernelsOfSide(const store::TraceStore& store, const CompareSide& side);

@@ -57,7 +57,9 @@ StepTasks ChooseStep(const Side& side) {
 void AddKernelRows(const Side& side, StepTasks& step) {
   const store::KernelTable& kernels = side.store.kernels;
   for (const uint32_t row : ComputeKernels(side)) {
-    const Interval time{kernels.begin_ns[row], EndNs(kernels.begin_ns[row], kernels.dur_ns[row])};
+    const store::MaybeInt end_ns = EndNs(kernels.begin_ns[row], kernels.dur_ns[row]);
+    if (!end_ns.is_known()) continue;
+    const Interval time{kernels.begin_ns[row], end_ns};
     if (time.begin_ns < step.range.begin_ns || time.begin_ns > step.range.end_ns) continue;
     const store::SliceId slice = side.view.kernel_slices().slice_of()[row];
     const store::TrackId track = slice == store::kNoSlice
