@@ -12,6 +12,7 @@
 #include "server/api/api.h"
 #include "server/assets.h"
 #include "server/http_listener.h"
+#include "server/socket_io.h"
 
 namespace steplens::server {
 namespace {
