@@ -9,6 +9,7 @@
 #include "base/roots.h"
 #include "cli/standard_streams.h"
 #include "cli/terminal.h"
+#include "open/losses.h"
 #include "open/open.h"
 #include "store/cache.h"
 #include "table/console.h"
@@ -27,28 +28,11 @@ std::vector<const store::InputFile*> LostRanks(const store::Job& job) {
   return out;
 }
 
-// "PATH: reason", with the path once.
-std::string WhyLost(const store::InputFile& file) {
-  if (file.note.starts_with(file.path + ":")) return file.note;
-  return fmt::format("{}: {}", file.path, file.note);
-}
-
 // Data that was lost while reading, as an error: for --strict.
 Status CheckStrict(const store::Job& job) {
-  if (const auto lost = LostRanks(job); !lost.empty())
-    return Error{ErrorCode::kCorruptData, WhyLost(*lost.front())};
-  for (const store::TraceStore& rank : job.ranks) {
-    for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
-      const auto kind = static_cast<store::IssueKind>(i);
-      const store::IssueInfo& info = store::GetIssueInfo(kind);
-      const store::IssueLog::Entry& entry = rank.issues.entry(kind);
-      if (entry.count == 0 || info.severity != store::Severity::kDataLoss) continue;
-      return Error{ErrorCode::kCorruptData,
-                   fmt::format("rank {}: {} ({} times; first: {})", rank.info.rank, info.text,
-                               entry.count, entry.example)};
-    }
-  }
-  return {};
+  const std::vector<std::string> losses = opening::Losses(job);
+  if (losses.empty()) return {};
+  return Error{ErrorCode::kCorruptData, losses.front()};
 }
 
 void WarnOfLoss(const store::Job& job) {
@@ -57,7 +41,7 @@ void WarnOfLoss(const store::Job& job) {
         fmt::format("steplens: {} capture{} could not be read and {} left out ({}{}); 'steplens "
                     "info' lists {}\n",
                     lost.size(), lost.size() == 1 ? "" : "s", lost.size() == 1 ? "is" : "are",
-                    lost.size() == 1 ? "" : "first: ", WhyLost(*lost.front()),
+                    lost.size() == 1 ? "" : "first: ", opening::WhyLost(*lost.front()),
                     lost.size() == 1 ? "it" : "them"));
   }
   for (const std::string& note : job.notes) Say(fmt::format("steplens: {}\n", note));

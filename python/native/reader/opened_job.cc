@@ -9,6 +9,7 @@
 #include "base/cancel.h"
 #include "base/nearest_name.h"
 #include "base/roots.h"
+#include "open/losses.h"
 #include "open/open.h"
 #include "query/question_tables.h"
 #include "readers/slice_args.h"
@@ -17,27 +18,6 @@ namespace steplens::python {
 namespace {
 
 using query::SqlTable;
-
-// What reading lost: captures, and records of a rank.
-std::vector<std::string> LossesOf(const store::Job& job) {
-  std::vector<std::string> out;
-  for (const store::InputFile& file : job.ignored) {
-    if (!file.is_lost) continue;
-    const bool has_path = file.note.starts_with(file.path + ":");
-    out.push_back(has_path ? file.note : fmt::format("{}: {}", file.path, file.note));
-  }
-  for (const store::TraceStore& rank : job.ranks) {
-    for (size_t i = 0; i < static_cast<size_t>(store::IssueKind::kCount); ++i) {
-      const auto kind = static_cast<store::IssueKind>(i);
-      const store::IssueInfo& info = store::GetIssueInfo(kind);
-      const store::IssueLog::Entry& entry = rank.issues.entry(kind);
-      if (entry.count == 0 || info.severity != store::Severity::kDataLoss) continue;
-      out.push_back(fmt::format("rank {}: {} ({} times; first: {})", rank.info.rank, info.text,
-                                entry.count, entry.example));
-    }
-  }
-  return out;
-}
 
 Result<size_t> FindColumn(const SqlTable& table, std::string_view name) {
   std::vector<std::string> names;
@@ -85,7 +65,7 @@ class OpenedJob::Working {
 OpenedJob::OpenedJob(store::Job job)
     : job_(std::move(job)), read_args_(readers::MakeArgsReader()), process_(::getpid()) {
   notes_ = job_.notes;
-  for (std::string& loss : LossesOf(job_)) notes_.push_back(std::move(loss));
+  for (std::string& loss : opening::Losses(job_)) notes_.push_back(std::move(loss));
 }
 
 Result<std::shared_ptr<OpenedJob>> OpenedJob::Open(const std::vector<std::string>& paths,
@@ -96,7 +76,7 @@ Result<std::shared_ptr<OpenedJob>> OpenedJob::Open(const std::vector<std::string
   for (const std::string& path : paths) AddRoot(path);
   SL_ASSIGN_OR_RETURN(store::Job job, opening::OpenJob(paths, options));
   if (settings.is_strict) {
-    const std::vector<std::string> losses = LossesOf(job);
+    const std::vector<std::string> losses = opening::Losses(job);
     if (!losses.empty()) return Error{ErrorCode::kCorruptData, losses.front()};
   }
   return std::shared_ptr<OpenedJob>(new OpenedJob(std::move(job)));
