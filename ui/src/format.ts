@@ -30,6 +30,11 @@ export function oneUnit(durations: readonly number[]): (ns: number) => string {
   return (ns) => (Number.isFinite(ns) ? `${(ns / scale).toFixed(unit === "ns" ? 0 : 3)} ${unit}` : "–");
 }
 
+/** A difference, written by `write`: +1.250 ms, −28.000 us. */
+export function signedDuration(ns: number, write: (ns: number) => string = formatDuration): string {
+  return `${ns > 0 ? "+" : ns < 0 ? "−" : ""}${write(Math.abs(ns))}`;
+}
+
 /** A moment on the axis with as many digits as `step_ns`, the distance of two ticks, needs. */
 export function formatMoment(ns: number, step_ns: number): string {
   const unit = UNITS.find(([, scale]) => Math.max(Math.abs(ns), step_ns) >= scale) ?? ["ns", 1];

@@ -1,5 +1,5 @@
 // Differences as bars to the left (less) and to the right (more) of a line.
-import { formatDuration, middleEllipsis } from "../format";
+import { middleEllipsis, oneUnit, signedDuration } from "../format";
 import { CanvasChart, type Mark, type Surface } from "./canvas_chart";
 import { largest } from "./ticks";
 
@@ -17,14 +17,14 @@ const kGap = 8;
 const kMore = "#c8553d";
 const kLess = "#2f8f5b";
 
-const signed = (us: number) => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
-
 function draw({ g, width, ink, muted, line }: Surface, items: readonly Delta[]): Mark[] {
   const widest = largest(items.map((item) => g.measureText(item.name).width), 0) + kGap;
   const names = Math.min(Math.ceil(widest), Math.round(width * 0.45), 320);
   const room = Math.max(20, (width - names) / 2 - kLabel);
   const middle = names + room + kLabel;
   const most = largest(items.map((item) => Math.abs(item.value)), 1e-12);
+  const write = oneUnit(items.map((item) => item.value * 1000));
+  const signed = (us: number) => signedDuration(us * 1000, write);
   g.fillStyle = line;
   g.fillRect(middle, 0, 1, items.length * kBar);
   g.textBaseline = "middle";

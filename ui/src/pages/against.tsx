@@ -1,6 +1,6 @@
 // How what is in scope differs from the baseline of the scope bar, in a few lines.
 import { Dataset } from "../api";
-import { formatDuration, formatPercent } from "../format";
+import { formatPercent, signedDuration } from "../format";
 import { t } from "../i18n";
 import { navigate } from "../state/router";
 import { scope, scopeSide, sideName } from "../state/session";
@@ -19,8 +19,6 @@ const kNames: Record<string, string> = {
 };
 
 export const partTitle = (part: string): string => (kNames[part] ? t(kNames[part]) : part);
-
-export const signedTime = (us: number): string => `${us > 0 ? "+" : us < 0 ? "−" : ""}${formatDuration(Math.abs(us) * 1000)}`;
 
 const asked = ({ ds, rank, step }: Side) => ({ ds, rank, ...(step === null ? {} : { step }) });
 
@@ -45,7 +43,7 @@ export function Against() {
               <span class="muted">{t("compare.missing")}</span>
             ) : (
               <>
-                <b>{signedTime(b - a)}</b> <span class="muted">{`${a > 0 ? formatPercent((b - a) / a) : "–"} · ${t(`compare.${asText(rows[at]?.["verdict"] ?? null)}`)}`}</span>
+                <b>{signedDuration((b - a) * 1000)}</b> <span class="muted">{`${a > 0 ? formatPercent((b - a) / a) : "–"} · ${t(`compare.${asText(rows[at]?.["verdict"] ?? null)}`)}`}</span>
               </>
             )}
           </li>

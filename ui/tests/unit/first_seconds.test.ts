@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { scaleText } from "../../src/charts/heat_map";
-import { oneUnit } from "../../src/format";
+import { oneUnit, signedDuration } from "../../src/format";
 import { distinctLabels, kernelLabel } from "../../src/kernel_label";
 import { durationSeries, sizeRows } from "../../src/pages/communication/calls";
 import { missingSides, partTimes } from "../../src/pages/compare/parts";
@@ -55,6 +55,7 @@ test("durations of one chart have one unit, small ones do not vanish", () => {
   const write = oneUnit([2.616e9, 3.824e6]);
   assert.deepEqual([2.616e9, 3.824e6].map(write), ["2616.000 ms", "3.824 ms"]);
   assert.equal(oneUnit([1.5e9, 1.2e9])(1.2e9), "1.200 s");
+  assert.deepEqual([28e3, -1.043e6, 0].map((ns) => signedDuration(ns, oneUnit([98.6e6, 17.2e6]))), ["+0.028 ms", "−1.043 ms", "0.000 ms"]);
   assert.equal(oneUnit([])(12), "12 ns");
 });
 

@@ -301,7 +301,7 @@ std::vector<Finding> FindSlowLoading(const RankEvidence& rank) {
       {"finding.dataloader.reason",
        {{"count", std::to_string(calls.rows.size())},
         {"time", SentenceTime(NsToUs(store.slices.dur_ns[calls.longest]))},
-        {"limit", fmt::format("{:.0f} us", rank.thresholds().dataloader_call_us)}}},
+        {"limit", SentenceTime(rank.thresholds().dataloader_call_us)}}},
       {is_single ? "finding.dataloader.single" : "finding.dataloader.advice"});
   finding.details = {CallTable(rank, RuleId::kDataloader, calls)};
   return {finding};

@@ -6,7 +6,7 @@ import { BlockLanes } from "../../charts/block_lanes";
 import { DeltaBars } from "../../charts/delta_bars";
 import { LineChart } from "../../charts/line_chart";
 import { sideColors } from "../../charts/palette";
-import { formatPercent, oneUnit } from "../../format";
+import { formatPercent, oneUnit, signedDuration } from "../../format";
 import { hasMessage, locale, t } from "../../i18n";
 import { openSearch } from "../../state/jump";
 import { navigate, noteState, route } from "../../state/router";
@@ -15,7 +15,7 @@ import { DataTable } from "../../table/data_table";
 import { localSource } from "../../table/source";
 import { type Loaded, useLoad } from "../../widgets/async";
 import { EmptyState, ErrorState, Loading } from "../../widgets/states";
-import { partTitle, signedTime } from "../against";
+import { partTitle } from "../against";
 import { curvesOf, named } from "../curves";
 import { asNumber, asText, Card, Pick, rowsOf, tableOf, Warnings } from "../parts";
 import type { PageProps } from "../registry";
@@ -104,7 +104,7 @@ function Headline({ reply }: { reply: MetricReply }) {
                   {us === null ? <span class="muted">{t("compare.missing")}</span> : write(us * 1000)}
                 </td>
               ))}
-              <td class="num">{part.a === null || part.b === null ? "–" : signedTime(part.b - part.a)}</td>
+              <td class="num">{part.a === null || part.b === null ? "–" : signedDuration((part.b - part.a) * 1000, write)}</td>
               <td class="num">{part.a !== null && part.b !== null && part.a > 0 ? formatPercent((part.b - part.a) / part.a) : "–"}</td>
               {knowsNoise && <td class="muted">{part.a === null || part.b === null ? "" : t(`compare.${asText(rows[at]?.["verdict"] ?? null)}`)}</td>}
             </tr>
