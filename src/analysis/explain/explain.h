@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/args_reader.h"
@@ -44,6 +45,9 @@ Result<Interval> FindGap(const store::TraceStore& store, store::TrackId track, i
 // all streams of the rank (the Free lane).
 Result<Explanation> ExplainGap(const store::Job& job, uint32_t rank_index, store::TrackId track,
                                Interval gap);
+// The same for several gaps, which share one look at the slices of the rank.
+std::vector<Result<Explanation>> ExplainGaps(const store::Job& job, uint32_t rank_index,
+                                             store::TrackId track, std::span<const Interval> gaps);
 
 // How a collective divides into transfer, waiting and idle time (collectives/call_times.h), who
 // came last and what that rank did meanwhile where all ranks of the group were captured, and the

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <unordered_map>
 
 #include "analysis/any_case.h"
 #include "analysis/classify/classify.h"
@@ -35,18 +39,37 @@ std::vector<bool> StreamsOf(const std::vector<TrackKind>& kinds, TrackId track) 
   return wanted;
 }
 
-// The first task that starts when the gap ends, or later; kNoSlice if there is none.
-SliceId NextTask(const TraceStore& store, const std::vector<bool>& streams, Interval gap) {
-  SliceId next = kNoSlice;
+// For each gap the first task that starts when it ends, or later; kNoSlice if there is none.
+std::vector<SliceId> NextTasks(const TraceStore& store, const std::vector<bool>& streams,
+                               std::span<const Interval> gaps) {
+  std::vector<size_t> by_end(gaps.size());
+  std::iota(by_end.begin(), by_end.end(), size_t{0});
+  std::sort(by_end.begin(), by_end.end(),
+            [&](size_t a, size_t b) { return gaps[a].end_ns < gaps[b].end_ns; });
+  std::vector<int64_t> ends;
+  for (const size_t gap : by_end) ends.push_back(gaps[gap].end_ns);
+  const auto begins_before = [&](SliceId a, SliceId b) {
+    return b == kNoSlice || store.slices.begin_ns[static_cast<size_t>(a)] <
+                                store.slices.begin_ns[static_cast<size_t>(b)];
+  };
+  // A task is next for the last gap that ends before it, and for those before unless they have one.
+  std::vector<SliceId> next(gaps.size(), kNoSlice);  // in the order of by_end
   for (size_t i = 0; i < store.slices.size(); ++i) {
     const auto t = static_cast<size_t>(store.slices.track[i]);
-    if (t >= streams.size() || !streams[t] || store.slices.begin_ns[i] < gap.end_ns) continue;
-    if (next == kNoSlice ||
-        store.slices.begin_ns[i] < store.slices.begin_ns[static_cast<size_t>(next)]) {
-      next = static_cast<SliceId>(i);
-    }
+    if (t >= streams.size() || !streams[t]) continue;
+    const auto after = std::upper_bound(ends.begin(), ends.end(), store.slices.begin_ns[i]);
+    if (after == ends.begin()) continue;
+    SliceId& found = next[static_cast<size_t>(after - ends.begin()) - 1];
+    if (begins_before(static_cast<SliceId>(i), found)) found = static_cast<SliceId>(i);
   }
-  return next;
+  std::vector<SliceId> out(gaps.size(), kNoSlice);
+  SliceId later = kNoSlice;
+  for (size_t i = gaps.size(); i-- > 0;) {
+    if (next[i] == kNoSlice) next[i] = later;
+    later = next[i];
+    out[by_end[i]] = next[i];
+  }
+  return out;
 }
 
 // Who asked for the task: as the operator saw it, and the call that sent it to the device.
@@ -60,20 +83,28 @@ struct LaunchPoints {
   TrackId HostTrack() const { return has_op ? op.host_track : api.host_track; }
 };
 
-LaunchPoints FindLaunch(const TraceStore& store, const std::vector<TrackKind>& kinds,
-                        SliceId task) {
-  LaunchPoints points;
+using LaunchesOfTasks = std::unordered_map<SliceId, LaunchPoints>;
+
+LaunchesOfTasks FindLaunches(const TraceStore& store, const std::vector<TrackKind>& kinds,
+                             std::span<const SliceId> tasks) {
+  LaunchesOfTasks of_task;
+  for (const SliceId task : tasks) {
+    if (task != kNoSlice) of_task.try_emplace(task);
+  }
+  if (of_task.empty()) return of_task;
   ForEachOperatorLaunch(store, kinds, [&](const Launch& launch) {
-    if (launch.device != task) return;
-    points.op = launch;
-    points.has_op = true;
+    const auto points = of_task.find(launch.device);
+    if (points == of_task.end()) return;
+    points->second.op = launch;
+    points->second.has_op = true;
   });
   ForEachApiLaunch(store, kinds, [&](const Launch& launch) {
-    if (launch.device != task) return;
-    points.api = launch;
-    points.has_api = true;
+    const auto points = of_task.find(launch.device);
+    if (points == of_task.end()) return;
+    points->second.api = launch;
+    points->second.has_api = true;
   });
-  return points;
+  return of_task;
 }
 
 // How the gap divides. Parts add up to the gap.
@@ -84,26 +115,34 @@ struct GapParts {
   int64_t launch_ns = 0;
 };
 
-GapParts Divide(const TraceStore& store, const std::vector<TrackKind>& kinds,
-                const std::vector<bool>& streams, Interval gap, int64_t queued_ns) {
+// What else the device did: collectives, and the streams that the gaps are not about.
+struct OtherWork {
+  Cover communication;
+  Cover any;
+
+  OtherWork(const TraceStore& store, const std::vector<TrackKind>& kinds,
+            const std::vector<bool>& streams) {
+    std::vector<Interval> collectives;
+    for (const DeviceWork& work : CollectDeviceWork(store))
+      collectives.insert(collectives.end(), work.communication.begin(), work.communication.end());
+    std::vector<Interval> others = collectives;
+    for (size_t i = 0; i < store.slices.size(); ++i) {
+      const auto t = static_cast<size_t>(store.slices.track[i]);
+      if (t >= kinds.size() || kinds[t] != TrackKind::kDevice || streams[t]) continue;
+      others.push_back(TimesOf(store, static_cast<SliceId>(i)));
+    }
+    communication = Cover(std::move(collectives));
+    any = Cover(std::move(others));
+  }
+};
+
+GapParts Divide(const OtherWork& others, Interval gap, int64_t queued_ns) {
   GapParts parts;
   const int64_t queued_at_ns = std::clamp(queued_ns, gap.begin_ns, gap.end_ns);
   parts.host_ns = queued_at_ns - gap.begin_ns;
   const Interval rest{queued_at_ns, gap.end_ns};
-  std::vector<Interval> communication;
-  for (const DeviceWork& work : CollectDeviceWork(store)) {
-    communication.insert(communication.end(), work.communication.begin(), work.communication.end());
-  }
-  std::vector<Interval> others;
-  for (size_t i = 0; i < store.slices.size(); ++i) {
-    const auto t = static_cast<size_t>(store.slices.track[i]);
-    if (t >= kinds.size() || kinds[t] != TrackKind::kDevice || streams[t]) continue;
-    others.push_back(TimesOf(store, static_cast<SliceId>(i)));
-  }
-  const Cover in_communication(communication);
-  parts.communication_ns = in_communication.Within(rest);
-  others.insert(others.end(), communication.begin(), communication.end());
-  parts.dependency_ns = Cover(std::move(others)).Within(rest) - parts.communication_ns;
+  parts.communication_ns = others.communication.Within(rest);
+  parts.dependency_ns = others.any.Within(rest) - parts.communication_ns;
   parts.launch_ns = rest.end_ns - rest.begin_ns - parts.communication_ns - parts.dependency_ns;
   return parts;
 }
@@ -125,23 +164,32 @@ std::string_view HostCause(std::string_view name) {
   return "gap.host_op";
 }
 
+// The slices of a host thread, and which lies in which.
+struct HostThread {
+  TrackIndex index;
+  Nesting nesting;
+
+  HostThread(const TraceStore& store, TrackId track) {
+    std::vector<bool> wanted(store.tracks.size(), false);
+    wanted[static_cast<size_t>(track)] = true;
+    index = BuildTrackIndex(store, wanted);
+    nesting = ComputeNesting(store, index);
+  }
+};
+
 // The host slices that took most of the time on the launching thread, by self time in the window.
-void AddHostWork(const TraceStore& store, uint32_t rank_index, TrackId host, Interval window,
-                 int64_t gap_ns, std::vector<Evidence>& items) {
-  const auto t = static_cast<size_t>(host);
-  if (t >= store.tracks.size() || window.begin_ns >= window.end_ns) return;
-  std::vector<bool> wanted(store.tracks.size(), false);
-  wanted[t] = true;
-  const TrackIndex index = BuildTrackIndex(store, wanted);
-  const Nesting nesting = ComputeNesting(store, index);
+void AddHostWork(const TraceStore& store, uint32_t rank_index, TrackId host,
+                 const HostThread& thread, Interval window, int64_t gap_ns,
+                 std::vector<Evidence>& items) {
   std::map<SliceId, int64_t> self_ns;
-  for (const SliceId slice : index.slices(host)) {
+  for (const SliceId slice : thread.index.slices(host)) {
     const Interval times = TimesOf(store, slice);
+    if (times.begin_ns >= window.end_ns) break;
     const int64_t inside_ns =
         std::min(times.end_ns, window.end_ns) - std::max(times.begin_ns, window.begin_ns);
     if (inside_ns <= 0) continue;
     self_ns[slice] = AddNs(self_ns[slice], inside_ns);
-    const SliceId parent = nesting.parent[static_cast<size_t>(slice)];
+    const SliceId parent = thread.nesting.parent[static_cast<size_t>(slice)];
     if (parent != kNoSlice) self_ns[parent] -= inside_ns;
   }
   std::vector<std::pair<int64_t, SliceId>> longest;
@@ -189,41 +237,64 @@ Result<Interval> FindGap(const TraceStore& store, TrackId track, int64_t ts_ns) 
 
 Result<Explanation> ExplainGap(const store::Job& job, uint32_t rank_index, TrackId track,
                                Interval gap) {
-  if (rank_index >= job.ranks.size()) return Error{ErrorCode::kNotFound, "there is no such rank"};
-  if (gap.begin_ns >= gap.end_ns || !IsPlausible(gap.begin_ns, gap.end_ns)) {
-    return Error{ErrorCode::kInvalidArgument, "the gap is empty"};
+  return std::move(ExplainGaps(job, rank_index, track, std::span(&gap, 1)).front());
+}
+
+std::vector<Result<Explanation>> ExplainGaps(const store::Job& job, uint32_t rank_index,
+                                             TrackId track, std::span<const Interval> gaps) {
+  std::vector<Result<Explanation>> out;
+  if (rank_index >= job.ranks.size()) {
+    out.assign(gaps.size(), Error{ErrorCode::kNotFound, "there is no such rank"});
+    return out;
   }
   const TraceStore& store = job.ranks[rank_index];
   const std::vector<TrackKind> kinds = ClassifyTracks(store);
   const std::vector<bool> streams = StreamsOf(kinds, track);
-  const int64_t gap_ns = gap.end_ns - gap.begin_ns;
-  Explanation out;
-  out.title = Message{"gap.title", {{"time", TimeText(gap_ns)}}};
-  const SliceId next = NextTask(store, streams, gap);
-  const LaunchPoints launch = next == kNoSlice ? LaunchPoints{} : FindLaunch(store, kinds, next);
-  if (next == kNoSlice || (!launch.has_op && !launch.has_api)) {
-    out.items.push_back(MakeEvidence(Message{"gap.unknown"}, gap_ns, gap_ns));
-    out.verdict = out.items.front().wording;
-    return out;
+  const std::vector<SliceId> next = NextTasks(store, streams, gaps);
+  const LaunchesOfTasks launches = FindLaunches(store, kinds, next);
+  std::optional<OtherWork> others;          // made for the first gap that needs it
+  std::map<TrackId, HostThread> of_thread;  // likewise
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    const Interval gap = gaps[i];
+    if (gap.begin_ns >= gap.end_ns || !IsPlausible(gap.begin_ns, gap.end_ns)) {
+      out.push_back(Error{ErrorCode::kInvalidArgument, "the gap is empty"});
+      continue;
+    }
+    const int64_t gap_ns = gap.end_ns - gap.begin_ns;
+    Explanation why;
+    why.title = Message{"gap.title", {{"time", TimeText(gap_ns)}}};
+    const LaunchPoints launch = next[i] == kNoSlice ? LaunchPoints{} : launches.at(next[i]);
+    if (!launch.has_op && !launch.has_api) {
+      why.items.push_back(MakeEvidence(Message{"gap.unknown"}, gap_ns, gap_ns));
+      why.verdict = why.items.front().wording;
+      out.push_back(std::move(why));
+      continue;
+    }
+    if (!others) others.emplace(store, kinds, streams);
+    const GapParts parts = Divide(*others, gap, launch.QueuedNs());
+    const std::string name(store.Text(store.slices.name[static_cast<size_t>(next[i])]));
+    const auto add = [&](const char* key, int64_t ns) {
+      Evidence item =
+          MakeEvidence(Message{key, {{"name", name}, {"time", TimeText(ns)}}}, ns, gap_ns);
+      item.slice = SliceRef{rank_index, next[i]};
+      why.items.push_back(std::move(item));
+    };
+    add("gap.host_bound", parts.host_ns);
+    add("gap.communication", parts.communication_ns);
+    add("gap.dependency", parts.dependency_ns);
+    add("gap.launch", parts.launch_ns);
+    const auto largest =
+        std::max_element(why.items.begin(), why.items.end(),
+                         [](const Evidence& a, const Evidence& b) { return a.ns < b.ns; });
+    why.verdict = largest->wording;
+    const Interval window{gap.begin_ns, std::min(gap.end_ns, launch.QueuedNs())};
+    const TrackId host = launch.HostTrack();
+    if (static_cast<size_t>(host) < store.tracks.size() && window.begin_ns < window.end_ns) {
+      const auto thread = of_thread.try_emplace(host, store, host).first;
+      AddHostWork(store, rank_index, host, thread->second, window, gap_ns, why.items);
+    }
+    out.push_back(std::move(why));
   }
-  const GapParts parts = Divide(store, kinds, streams, gap, launch.QueuedNs());
-  const std::string name(store.Text(store.slices.name[static_cast<size_t>(next)]));
-  const auto add = [&](const char* key, int64_t ns) {
-    Evidence item =
-        MakeEvidence(Message{key, {{"name", name}, {"time", TimeText(ns)}}}, ns, gap_ns);
-    item.slice = SliceRef{rank_index, next};
-    out.items.push_back(std::move(item));
-  };
-  add("gap.host_bound", parts.host_ns);
-  add("gap.communication", parts.communication_ns);
-  add("gap.dependency", parts.dependency_ns);
-  add("gap.launch", parts.launch_ns);
-  const auto largest =
-      std::max_element(out.items.begin(), out.items.end(),
-                       [](const Evidence& a, const Evidence& b) { return a.ns < b.ns; });
-  out.verdict = largest->wording;
-  const Interval host_window{gap.begin_ns, std::min(gap.end_ns, launch.QueuedNs())};
-  AddHostWork(store, rank_index, launch.HostTrack(), host_window, gap_ns, out.items);
   return out;
 }
 

@@ -70,6 +70,38 @@ TEST(ExplainGap, CommunicationThatRunsMeanwhileIsTheCause) {
   EXPECT_EQ(why->verdict.key, "gap.communication");
 }
 
+// In any order, with gaps that end together, lie in each other, are empty or have no task behind.
+TEST(ExplainGaps, SaysOfEachWhatItSaysOfOne) {
+  TestRank rank;
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t begin_us = 100 * i + 7 * (i % 5);
+    rank.Slice(rank.host, begin_us - 60, begin_us - 20, "aten::add", "cpu_op");
+    rank.Task("k" + std::to_string(i), "Add", begin_us, begin_us + 30 + i % 11);
+    if (i % 6 != 0) rank.Flow("async_npu", rank.host, begin_us - 60, rank.stream, begin_us);
+    if (i % 9 == 0) rank.Comm("hcom_allReduce__" + std::to_string(i), begin_us, begin_us + 70);
+  }
+  const store::Job job = JobOf(rank);
+  std::vector<Interval> gaps;
+  for (int64_t i = 37; i >= 0; i -= 3) gaps.push_back({100 * i + 40, 100 * (i + 1 + i % 2)});
+  gaps.insert(gaps.end(), {{140, 200}, {150, 200}, {9, 9}, {3000, 90000}, {-50, 0}});
+  const auto all = ExplainGaps(job, 0, store::kNoTrack, gaps);
+  ASSERT_EQ(all.size(), gaps.size());
+  size_t with_host = 0;
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    const auto one = ExplainGap(job, 0, store::kNoTrack, gaps[i]);
+    ASSERT_EQ(one.ok(), all[i].ok()) << i;
+    if (!one.ok()) continue;
+    ASSERT_EQ(one->items.size(), all[i]->items.size()) << i;
+    with_host += one->items.size() > 4;
+    for (size_t k = 0; k < one->items.size(); ++k) {
+      EXPECT_EQ(one->items[k].wording.key, all[i]->items[k].wording.key) << i;
+      EXPECT_EQ(one->items[k].ns, all[i]->items[k].ns) << i;
+      EXPECT_EQ(one->items[k].slice.has_value(), all[i]->items[k].slice.has_value()) << i;
+    }
+  }
+  EXPECT_GT(with_host, 5u);
+}
+
 TEST(ExplainGap, SaysWhenTheLaunchIsNotRecorded) {
   TestRank rank;
   rank.Task("a", "Add", 0, 100);

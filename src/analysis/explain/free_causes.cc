@@ -1,6 +1,7 @@
 #include "analysis/explain/free_causes.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/cells.h"
 #include "analysis/explain/explain.h"
@@ -22,12 +23,14 @@ FreeCauses FindFreeCauses(const store::Job& job, uint32_t rank_index, std::vecto
   std::stable_sort(gaps.begin(), gaps.end(), [](const Interval& x, const Interval& y) {
     return x.end_ns - x.begin_ns > y.end_ns - y.begin_ns;
   });
+  const std::vector<Result<Explanation>> explained = ExplainGaps(
+      job, rank_index, store::kNoTrack, std::span(gaps).first(std::min(affordable, gaps.size())));
   FreeCauses out;
   std::map<std::string, int64_t> most_ns;
   for (size_t i = 0; i < gaps.size(); ++i) {
     double rest_us = NsToUs(gaps[i].end_ns - gaps[i].begin_ns);
-    if (i < affordable) {
-      const Result<Explanation> why = ExplainGap(job, rank_index, store::kNoTrack, gaps[i]);
+    if (i < explained.size()) {
+      const Result<Explanation>& why = explained[i];
       for (const Evidence& item : why.ok() ? why->items : std::vector<Evidence>{}) {
         const std::string& key = item.wording.key;
         if (!IsCause(key)) continue;

@@ -16,7 +16,8 @@ struct FreeCauses {
   std::map<std::string, Interval> longest;  // of each cause, the gap with most of it
 };
 
-// Explains the longest of the gaps, as many as can be afforded: each costs a look at every slice.
+// Explains the longest of the gaps, as many as can be afforded: each costs a look at the slices of
+// the thread that launched the task behind it.
 FreeCauses FindFreeCauses(const store::Job& job, uint32_t rank_index, std::vector<Interval> gaps);
 
 }  // namespace steplens::analysis
