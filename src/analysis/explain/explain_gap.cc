@@ -244,7 +244,8 @@ std::vector<Result<Explanation>> ExplainGaps(const store::Job& job, uint32_t ran
                                              TrackId track, std::span<const Interval> gaps) {
   std::vector<Result<Explanation>> out;
   if (rank_index >= job.ranks.size()) {
-    out.assign(gaps.size(), Error{ErrorCode::kNotFound, "there is no such rank"});
+    for (size_t i = 0; i < gaps.size(); ++i)
+      out.emplace_back(Error{ErrorCode::kNotFound, "there is no such rank"});
     return out;
   }
   const TraceStore& store = job.ranks[rank_index];
@@ -257,7 +258,7 @@ std::vector<Result<Explanation>> ExplainGaps(const store::Job& job, uint32_t ran
   for (size_t i = 0; i < gaps.size(); ++i) {
     const Interval gap = gaps[i];
     if (gap.begin_ns >= gap.end_ns || !IsPlausible(gap.begin_ns, gap.end_ns)) {
-      out.push_back(Error{ErrorCode::kInvalidArgument, "the gap is empty"});
+      out.emplace_back(Error{ErrorCode::kInvalidArgument, "the gap is empty"});
       continue;
     }
     const int64_t gap_ns = gap.end_ns - gap.begin_ns;
@@ -267,7 +268,7 @@ std::vector<Result<Explanation>> ExplainGaps(const store::Job& job, uint32_t ran
     if (!launch.has_op && !launch.has_api) {
       why.items.push_back(MakeEvidence(Message{"gap.unknown"}, gap_ns, gap_ns));
       why.verdict = why.items.front().wording;
-      out.push_back(std::move(why));
+      out.emplace_back(std::move(why));
       continue;
     }
     if (!others) others.emplace(store, kinds, streams);
@@ -293,7 +294,7 @@ std::vector<Result<Explanation>> ExplainGaps(const store::Job& job, uint32_t ran
       const auto thread = of_thread.try_emplace(host, store, host).first;
       AddHostWork(store, rank_index, host, thread->second, window, gap_ns, why.items);
     }
-    out.push_back(std::move(why));
+    out.emplace_back(std::move(why));
   }
   return out;
 }
