@@ -28,11 +28,15 @@ function Frame({ open }: { open: Open }) {
   useEffect(() => {
     ref.current?.showModal();
   }, []);
+  // The browser tells late that a dialog was closed: another one may be open by then.
+  const closed = () => {
+    if (current.value === open) closeDialog();
+  };
   const outside = (event: MouseEvent) => {
     if (event.target === ref.current) closeDialog();
   };
   return (
-    <dialog ref={ref} class="dialog" aria-label={open.title} onClose={closeDialog} onMouseDown={outside}>
+    <dialog ref={ref} class="dialog" aria-label={open.title} onClose={closed} onMouseDown={outside}>
       <header>
         <h2>{open.title}</h2>
         <button class="icon" aria-label={t("close")} onClick={closeDialog}>
