@@ -19,7 +19,7 @@ bool IsConversion(std::string_view name) {
 }  // namespace
 
 std::vector<Finding> FindConversionOps(const RankEvidence& rank) {
-  if (rank.platform() == Platform::kAscend) return {};  // its kernels tell: FindConversions
+  if (rank.is_ascend()) return {};  // its kernels tell: FindConversions
   const store::TraceStore& store = rank.store();
   const bool is_host_only = rank.is_on_host();
   TextMemo is_conversion(store, IsConversion);

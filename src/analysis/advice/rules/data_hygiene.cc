@@ -34,8 +34,7 @@ std::vector<Message> Missing(const RankEvidence& rank) {
   if (!has_python && !any(store.host_ops.call_stack)) out.push_back({"unrecorded.stacks"});
   if (store.memory_samples.size() == 0 && store.allocations.size() == 0)
     out.push_back({"unrecorded.memory"});
-  if (rank.platform() == Platform::kAscend && store.kernel_metrics.empty())
-    out.push_back({"unrecorded.metrics"});
+  if (rank.is_ascend() && store.kernel_metrics.empty()) out.push_back({"unrecorded.metrics"});
   return out;
 }
 
