@@ -86,7 +86,8 @@ class Worker:
                 return
             kept = ["decoy"] if name in runs.WRITES_INTO_THE_CAPTURE else ["decoy", "mutant"]
             before = [runs.stamp_of(scratch / folder) for folder in kept]
-            find, errors = runs.run_command(self.options.program, lines[name], scratch, self.options.timeout, self.options.memory_mb)
+            said = runs.spoken_to_mcp(target.name) if name == "mcp" else b""
+            find, errors = runs.run_command(self.options.program, lines[name], scratch, self.options.timeout, self.options.memory_mb, said)
             self.tally.count(" ".join(name.split()[:1] if name.startswith("ask") else name.split()[:2]))
             if find is None and before != [runs.stamp_of(scratch / folder) for folder in kept]:
                 find = "it changed the capture, or what a link in it leads to"

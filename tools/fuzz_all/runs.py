@@ -1,5 +1,6 @@
 """The commands a mutant goes through, and what counts as a find."""
 
+import json
 import os
 import pathlib
 import random
@@ -16,6 +17,9 @@ MSPROF = [["--export=on", "--output={}"], ["export", "summary", "-dir", "{}"], [
           ["--query=on", "--output={}"], ["--parse=on", "--output={}"]]
 GATES = [[], ["--fail-on", "e2e>3%"], ["--fail-on", "kernel:*>5%", "--fail-on", "memory>1MB"], ["--noise-level", "50%", "--least-change", "0.1%"]]
 QUESTIONS_PER_MUTANT = 6
+# What an agent asks of a capture: tools of `steplens mcp` with arguments besides the path.
+TOOLS = {"open": {}, "describe": {}, "findings": {}, "breakdown": {}, "operators": {"by": "type"}, "sql": {"query": "SELECT * FROM breakdown"},
+         "ask": {"question": "overview"}, "explain": {"rank": 0, "slice_id": 5}, "cluster": {}, "link": {}}
 # Nothing of a capture reaches these, or they are run elsewhere (server.py).
 NOT_RUN = {"record", "view", "auto-completion"}
 PATIENCE = 10  # times the limit of CPU time: the machine may be busy with other work
@@ -71,12 +75,12 @@ def words_of(chance, capture, sound, scratch, questions):
         "info": ["info", capture, *threads, *cache, *chance.choice([[], ["--json"]])],
         "breakdown": ["breakdown", capture, *threads, *cache, *chance.choice([[], ["--json"], ["--csv"], ["--compat"], ["--step", "1"]])],
         "ops": ["ops", capture, *threads, *cache, "--by", chance.choice(["name", "type", "shape", "core", "api", "operator"])],
-        "query": ["query", capture, chance.choice(QUERIES), *threads, *cache, "--format", chance.choice(["table", "csv", "json"])],
+        "query": ["query", capture, chance.choice(QUERIES), *threads, *cache, "--format", chance.choice(["table", "csv", "json", "arrow"])],
         "schema": ["query", capture, "--schema", *threads],
         **{f"ask {question}": ["ask", question, capture, *threads, *cache, *arguments_of(chance, questions[question])]
            for question in chance.sample(sorted(questions), QUESTIONS_PER_MUTANT)},
         "verify": ["verify", capture, *threads, *cache, *chance.choice([[], ["--all"], ["--json"]])],
-        "convert": ["convert", capture, "--to", chance.choice(["text", "db"]), "-o", out, *threads, *cache],
+        "convert": ["convert", capture, "--to", chance.choice(["text", "db", "chrome", "perfetto"]), "-o", out, *threads, *cache],
         "analyse": ["analyse", capture, "--force", "--export-type", chance.choice(["text", "db", "text,db"])],
         "export": ["analyse", capture, "--export", chance.choice(["chrome_trace", "stacks", "memory_timeline"]), "--output", scratch / "one_file"],
         "cluster": ["cluster", "-d", capture, "-m", chance.choice(MODES), "-o", out, "--export_type",
@@ -101,6 +105,7 @@ def words_of(chance, capture, sound, scratch, questions):
         "baseline check": ["baseline", "check", "one", sound, "--dir", scratch / "baselines", *threads, *chance.choice(GATES)],
         "baseline check mutant": ["baseline", "check", "sound", capture, "--dir", scratch / "baselines", *threads, *chance.choice(GATES)],
         "baseline show": ["baseline", chance.choice(["show", "remove"]), "one", "--dir", scratch / "baselines"],
+        "mcp": ["mcp", "--root", capture.parent, *chance.choice([[], ["--no-cache"], ["--timeout", "5"]])],
         "msprof": ["msprof", *(word.format(capture) for word in chance.choice(MSPROF))],
     }
 
@@ -134,10 +139,18 @@ def verdict(code, errors):
     return None
 
 
-def run_command(program, words, scratch, seconds, memory_mb):
-    """Runs one command line, which may take so much CPU time. Returns (find or None, the error stream)."""
+def spoken_to_mcp(capture):
+    """The lines of an agent's session about a capture."""
+    calls = [("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fuzz_all", "version": "1"}})]
+    calls += [("tools/call", {"name": name, "arguments": {"path": capture, **arguments}}) for name, arguments in TOOLS.items()]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) for number, (method, params) in enumerate(calls)]
+    return "\n".join([*lines, '{"jsonrpc": "2.0", "id": [', ""]).encode()
+
+
+def run_command(program, words, scratch, seconds, memory_mb, said=b""):
+    """Runs one command line, which may take so much CPU time and reads `said`. Returns (find or None, the error stream)."""
     try:
-        done = subprocess.run(["prlimit", f"--cpu={seconds}", program, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        done = subprocess.run(["prlimit", f"--cpu={seconds}", program, *map(str, words)], input=said, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, env=environment(scratch, memory_mb), timeout=PATIENCE * seconds, cwd=scratch, check=False)
     except subprocess.TimeoutExpired as late:
         return f"not done after {PATIENCE * seconds} s", late.stderr or b""
